@@ -6,8 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.labels import spread
+from dplearn.figures.kit.axes import Axis, powers, spread
 from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent

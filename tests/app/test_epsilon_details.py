@@ -13,7 +13,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.certificates import certify, check
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.readings import readings
 from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled

@@ -11,7 +11,7 @@ import pytest
 from tiny import written_lesson
 
 from dplearn.__main__ import main
-from dplearn.classroom import Evidence, estimate, guess, minutes, predict, reveal, show, sources
+from dplearn.classroom import Evidence, estimate, guess, predict, reveal, show, sources
 from dplearn.figures import number_line
 
 LESSONS = sources.lessons()
@@ -201,51 +201,3 @@ def test_nbval_notices_one_changed_digit(tiny, monkeypatch):
     assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
     for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
         assert failure in run.stdout, run.stdout[-2000:]
-
-
-CLASS = """\
-# %% [markdown]
-# # 12 Minutes
-#
-# **Time** {minutes} minutes. [Four words and this](explorer:?a=1).
-#
-# ## 1 The question
-
-# %% [markdown] tags=["instructor"]
-# | {minutes} | 1 The question | do |
-# | {minutes} | 2 Try | do |
-
-# %%
-print(1)
-
-print(2)
-
-# %% tags=["hide-input"]
-print(3)
-
-# %% [markdown]
-# ## 2 Try
-#
-# *(In class, 5 minutes.)* WORDS
-#
-# <details><summary>Solution</summary>never read in class</details>
-#
-# ## 3 At home
-#
-# WORDS WORDS
-#
-# ## 4 More
-"""
-
-
-def test_minutes_are_words_lines_pictures_and_one_exercise(tmp_path):
-    text = CLASS.replace("WORDS", 316 * "word ")
-    lesson = written_lesson(tmp_path, "12_minutes", text)
-    one, two = minutes.parts(sources.read(lesson).cells).values()
-    assert one == minutes.Load(words=11, lines=2, pictures=1)
-    assert two == minutes.Load(words=321, exercise=5)
-    # 11 / 130 + 2 / 12 + 1 = 1.25 and 321 / 130 + 5 = 7.47, together 8.72.
-    head, plan, code, picture, _ = sources.read(lesson, "instructor").cells
-    assert "**Time** 9 minutes" in head.source
-    assert "| 1 | 1 The question |" in plan.source and "| 8 | 2 Try |" in plan.source
-    assert "jupyter" not in code.metadata and picture.metadata["jupyter"] == {"source_hidden": True}

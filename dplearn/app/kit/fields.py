@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.figures import MANTISSAS
+from dplearn.figures.kit.axes import MANTISSAS
 from dplearn.ground.written import read
 
 # Mantissas of a slider's marks, by their number per decade.

@@ -13,7 +13,7 @@ from dplearn.app.kit.fields import Choice, Text, by_key
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State, load, save
 from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, check, setting
-from dplearn.figures import SYMBOLS, claim_map, map_finding
+from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 from dplearn.ground.written import read, split
 
 TITLE = "Check a claim"

@@ -12,7 +12,7 @@ import numpy as np
 from dplearn.app.kit.language import translated
 from dplearn.book import Case, Formula, Interval, Refutation, Verification
 from dplearn.book.kit.words import KINDS
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.ground.written import parse
 
 STATUS = {
