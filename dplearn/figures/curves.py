@@ -112,8 +112,8 @@ def epsilon_curves(
     >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
     ...                   adjacency="add_remove") for e in (0.5, 1.0)]
     >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10, title="One run", about="")
-    >>> figure.data[0].y.tolist(), figure.layout.annotations[1].text[-15:]
-    ([0.5, 1.0], '<b>0.5</b> RDP ')
+    >>> figure.data[0].y.tolist(), figure.layout.annotations[1].text[-14:]
+    ([0.5, 1.0], '<b>0.5</b> RDP')
     """
     index = steps.index(here or steps[-1])
     traces = [_over_steps(name, curve, steps) for name, curve in curves.items()]
@@ -176,23 +176,14 @@ def _ends(
             sharp = "no bound"
         elif guarantee.kind == "bracket":
             sharp = certificate.precision(certificate.width(guarantee))
-        glyph = f'<span style="color:{style.colour}">{style.glyph}</span>'
-        note = f'<span style="color:{GREY};font-size:12px">{sharp}</span>' if sharp else ""
-        notes.append(
-            {
-                "text": f"{glyph} <b>{text.epsilon(guarantee)}</b> {style.label} {note}",
-                "font": {"size": 14, "color": INK},
-                "x": math.log10(steps[-1]),
-                "y": y.span[0] + (y.span[1] - y.span[0]) * at / _INNER,
-                "xanchor": "left",
-                "showarrow": True,
-                "arrowhead": 0,
-                "arrowwidth": 1.4,
-                "arrowcolor": style.colour,
-                "ax": 24,
-                "ay": at - to,
-            }
-        )
+        words = f'<span style="color:{style.colour}">{style.glyph}</span>'
+        words += f" <b>{text.epsilon(guarantee)}</b> {style.label}"
+        if sharp:
+            words += f' <span style="color:{GREY};font-size:12px">{sharp}</span>'
+        place = {"x": math.log10(steps[-1]), "y": y.span[0] + (y.span[1] - y.span[0]) * at / _INNER}
+        leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 24, "ay": at - to}
+        look = {"arrowcolor": style.colour, "xanchor": "left", "font": {"size": 14, "color": INK}}
+        notes.append({"text": words, **place, **leader, **look})
     return notes
 
 
