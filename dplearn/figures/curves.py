@@ -151,7 +151,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
     style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
     (line,) = Line(
         x=steps,
-        y=gaps([guarantee.epsilon for guarantee in curve]),
+        y=gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)]),
         label=style.label,
         role=name,
         dash="solid" if solid else "dash",

@@ -85,3 +85,5 @@ def test_values_at_a_chosen_step_and_printed_numbers_have_their_places():
     assert words[0] == "ε at T = 100" and "<b>10</b> Basic" in words[1]
     with pytest.raises(ValueError, match="50 is not in list"):
         epsilon_curves(CURVES, STEPS, here=50, **ABOUT)
+    with pytest.raises(ValueError, match="zip"):
+        epsilon_curves(CURVES, STEPS[:2], **ABOUT)
