@@ -27,15 +27,14 @@ def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
     """A figure in the look of the lessons: white, large type, room for names on the right."""
+    # Single precision is finer than any screen, and half the notebook.
+    drawn = [
+        trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
+        for trace in traces
+    ]
     size = {"width": 760, "height": height}
     layout = {"template": "dplearn_lesson", "title": title, **size, **more}
-    return go.Figure({"data": [_single(trace) for trace in traces], "layout": layout})
-
-
-def _single(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace in single precision: finer than any screen, and half the notebook."""
-    long = [key for key in ("x", "y") if np.size(trace[key]) > 1]
-    return trace | {key: np.asarray(trace[key], dtype=np.float32) for key in long}
+    return go.Figure({"data": drawn, "layout": layout})
 
 
 def _axis(
@@ -330,7 +329,18 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
-    shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
+    frames = []
+    for label, figure in figures.items():
+        data = []  # only what differs from the figure shown first
+        for trace, first in zip(figure.select_traces(), shown.data, strict=True):
+            new = {k: trace[k] for k in "xy" if not np.array_equal(trace[k], first[k])}
+            # Without its type a frame would turn columns into a line.
+            words = {"text": trace.text} if trace.text != first.text else {}
+            data.append({"type": trace.type} | new | words)
+        layout: Any = figure.layout
+        title = {"title": {"text": layout.title.text}}
+        frames.append(go.Frame(name=label, data=data, layout=title))
+    shown.frames = frames
     frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     now = {"mode": "immediate", **frame}
     steps = [
@@ -341,14 +351,3 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
     shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)
     return shown
-
-
-def _frame(label: str, figure: Any, shown: Any) -> go.Frame:
-    """Only what differs from the figure shown first."""
-    data = []
-    for trace, first in zip(figure.data, shown.data, strict=True):
-        new = {key: trace[key] for key in ("x", "y") if not np.array_equal(trace[key], first[key])}
-        # Without its type a frame would turn columns into a line.
-        words = {"text": trace.text} if trace.text != first.text else {}
-        data.append({"type": trace.type} | new | words)
-    return go.Frame(name=label, data=data, layout={"title": {"text": figure.layout.title.text}})
