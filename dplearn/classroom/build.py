@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
+
 from dplearn.classroom.sources import Edition, Lesson, LessonError, read
 from dplearn.ground.files import write_whole
 
@@ -20,7 +24,16 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(lesson, edition)
-    _execute(notebook, lesson)
+    try:
+        kernel_client(notebook, lesson).execute(env={**os.environ, "DPLEARN_PNG": "1"})
+    except CellExecutionError as error:
+        raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
+    except (CellControlSignal, DeadKernelError, TimeoutError) as error:
+        raise _failure(lesson, notebook, str(error)) from None
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise _failure(lesson, notebook, f"stderr: {output.text}", cell)
     # What varies between two runs is dropped; code cells count 1..n.
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
@@ -32,13 +45,6 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
             output.pop("transient", None)
             if output.output_type == "execute_result":
                 output.execution_count = count
-    return write_notebook(notebook, target)
-
-
-def write_notebook(notebook: Any, target: Path) -> Path:
-    """Write a notebook whole, in a folder that is made where it is missing; returns its place."""
-    import nbformat
-
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, (nbformat.writes(notebook) + "\n").encode())
     target.chmod(0o644)  # anybody may read it
@@ -47,8 +53,6 @@ def write_notebook(notebook: Any, target: Path) -> Path:
 
 def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
     """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
-    from nbclient import NotebookClient
-
     return NotebookClient(
         notebook,
         timeout=_CELL_TIMEOUT,
@@ -61,22 +65,6 @@ def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
         **options,
     )
-
-
-def _execute(notebook: Any, lesson: Lesson) -> None:
-    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
-
-    client = kernel_client(notebook, lesson)
-    try:
-        client.execute(env={**os.environ, "DPLEARN_PNG": "1"})
-    except CellExecutionError as error:
-        raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
-    except (CellControlSignal, DeadKernelError, TimeoutError) as error:
-        raise _failure(lesson, notebook, str(error)) from None
-    for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
-            if output.get("name") == "stderr":
-                raise _failure(lesson, notebook, f"stderr: {output.text}", cell)
 
 
 def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> LessonError:

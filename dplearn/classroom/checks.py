@@ -10,15 +10,15 @@ from functools import cache
 from typing import Any, Literal
 
 from dplearn.classroom._numbers import read_number, written
-from dplearn.classroom.sources import Lesson, LessonError, lessons
-
-# Questions of a self-test, their choices, and how the reason of the right one begins. Read from the
-# text, they also answer where no kernel runs.
-_QUESTION = re.compile(
-    r"^# \*\*(\d)\*\* (.+?)(?=^# \*\*\d\*\* |^# %%|\Z)", re.MULTILINE | re.DOTALL
+from dplearn.classroom.sources import (
+    RIGHT,
+    Lesson,
+    LessonError,
+    lessons,
+    questions,
+    right_letters,
 )
-_CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
-_RIGHT = "Right. "
+
 Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
 
 # Relative distance within which an answer is near enough to be meant, but not to be counted.
@@ -105,19 +105,12 @@ class SelfTest:
     """Questions with one right choice each; the answer is a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # for each question, letter -> why it is right or not
+    choices: tuple[dict[str, str], ...]  # of each question, as of `questions`
 
     @property
     def right(self) -> str:
-        """The right letters; a question without exactly one is a ValueError."""
-        letters = [
-            [c for c, why in each.items() if why.startswith(_RIGHT)] for each in self.choices
-        ]
-        if any(len(right) != 1 for right in letters):
-            raise ValueError(
-                f"Expected one choice with {_RIGHT!r} for each question of {self.key}."
-            )
-        return "".join(letter for (letter,) in letters)
+        """The right letter of each question."""
+        return right_letters(self.choices)
 
     def verdict(self, answer: Any) -> Verdict:
         """Verdict on `answer`, which may be anything at all."""
@@ -130,9 +123,9 @@ class SelfTest:
             return Verdict("unreadable", f"{self.key} not readable", (problem,))
         pairs = list(zip(answer.lower(), self.choices, strict=True))
         whys = [each.get(letter, "Left out.") for letter, each in pairs]
-        points = sum(why.startswith(_RIGHT) for why in whys)
+        points = sum(why.startswith(RIGHT) for why in whys)
         shown = [
-            f"{number} {letter}  {'Right.' if why.startswith(_RIGHT) else why}"
+            f"{number} {letter}  {'Right.' if why.startswith(RIGHT) else why}"
             for number, (letter, why) in enumerate(zip(answer, whys, strict=True), start=1)
         ]
         outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
@@ -183,12 +176,4 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 def self_test(lesson: Lesson) -> SelfTest:
     """The self-test of a lesson, from its source; one without choices has no questions."""
-    text = lesson.source.read_text(encoding="utf-8")
-    questions = [dict(_CHOICE.findall(question)) for _, question in _QUESTION.findall(text)]
-    plain = [{c: _plain(why) for c, why in choices.items()} for choices in questions if choices]
-    return SelfTest(f"{int(lesson.number)}.test", tuple(plain))
-
-
-def _plain(markdown: str) -> str:
-    """A commented paragraph on one line."""
-    return " ".join(re.sub(r"^# ?|[$`*]", "", markdown, flags=re.MULTILINE).split())
+    return SelfTest(f"{int(lesson.number)}.test", questions(lesson))

@@ -6,14 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from dplearn.classroom.minutes import load
 from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
 
-# What `build` can write besides notebooks: option, and what it does.
-COPIES = {
-    "cleared": "write copies for students there, without outputs, solutions and explanations",
-    "slides": "write decks for the projector there, which need no network",
-}
 # The map of all lessons in lessons/README.md: marks around it, where a lesson says title, time and
 # question, and the head of the table.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
@@ -27,19 +21,12 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
     edition = build.add_mutually_exclusive_group()
-    edition.add_argument(
-        "--check",
-        action="store_true",
-        help="only say what each asks of a class, and which are stale; exit status 1 if any is",
-    )
-    edition.add_argument(
-        "--instructor",
-        type=Path,
-        metavar="FOLDER",
-        help="write the edition with teaching notes and solutions there instead",
-    )
-    for copy, about in COPIES.items():
-        edition.add_argument(f"--{copy}", type=Path, metavar="FOLDER", help=about)
+    about = "only say which are stale; exit status 1 if any is"
+    edition.add_argument("--check", action="store_true", help=about)
+    about = "write the edition with teaching notes and solutions there instead"
+    edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
+    about = "write decks for the projector there, which need no network"
+    edition.add_argument("--slides", type=Path, metavar="FOLDER", help=about)
     build.set_defaults(run=_build)
     new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
     new.add_argument("number", metavar="NN")
@@ -48,9 +35,6 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     marks = commands.add_parser("grade", help="run students' notebooks and print their marks")
     marks.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
     marks.set_defaults(run=_grade)
-    page = commands.add_parser("page", help="write notebooks as HTML files with their pictures")
-    page.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
-    page.set_defaults(run=_page)
     for command in (build, new, marks):
         command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
 
@@ -63,15 +47,6 @@ def _grade(options: argparse.Namespace) -> int:
         marks = grade(path, folder=options.folder)
         print(path.name, *(f"  {m.points}/{m.possible}  {m.words}" for m in marks), sep="\n")
         print(f"  {sum(m.points for m in marks)}/{sum(m.possible for m in marks)}  total")
-    return 0
-
-
-def _page(options: argparse.Namespace) -> int:
-    """Write pages beside their notebooks; the exit status is 0."""
-    from dplearn.classroom.html import write_page
-
-    for path in options.files:
-        print(f"wrote  {write_page(path)}")
     return 0
 
 
@@ -104,47 +79,36 @@ def _build(options: argparse.Namespace) -> int:
     """Build or check lessons; the exit status is 1 when one fails or is stale."""
     try:
         folder = options.folder or lessons_folder()
-        every = lessons(folder)
+        every, readme = lessons(folder), folder / "README.md"
         numbers = [number.zfill(2) for number in options.numbers or every]
         if absent := [number for number in numbers if number not in every]:
             raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
         chosen = [every[number] for number in numbers]
         if options.check:
-            return _report_stale(chosen, folder)
-        for name in COPIES:
-            if target := getattr(options, name):
-                return _write_copies(name, chosen, target)
+            return _report_stale(chosen, readme)
         for lesson in chosen:
+            if options.slides:
+                from dplearn.classroom.html import write_slides
+
+                print(f"wrote  {write_slides(lesson, options.slides)}")
+                continue
             from dplearn.classroom.build import build  # Jupyter is needed only here.
 
             start, edition = time.monotonic(), "instructor" if options.instructor else "student"
             target = build(lesson, edition=edition, folder=options.instructor)
             print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
-            print(f"       {load(read(lesson).cells)}")
-        if not options.instructor:
-            write_map(folder)
+        if readme.exists() and not (options.instructor or options.slides):
+            readme.write_text(_with_map(readme), encoding="utf-8")
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
-    """Write copies of the kind `name`."""
-    from dplearn.classroom import copies, html
-
-    write = getattr(html if name == "slides" else copies, f"write_{name}")
-    for lesson in chosen:
-        print(f"wrote  {write(lesson, folder)}")
-    return 0
-
-
-def _report_stale(chosen: list[Lesson], folder: Path) -> int:
+def _report_stale(chosen: list[Lesson], readme: Path) -> int:
     reasons = {lesson.name: reason for lesson in chosen if (reason := is_stale(lesson))}
-    if is_map_stale(folder):
+    if readme.exists() and readme.read_text(encoding="utf-8") != _with_map(readme):
         reasons["README.md"] = "its map differs from the lessons"
-    for lesson in chosen:
-        print(f"{lesson.number}  {load(read(lesson).cells)}")
     for name, reason in reasons.items():
         print(f"stale  {name}: {reason}")
     if not reasons:
@@ -152,25 +116,13 @@ def _report_stale(chosen: list[Lesson], folder: Path) -> int:
     return 1 if reasons else 0
 
 
-def is_map_stale(folder: Path) -> bool:
-    """Whether the table in `folder` differs from what the lessons say."""
-    readme = folder / "README.md"
-    return readme.exists() and readme.read_text(encoding="utf-8") != _with_map(folder)
-
-
-def write_map(folder: Path) -> None:
-    """Write the table into the README of `folder`, if there is one."""
-    readme = folder / "README.md"
-    if readme.exists():
-        readme.write_text(_with_map(folder), encoding="utf-8")
-
-
-def _with_map(folder: Path) -> str:
-    text = (folder / "README.md").read_text(encoding="utf-8")
+def _with_map(readme: Path) -> str:
+    """The text of `readme` with a row for each lesson beside it, as the lessons are now."""
+    text = readme.read_text(encoding="utf-8")
     if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
-        raise LessonError(f"Expected {START} and {END} in {folder / 'README.md'}.")
+        raise LessonError(f"Expected {START} and {END} in {readme}.")
     rows = ""
-    for lesson in lessons(folder).values():
+    for lesson in lessons(readme.parent).values():
         first = read(lesson).cells[0].source
         matches = [re.search(part, first, re.MULTILINE) for part in _COLUMNS]
         title, time, question = (match[1] if match else "?" for match in matches)

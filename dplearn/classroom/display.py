@@ -1,6 +1,7 @@
 """Show a figure as one output that every reader can use: live chart, still image, words."""
 
 import base64
+import html
 import io
 import json
 import os
@@ -8,12 +9,16 @@ import shutil
 import sys
 from typing import Any
 
+from dplearn.classroom.sources import lessons_folder
+
 PLOTLY = "application/vnd.plotly.v1+json"
 _COLOURS = 64  # a line chart shrinks several times at no visible loss
 
 
 def show(figure: Any, alt: str) -> None:
-    """Publish `figure`, of Plotly or a `Drawing`, with `alt`, the sentence that says what it shows.
+    """Publish `figure` with `alt`, the sentence that says what it shows.
+
+    The figure is Plotly's, a `Drawing`, or the name of an SVG file below ``lessons/sources``.
 
     Jupyter gets one output with three faces: the live chart or the drawing, a picture (only while
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
@@ -30,8 +35,13 @@ def show(figure: Any, alt: str) -> None:
 
     from dplearn.figures.drawings import Drawing
 
-    if isinstance(figure, Drawing):
-        display({"text/html": figure.html(alt), "text/plain": alt}, raw=True)
+    if isinstance(figure, (Drawing, str)):
+        file = lessons_folder() / "sources" / str(figure)
+        svg = figure.svg() if isinstance(figure, Drawing) else file.read_text(encoding="utf-8")
+        data = base64.b64encode(svg.encode()).decode()
+        # A picture with its words is what JupyterLab keeps even where it trusts nothing.
+        drawn = f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+        display({"text/html": drawn, "text/plain": alt}, raw=True)
         return
     chart = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
     bundle = {PLOTLY: chart, "text/plain": alt}

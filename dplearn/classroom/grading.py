@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dplearn.classroom.build import kernel_client
-from dplearn.classroom.checks import Verdict, exercises
+from dplearn.classroom.checks import exercises
 from dplearn.classroom.sources import Lesson, LessonError, lessons
 
 # Where answers wait in the kernel until all cells have run.
@@ -107,14 +107,10 @@ def judged(number: str, answers: dict[str, Any]) -> str:
     rows = []
     for key, answer in answers.items():
         if key in every:
-            verdict = every[key].verdict(answer)
-            earned, words = _earned(every[key], verdict), verdict.text().split("\n")[0]
-            rows.append([key, earned, possible_points(every[key]), words])
+            verdict, possible = every[key].verdict(answer), possible_points(every[key])
+            earned = verdict.points or possible * (verdict.outcome == "right")
+            rows.append([key, earned, possible, verdict.text().split("\n")[0]])
     return json.dumps(rows)
-
-
-def _earned(exercise: Any, verdict: Verdict) -> int:
-    return verdict.points or possible_points(exercise) * (verdict.outcome == "right")
 
 
 def possible_points(exercise: Any) -> int:

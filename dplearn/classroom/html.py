@@ -1,22 +1,19 @@
-"""Notebooks as HTML without Jupyter: text, folded code, live pictures; pages, and decks to project.
+"""Notebooks as HTML without Jupyter: text, folded code, live pictures; and decks to project.
 
 What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
 """
 
-import base64
 import html
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from dplearn.classroom.copies import without_answers
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.minutes import FOLDED
-from dplearn.classroom.sources import Lesson
+from dplearn.classroom.sources import FOLDED, Lesson
 from dplearn.figures.live import library
 
 DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
@@ -44,38 +41,17 @@ _FILE = """\
 """
 
 
-def linked(title: str, body: str, names: Iterable[str], *, root: str) -> str:
+def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
     """A whole file, whose styles and scripts lie in the folder `root`."""
     style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
-    return _file(title, body, {n: (style if n.endswith("css") else script) % n for n in names})
-
-
-def in_one_file(title: str, body: str) -> str:
-    """A whole file that needs no other: also the fonts of formulas are in it."""
-    elements = {}
-    for name in NEEDED:
-        tag = "style" if name.endswith("css") else "script"
-        elements[name] = f"<{tag}>{asset(name)}</{tag}>"
-    # Fonts other than woff2 are for old browsers.
-    style = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", elements["katex.min.css"])
-    elements["katex.min.css"] = re.sub(r"url\((fonts/[^)]+)\)", _inlined, style)
-    return _file(title, f"<main>\n{body}</main>", elements)
+    styles = "\n".join(style % name for name in names if name.endswith("css"))
+    scripts = "\n".join(script % name for name in names if name.endswith("js"))
+    return _FILE.format(title=html.escape(title), body=body, styles=styles, scripts=scripts)
 
 
 def asset(name: str) -> str:
     """The text of a style or script that files need."""
     return library() if name == "plotly.min.js" else (DECK / name).read_text(encoding="utf-8")
-
-
-def _inlined(url: re.Match) -> str:
-    data = base64.b64encode((DECK / url[1]).read_bytes()).decode()
-    return f"url(data:font/woff2;base64,{data})"
-
-
-def _file(title: str, body: str, elements: dict[str, str]) -> str:
-    styles = "\n".join(text for name, text in elements.items() if name.endswith("css"))
-    scripts = "\n".join(text for name, text in elements.items() if name.endswith("js"))
-    return _FILE.format(title=html.escape(title), body=body, styles=styles, scripts=scripts)
 
 
 def from_cell(cell: Any, *, code: bool = True) -> str:
@@ -118,19 +94,18 @@ def from_markdown(text: str) -> str:
     """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
     from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-    anchors = lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>'
+    def anchored(heading: re.Match) -> str:
+        # The anchor that GitHub and Jupyter give a heading.
+        plain = html.unescape(re.sub(r"<[^>]+>", "", heading[2])).strip().lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        return f'<h{heading[1]} id="{anchor}">{heading[2]}</h{heading[1]}>'
+
     converted = markdown2html_mistune(text)
     converted = re.sub(r'<a class="anchor-link".*?</a>', "", converted)
-    converted = re.sub(r"<h(\d)[^>]*>(.*?)</h\1>", anchors, converted, flags=re.S)
+    converted = re.sub(r"<h(\d)[^>]*>(.*?)</h\1>", anchored, converted, flags=re.S)
     return converted.replace("<table", '<div class="wide"><table').replace(
         "</table>", "</table></div>"
     )
-
-
-def _anchor(heading: str) -> str:
-    """The anchor that GitHub and Jupyter give a heading."""
-    plain = re.sub(r"<[^>]+>", "", heading).strip().lower()
-    return re.sub(r"[^\w\- ]", "", html.unescape(plain)).replace(" ", "-")
 
 
 def chart(figure: dict[str, Any], alt: str) -> str:
@@ -147,6 +122,11 @@ def chart(figure: dict[str, Any], alt: str) -> str:
 _REVEAL = ("dist/reveal.css", *NEEDED, "deck.css", "reveal.js", "deck.js")
 
 
+# Solutions, and the choices of a question with and without the reasons.
+_SOLUTION = re.compile(r"\s*<details><summary>Solution of .*?</details>", re.DOTALL)
+_WHY = re.compile(r"<details><summary>([a-e]\. .*?)</summary>.*?</details>", re.DOTALL)
+
+
 def write_slides(lesson: Lesson, folder: Path) -> Path:
     """Write the deck of a built lesson, as far as it is for the class; sliders move in it."""
     import nbformat
@@ -158,7 +138,7 @@ def write_slides(lesson: Lesson, folder: Path) -> Path:
     rows: list[list[str]] = []
     for cell in takewhile(lambda cell: not re.match(r"## \d+ At home", cell.source), cells):
         if cell.cell_type == "markdown":
-            cell.source = without_answers(cell.source)
+            cell.source = _WHY.sub(r"* \1", _SOLUTION.sub("", cell.source))
             if "## " in cell.source or not rows:
                 rows.append([])
             rows[-1].append("")
@@ -168,14 +148,4 @@ def write_slides(lesson: Lesson, folder: Path) -> Path:
     body = f'<div class="reveal"><div class="slides">{slides}</div></div>'
     target = folder / f"{lesson.name}.html"
     target.write_text(linked(lesson.name, body, _REVEAL, root="deck/"), encoding="utf-8")
-    return target
-
-
-def write_page(path: Path) -> Path:
-    """Write a notebook, a student's own run too, as one HTML file beside it with live charts."""
-    import nbformat
-
-    body = "".join(map(from_cell, nbformat.read(path, as_version=4).cells))
-    target = path.with_suffix(".html")
-    target.write_text(in_one_file(path.stem, body), encoding="utf-8")
     return target

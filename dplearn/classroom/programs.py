@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
@@ -68,7 +68,10 @@ class Program:
             return Verdict("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
         try:
-            self._limited(answer, results)
+            limited(
+                lambda: [results.append(self._measured(answer, i)) for i in range(len(self.cases))],
+                seconds=self.seconds,
+            )
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
             results = [*results, Complaint(slow, "TimeoutError")]
@@ -92,9 +95,9 @@ class Program:
         digits = 6 if written_value(got) != written_value(expected) else 15
         shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
         shown += [f"got       {written_value(got, digits)}"]
-        for mistake in self.mistakes:
-            if self._limited(mistake.value, [], like=results):
-                return Verdict("mistake", head, mistake.hints, tuple(shown))
+        seconds = self.seconds * (1 + len(self.mistakes))
+        if mistake := limited(lambda: self._made(results), seconds=seconds):
+            return Verdict("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
         return Verdict("wrong", head, self.hints, tuple(shown))
@@ -103,29 +106,31 @@ class Program:
     def _expected(self) -> list[Any]:
         return [self.measure(self.right, *case) for case in self.cases]
 
-    def _limited(self, function: Callable, results: list[Any], like: Any = None) -> bool:
-        return limited(lambda: self._run(function, results, like), seconds=self.seconds)
-
-    def _run(self, function: Callable, results: list[Any], like: list[Any] | None) -> bool:
-        """Append to `results` what is measured of `function`, or the Complaint, in each case.
-
-        False at the first case that is not as in `like`, the results of another function.
-        """
+    def _made(self, results: list[Any]) -> Mistake | None:
+        """The mistake with these results in every case, or None."""
         rtol = max(self.rtol, self.rtol_mistakes)
-        compared = zip(self.cases, self._expected, like or self.cases, strict=False)
-        for case, expected, theirs in compared:
-            try:
-                results.append(_read(self.measure(guarded(function), *case), expected))
-            except Complaint as complaint:
-                results.append(complaint)
-            except Stop:
-                raise
-            except BaseException as error:  # `measure` got what it cannot use
-                problem = f"its result cannot be used, {type(error).__name__}: {error}"
-                results.append(Complaint(problem, type(error).__name__))
-            if like is not None and not _same(results[-1], theirs, rtol):
-                return False
-        return True
+        for rank, mistake in enumerate(self.mistakes):
+            if all(_same(self._of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):
+                return mistake
+        return None
+
+    @cached_property
+    def _of_mistake(self) -> Callable[[int, int], Any]:
+        """What is measured of a mistake in a case, by their numbers; computed once."""
+        return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
+
+    def _measured(self, function: Callable, number: int) -> Any:
+        """What is measured of `function` in a case, or the Complaint."""
+        try:
+            got = self.measure(guarded(function), *self.cases[number])
+            return _read(got, self._expected[number])
+        except Complaint as complaint:
+            return complaint
+        except Stop:
+            raise
+        except BaseException as error:  # `measure` got what it cannot use
+            problem = f"its result cannot be used, {type(error).__name__}: {error}"
+            return Complaint(problem, type(error).__name__)
 
 
 def _read(got: Any, expected: Any) -> Any:

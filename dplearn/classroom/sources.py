@@ -6,8 +6,7 @@ that they are said once: links to the explorer are written
 ``explorer:?mechanism=gaussian&delta=1e-5`` and get their address, and each cell's id is a digest
 of its text, so that a rebuilt notebook differs only where the lesson does.
 
-A cell that only draws has the tag ``hide-input`` and is folded; ``{minutes}`` becomes the time in
-class (`minutes`).
+A cell that only draws has the tag `FOLDED` and is folded.
 
 One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
 get them. The instructor's edition has them, opens what is folded, and answers the exercises.
@@ -17,17 +16,22 @@ import hashlib
 import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dplearn.classroom.minutes import FOLDED, filled
-
+FOLDED = "hide-input"
 # Where the explorer listens when it is started as the README says.
 EXPLORER = "http://localhost:8501/"
 
 Edition = Literal["student", "instructor"]
 
+# Questions of a self-test, their choices, and how the reason of the right one begins. Read from the
+# text, they also answer where no kernel runs.
+_QUESTION = re.compile(r"^# \*\*\d\*\* (.+?)(?=^# \*\*\d\*\* |^# %%|\Z)", re.MULTILINE | re.DOTALL)
+_CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
+RIGHT = "Right. "
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -92,14 +96,17 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
     import jupytext
 
     notebook = jupytext.reads(lesson.source.read_text(encoding="utf-8"), fmt="py:percent")
-    students = [cell for cell in notebook.cells if not is_note(cell)]
-    for cell in notebook.cells:
-        if "{minutes}" in cell.source:
-            cell.source = filled(cell.source, students)
     if edition == "instructor":
-        _answer(notebook.cells, lesson)
+        for cell, following in itertools.pairwise(notebook.cells):
+            if (key := exercise_key(cell)).endswith(".test"):
+                letters = right_letters(questions(lesson))
+                cell.source = cell.source.replace('""', f'"{letters}"', 1)
+            elif key:
+                cell.source = solution(following.source, key)
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        notebook.cells = students
+        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -126,23 +133,20 @@ def exercise_key(cell: Any) -> str:
     return call[1] if call and cell.cell_type == "code" else ""
 
 
-def _answer(cells: list[Any], lesson: Lesson) -> None:
-    """Put the code of its solution into each exercise, and unfold everything."""
-    for cell, following in itertools.pairwise(cells):
-        if exercise_key(cell):
-            cell.source = answered(cell, following, lesson)
-    for cell in cells:
-        cell.source = cell.source.replace("<details>", "<details open>")
+def questions(lesson: Lesson) -> tuple[dict[str, str], ...]:
+    """The choices of the self-test: for each question, letter -> why it is right or not."""
+    text = lesson.source.read_text(encoding="utf-8")
+    choices = [dict(_CHOICE.findall(question)) for question in _QUESTION.findall(text)]
+    plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
+    return tuple({c: plain(why) for c, why in each.items()} for each in choices if each)
 
 
-def answered(cell: Any, following: Any, lesson: Lesson) -> str:
-    """The code of an exercise's cell with its answer, from the folded solution below it."""
-    from dplearn.classroom.checks import self_test
-
-    key = exercise_key(cell)
-    if key.endswith(".test"):
-        return cell.source.replace('""', f'"{self_test(lesson).right}"', 1)
-    return solution(following.source, key)
+def right_letters(choices: Sequence[dict[str, str]]) -> str:
+    """The right letter of each question; a question without exactly one is a LessonError."""
+    letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
+    if any(len(right) != 1 for right in letters):
+        raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
+    return "".join(letter for (letter,) in letters)
 
 
 def solution(markdown: str, key: str) -> str:

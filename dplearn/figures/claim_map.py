@@ -42,8 +42,11 @@ def claim_map(verdict: Verdict) -> go.Figure:
     for status in present:  # an entry of the legend
         words = _WORDS[status] + (" ×" if status == 1 else "")
         traces.append(markers([None], [None], words, colour=_FILL[status], **look))
-    if verdict.simplest:
-        traces.append(_star(verdict))
+    if simplest := verdict.simplest:
+        x, y = (math.log10(simplest.parameters[n]) for n in area.axes)
+        look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
+        look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
+        traces.append(markers([x], [y], "simplest counterexample", **look))
     held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
     about = f"Each cell compares claim and truth at {held}" if held else "Claim against truth"
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
@@ -106,14 +109,6 @@ def _hatch(area: Slice, status: int) -> dict[str, Any]:
     hidden = {"hoverinfo": "skip", "showlegend": False}
     x, y = [x for x, _ in at], [y for _, y in at]
     return markers(x, y, f"{STATUS[status]} marks", **look, **hidden)
-
-
-def _star(verdict: Verdict) -> dict[str, Any]:
-    simplest = verdict.simplest
-    x, y = (math.log10(simplest.parameters[n]) for n in verdict.map.axes)  # type: ignore[union-attr]
-    look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
-    look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
-    return markers([x], [y], "simplest counterexample", **look)
 
 
 def _axis(name: str, values: Sequence[float]) -> Axis:

@@ -1,5 +1,6 @@
 """Figures of the lessons: curves, two side by side or many behind a slider, numbers on a line."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,32 +8,33 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dplearn.figures.kit import text
-from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Band, Line, Mark, Part
-from dplearn.figures.kit.template import GREY, RED, colour_of, transparent
+from dplearn.figures.kit import certificate, text
+from dplearn.figures.kit.axes import Axis, spread
+from dplearn.figures.kit.marks import Band, Line, Mark, Part, gaps, markers, upright
+from dplearn.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
 # Where two panels lie, in shares of the drawing area.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
+# Height of the drawing area of curves over steps, in pixels.
+_INNER = 330
 # An axis that says nothing.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
 
 def _lesson(
-    traces: Sequence[dict[str, Any]], title: str, *, height: int = 430, **more: Any
+    traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
     """A figure in the look of the lessons: white, large type, room for names on the right."""
+    # Single precision is finer than any screen, and half the notebook.
+    drawn = [
+        trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
+        for trace in traces
+    ]
     size = {"width": 760, "height": height}
-    layout = {"template": "dplearn_lesson", "title": {"text": title}, **size, **more}
-    return go.Figure({"data": [_single(trace) for trace in traces], "layout": layout})
-
-
-def _single(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace in single precision: finer than any screen, and half the notebook."""
-    long = [key for key in ("x", "y") if np.size(trace[key]) > 1]
-    return trace | {key: np.asarray(trace[key], dtype=np.float32) for key in long}
+    layout = {"template": "dplearn_lesson", "title": title, **size, **more}
+    return go.Figure({"data": drawn, "layout": layout})
 
 
 def _axis(
@@ -87,6 +89,101 @@ def _zone(
     at = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
     look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
     return {"type": "rect", **ends, **fill}, {"text": [name], **at, **look}
+
+
+def epsilon_curves(
+    curves: Mapping[str, Sequence[Guarantee]],
+    steps: Sequence[int],
+    *,
+    title: str,
+    about: str,
+    here: int | None = None,
+    marks: Sequence[Mark] = (),
+) -> go.Figure:
+    """Epsilon over the number of steps, a curve per accountant; what is no bound is dashed.
+
+    Entry i of a curve is its guarantee after ``steps[i]``, and an infinite epsilon leaves a gap.
+    Beside the curves stand their values at `here`, one of the steps, by default the last. Marks
+    are rings, for what others have printed.
+
+    Examples
+    --------
+    >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
+    ...                   adjacency="add_remove") for e in (0.5, 1.0)]
+    >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10, title="One run", about="")
+    >>> figure.data[0].y.tolist(), figure.layout.annotations[1].text[-14:]
+    ([0.5, 1.0], '<b>0.5</b> RDP')
+    """
+    index = steps.index(here or steps[-1])
+    traces = [_over_steps(name, curve, steps) for name, curve in curves.items()]
+    heights = [y for trace in traces for y in trace["y"] if y] + [mark.y for mark in marks]
+    dashed = any(trace["line"]["dash"] == "dash" for trace in traces)
+    y = Axis(
+        title="ε (nats), upper bound" + (" unless dashed" if dashed else ""),
+        lower=min(heights, default=1.0) / 1.5,
+        upper=max(heights, default=1.0) * 1.5,
+        log=True,
+    )
+    x = Axis(title="T, number of steps", lower=steps[0] / 1.05, upper=steps[-1] * 1.05, log=True)
+    if here is not None:
+        dots = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
+        values, dots["colour"] = zip(
+            *((c[index].epsilon, style_of(name).colour) for name, c in curves.items()), strict=True
+        )
+        traces.append(markers([here] * len(values), gaps(values), "here", **dots))
+    ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
+    traces += [trace | ring for mark in marks for trace in mark.traces()]
+    return _lesson(
+        traces,
+        {"text": title, "subtitle": {"text": about, "font": {"size": 13, "color": GREY}}},
+        height=90 + _INNER + 60,
+        margin={"r": 228, "t": 90},
+        xaxis=x.layout(),
+        yaxis=y.layout(),
+        shapes=[upright(here)],
+        annotations=_ends(curves, index, steps, y),
+    )
+
+
+def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
+    """The curve of an accountant, in its colour and with its marker."""
+    style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
+    (line,) = Line(
+        x=steps,
+        y=gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)]),
+        label=style.label,
+        role=name,
+        dash="solid" if solid else "dash",
+    ).traces()
+    hover = {"text": list(map(str, curve)), "hovertemplate": "T = %{x:,}<br>%{text}<extra></extra>"}
+    marker = {"symbol": style.symbol, "size": 8, "maxdisplayed": 7}
+    return line | hover | {"mode": "lines+markers", "marker": marker}
+
+
+def _ends(
+    curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
+) -> list[dict[str, Any]]:
+    """What the values are, and each of them beside the end of its curve, with a leader there."""
+    column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
+    words = f"ε at T = {text.whole(steps[index])}"
+    notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
+    wishes = [y.share(curve[-1].epsilon) * _INNER for curve in curves.values()]
+    placed = spread(wishes, gap=22.0, lower=4.0, upper=_INNER - 8.0)
+    for (name, curve), at, to in zip(curves.items(), wishes, placed, strict=True):
+        style, guarantee, sharp = style_of(name), curve[index], ""
+        if not guarantee.is_bound:
+            sharp = "no bound"
+        elif guarantee.kind == "bracket":
+            sharp = certificate.precision(certificate.width(guarantee))
+        words = f'<span style="color:{style.colour}">{style.glyph}</span>'
+        words += f" <b>{text.epsilon(guarantee)}</b> {style.label}"
+        if sharp:
+            words += f' <span style="color:{GREY};font-size:12px">{sharp}</span>'
+        place = {"x": math.log10(steps[-1]), "y": y.span[0] + (y.span[1] - y.span[0]) * at / _INNER}
+        leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 24, "ay": at - to}
+        look = {"arrowcolor": style.colour, "xanchor": "left", "font": {"size": 14, "color": INK}}
+        notes.append({"text": words, **place, **leader, **look})
+    return notes
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
@@ -232,7 +329,18 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
-    shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
+    frames = []
+    for label, figure in figures.items():
+        data = []  # only what differs from the figure shown first
+        for trace, first in zip(figure.select_traces(), shown.data, strict=True):
+            new = {k: trace[k] for k in "xy" if not np.array_equal(trace[k], first[k])}
+            # Without its type a frame would turn columns into a line.
+            words = {"text": trace.text} if trace.text != first.text else {}
+            data.append({"type": trace.type} | new | words)
+        layout: Any = figure.layout
+        title = {"title": {"text": layout.title.text}}
+        frames.append(go.Frame(name=label, data=data, layout=title))
+    shown.frames = frames
     frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     now = {"mode": "immediate", **frame}
     steps = [
@@ -243,14 +351,3 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
     shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)
     return shown
-
-
-def _frame(label: str, figure: Any, shown: Any) -> go.Frame:
-    """Only what differs from the figure shown first."""
-    data = []
-    for trace, first in zip(figure.data, shown.data, strict=True):
-        new = {key: trace[key] for key in ("x", "y") if not np.array_equal(trace[key], first[key])}
-        # Without its type a frame would turn columns into a line.
-        words = {"text": trace.text} if trace.text != first.text else {}
-        data.append({"type": trace.type} | new | words)
-    return go.Frame(name=label, data=data, layout={"title": {"text": figure.layout.title.text}})

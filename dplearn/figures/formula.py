@@ -76,7 +76,11 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
     >>> [trace.name for trace in formula_curve(drawn).data]
     ['too much privacy', 'truth', 'formula']
     """
-    across, up = _axes(curve, x)
+    star = curve.star or ()
+    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
+    ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
+    across = Axis(title=x, lower=min(ends), upper=max(ends), log=curve.log_x, ticks=ticks)
+    up = _wide_axis(np.concatenate(heights), star[1:])
     name, role = ("claim", "wrong") if curve.claimed else ("formula", "exact")
     at, value = _broken(curve.x, curve.value, up)
     line = Line(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
@@ -115,14 +119,6 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     traces = [diagonal, *(_markers(cloud, kind) for kind in kinds)]
     across = replace(up, title="truth, by another way")
     return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
-
-
-def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
-    star = curve.star or ()
-    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
-    ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
-    across = Axis(title=name, lower=min(ends), upper=max(ends), log=curve.log_x, ticks=ticks)
-    return across, _wide_axis(np.concatenate(heights), star[1:])
 
 
 def _finite(values: ArrayLike) -> NDArray:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.marks import Bars, Line, Mark, keys, level, markers, upright
+from dplearn.figures.kit.marks import Bars, Line, Mark, keys, markers, upright
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import CLEAR, GREY, INK
 
@@ -74,26 +74,22 @@ def price_lines(
     >>> float(figure.data[-1].y[0])
     6.0
     """
-    x = np.asarray(x, dtype=float)
-    heights = {name: np.asarray(y, dtype=float) for name, y in lines.items()}
-    drawn = [
-        Line(x=x, y=y, label=name, role=role, dash="dash" if role in dashed else "solid")
-        for (name, y), role in zip(heights.items(), roles, strict=True)
-    ]
-    ends = np.concatenate([y[np.isfinite(y)] for y in heights.values()])
-    low, high = (0.7 * ends.min(), 1.4 * ends.max()) if log else (0.0, 1.1 * ends.max())
-    parts: list = [*drawn]
-    for line in drawn:
-        if line.label == here[1]:
-            at = float(np.interp(here[0], x, heights[line.label]))
+    x, parts = np.asarray(x, dtype=float), []
+    for (name, heights), role in zip(lines.items(), roles, strict=True):
+        y, dash = np.asarray(heights, dtype=float), "dash" if role in dashed else "solid"
+        parts.append(line := Line(x=x, y=y, label=name, role=role, dash=dash))
+        if name == here[1]:
             look = {"symbol": "diamond", "size": 12, "colour": line.colour}
-            parts.append(markers([here[0]], [at], "", **look))
+            mark = markers([here[0]], [np.interp(here[0], x, y)], "", **look)
+    ends = np.concatenate([line.y[np.isfinite(line.y)] for line in parts])
+    low, high = (0.7 * ends.min(), 1.4 * ends.max()) if log else (0.0, 1.1 * ends.max())
     # More words would stand askew on a phone.
     ticks = powers(x[0], x[-1]) if log else None
     first, last = float(x[0]) if log else 0.0, float(x[-1])
     across = Axis(title=axes[0], lower=first, upper=last, log=log, ticks=ticks)
     up = Axis(title=axes[1], lower=float(low), upper=float(high), log=log)
-    return one_panel(parts, across, up, finding, keys(*drawn))
+    drawn = [*parts, mark] if here[1] in lines else parts
+    return one_panel(drawn, across, up, finding, keys(*parts))
 
 
 def proved_by_guesses(
@@ -127,13 +123,14 @@ def proved_by_guesses(
     top = 1.15 * max(claim, float(np.max(ceiling)), here[1])
     named = {"x": 0, "xref": "paper", "y": claim, "text": "ε claimed", "showarrow": False}
     named |= {"xanchor": "left", "yanchor": "bottom", "font": {"size": 15}}
+    ends = {"x0": 0, "x1": 1, "xref": "paper", "y0": claim, "y1": claim}
     return one_panel(
         [*lines, mark],
         Axis(title="number of guesses", lower=float(x[0]), upper=float(x[-1]) * 1.05, log=True),
         Axis(title="ε", lower=0.0, upper=top),
         finding,
         keys(*lines),
-        shapes=[level(claim, "dot")],
+        shapes=[{"type": "line", **ends, "line": {"dash": "dot"}}],
         annotations=[named],
     )
 

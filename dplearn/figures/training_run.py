@@ -6,8 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.labels import spread
+from dplearn.figures.kit.axes import Axis, powers, spread
 from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
@@ -74,21 +73,15 @@ def training_run(
     most = max(_values([*known, *progress], "epsilon"), default=1.0)
     largest = max([2.3, *_values(progress, "loss"), *_values(progress, "plain_loss")])
     percent = Axis(lower=0, upper=_ALL, more={"ticksuffix": " %"})
+    spent, lost = (Axis(lower=0, upper=1.1 * value) for value in (most, largest))
+    norms = _norms(progress, plan)
     accuracy = [
         ("<b>Accuracy</b> on held-out public records", (0.37, 1.0), percent),
-        (
-            "<b>Norms of gradients</b>; dashed: C; dotted: noise",
-            (0.0, 0.25),
-            _norms(progress, plan),
-        ),
+        ("<b>Norms of gradients</b>; dashed: C; dotted: noise", (0.0, 0.25), norms),
     ]
     costs = [
-        ("<b>ε so far</b>; dotted: planned", (0.74, 1.0), Axis(lower=0, upper=1.1 * most)),
-        (
-            "<b>Loss</b>; dashed: no privacy",
-            (0.37, 0.63),
-            Axis(lower=0, upper=1.1 * largest),
-        ),
+        ("<b>ε so far</b>; dotted: planned", (0.74, 1.0), spent),
+        ("<b>Loss</b>; dashed: no privacy", (0.37, 0.63), lost),
         ("<b>Gradients clipped</b>", (0.0, 0.25), percent),
     ]
     return (
@@ -114,11 +107,8 @@ def _figure(
         number, last = rank if rank > 1 else "", rank == len(panels)
         x = Axis(title="T, step" if last else "", lower=0, upper=steps).layout()
         axes[f"xaxis{number}"] = x | {"anchor": f"y{number}", "nticks": 5, "showticklabels": last}
-        axes[f"yaxis{number}"] = axis.layout() | {
-            "anchor": f"x{number}",
-            "domain": ends,
-            "nticks": 5,
-        }
+        place_of = {"anchor": f"x{number}", "domain": ends, "nticks": 5}
+        axes[f"yaxis{number}"] = axis.layout() | place_of
     layout = {"template": "dplearn", "height": _HEIGHT, **axes}
     margin = {"l": 56, "r": right, "t": 30, "b": 46}
     more = {"margin": margin, "annotations": [*headings, *notes]}

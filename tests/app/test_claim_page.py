@@ -8,8 +8,7 @@ import pytest
 import explorer
 from dplearn.app.pages import check_a_claim
 from dplearn.claims import PARAMETERS, QUANTITIES, check
-from dplearn.figures import SYMBOLS, claim_map, map_finding
-from dplearn.figures.claim_map import _FILL
+from dplearn.figures.claim_map import _FILL, SYMBOLS, claim_map, map_finding
 from explorer import again, choose, enter, press, title
 from explorer import words as shown
 

@@ -14,7 +14,7 @@ from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.certificates import certify, check
 from dplearn.choosing import readings
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
 from explorer import checked, downloads, figure, opened, words

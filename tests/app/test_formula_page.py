@@ -18,7 +18,7 @@ from dplearn.app.pages.formula_book import (
 )
 from dplearn.book import Case, Interval, Refutation, Verification, book, refute, verify
 from dplearn.book.published import published
-from dplearn.figures import Curve, Region, formula_cloud, formula_curve
+from dplearn.figures.formula import Curve, Region, formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
 from explorer import words as shown
 

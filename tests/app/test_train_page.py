@@ -21,7 +21,7 @@ from dplearn.app.pages.train import fields, runs, words
 from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.run import DPSGD
 from dplearn.training import models
 from explorer import checked, choose, enter, press

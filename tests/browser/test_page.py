@@ -11,7 +11,7 @@ import pytest
 from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
-from dplearn.figures import style_of
+from dplearn.figures.kit.template import style_of
 
 pytestmark = DRAWN
 

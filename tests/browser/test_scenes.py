@@ -16,7 +16,7 @@ from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
 from dplearn.book import minute
-from dplearn.figures import style_of
+from dplearn.figures.kit.template import style_of
 from dplearn.mechanisms import Shuffled
 
 pytestmark = DRAWN

@@ -50,7 +50,7 @@ SPOILED = [
     ("First the tools", "For the teacher", "shows a note for the teacher"),
     ("Before you read on", "TODO", "has a TODO left in lesson.py, line "),
     ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
-    ("{minutes} | 1 ", "99 | 1 ", "has a plan of 1"),
+    (" | 2 Predict", "9 | 2 Predict", "has a plan of "),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
     ("**Time** ", "**Time** 9", "does not say its time, "),

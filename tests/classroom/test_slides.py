@@ -1,12 +1,11 @@
-"""Decks and pages in a real browser: charts and formulas are there, nothing is fetched."""
+"""Decks in a real browser: charts and formulas are there, nothing is fetched."""
 
-import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 from dplearn.__main__ import main
 from dplearn.classroom import sources
-from dplearn.classroom.html import from_cell, write_page
+from dplearn.classroom.html import from_cell
 
 LESSON = sources.lessons()["03"]
 COUNT = "name => document.querySelectorAll(name).length"
@@ -49,28 +48,6 @@ def test_a_deck_is_for_the_class_and_needs_no_network(browser, tmp_path):
     assert not page.problems
 
 
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.xdist_group("browser")
-def test_a_students_run_keeps_its_figures_on_a_page(browser, tmp_path):
-    """Without a browser of its own the kernel stores no pictures, only the charts."""
-    notebook = nbformat.read(LESSON.notebook, as_version=4)
-    outputs = [
-        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ())
-    ]
-    drawn = [data for data in outputs if data.pop("image/png", None)]
-    nbformat.write(notebook, tmp_path / "Zoë.ipynb")
-    page = open_offline(browser, write_page(tmp_path / "Zoë.ipynb"))
-    charts = page.locator(".chart")
-    for i in range(charts.count()):
-        charts.nth(i).scroll_into_view_if_needed()
-        charts.nth(i).locator(".gtitle").first.wait_for()
-    assert charts.count() == len(drawn) >= 5
-    assert page.evaluate(COUNT, ".katex") > 100 and page.evaluate(COUNT, ".katex-error") == 0
-    page.locator(".slider-rail-touch-rect").first.click(force=True)
-    assert not page.problems
-
-
 @pytest.mark.parametrize(
     "kind, content, expected",
     [
@@ -84,6 +61,6 @@ def test_a_students_run_keeps_its_figures_on_a_page(browser, tmp_path):
         ("display_data", {"data": {"text/latex": "$x_1<y$"}}, "$x_1&lt;y$"),
     ],
 )
-def test_whatever_a_student_left_is_on_the_page(kind, content, expected):
+def test_whatever_a_cell_left_is_on_a_page(kind, content, expected):
     cell = new_code_cell("1 < 2", outputs=[new_output(kind, **content)])
     assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)

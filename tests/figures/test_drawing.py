@@ -9,10 +9,12 @@ import pytest
 
 from dplearn import DPSGD, figures
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.figures import Line, Mark, curves, log_steps, style_of
-from dplearn.figures.kit.axes import Axis, Canvas, log_ticks, tick_words
-from dplearn.figures.kit.labels import Box, along, clearest, spread
+from dplearn.figures import Line, Mark, curves
+from dplearn.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
 from dplearn.figures.kit.marks import keys, upright
+from dplearn.figures.kit.template import style_of
+from dplearn.figures.prices import price_lines
+from dplearn.figures.training_run import training_run
 
 LOOK = {"roles": ("exact",), "dashed": (), "axes": ("x", "y"), "finding": "t"}
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
@@ -20,7 +22,7 @@ RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1
 
 def test_pages_and_lessons_share_the_look_of_their_axes():
     lesson = curves([Line(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
-    page = figures.price_lines([1, 2], {"m": [1, 2]}, **LOOK)
+    page = price_lines([1, 2], {"m": [1, 2]}, **LOOK)
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
     one, other = (figure.layout.template.layout for figure in (page, lesson))
     assert one.font == other.font
@@ -32,8 +34,8 @@ def test_a_page_shows_unchecked_what_plotly_has_after_checking():
     event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
     plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
     for figure in (
-        figures.price_lines([1, 2], {"m": [1, 2]}, **LOOK),
-        *figures.training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
+        price_lines([1, 2], {"m": [1, 2]}, **LOOK),
+        *training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
     ):
         shown = figure.parts
         assert "_data" not in vars(figure), "nobody has looked"
@@ -51,7 +53,7 @@ def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_he
     events = [told | {"step": 20 * i, "loss": 3.0 / i, "norm": n} for i, n in enumerate(norms, 1)]
     before: dict = {}
     for count in range(4):
-        for side, figure in enumerate(figures.training_run(events[:count], plan=plan)):
+        for side, figure in enumerate(training_run(events[:count], plan=plan)):
             layout = figure.parts["layout"]
             spans = {(side, k): v["range"] for k, v in layout.items() if k[1:5] == "axis"}
             assert all(v == [0, 60] for (_, k), v in spans.items() if k[0] == "x")
@@ -91,7 +93,7 @@ def test_ticks_are_round_inside_and_few_and_a_share_grows_from_0_to_1():
         assert shares == [0, 0, pytest.approx(middle), 1, 1], log
 
 
-def test_labels_keep_their_order_and_distance_and_avoid_ink_and_edges():
+def test_labels_keep_their_order_and_their_distance():
     for wishes in ([], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]):
         placed = spread(wishes, gap=10.0, lower=0.0, upper=100.0)
         order = np.argsort(wishes, kind="stable")
@@ -99,20 +101,9 @@ def test_labels_keep_their_order_and_distance_and_avoid_ink_and_edges():
         assert all(0.0 <= p <= 100.0 for p in placed), wishes
     narrow = spread([1.0] * 5, gap=10.0, lower=0.0, upper=20.0)
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
-    boxes = [Box(5, 5, 4, 4), Box(1, 5, 4, 4), Box(15, 5, 4, 4)]
-    assert clearest(boxes, np.array([[5.0, 5.0]]), width=20, height=10) == 2
 
 
-def test_a_name_stays_inside_and_words_of_ticks_apart_on_narrow_pages():
-    steps = Axis(lower=1, upper=40_000, log=True, named_end=True)
-    canvas = Canvas(steps, Axis(lower=0.01, upper=100, log=True), 300)
-    for ink in (np.empty((0, 2)), np.array([[x, y] for x in range(320) for y in range(300)])):
-        note = along("budget", 1.0, canvas, ink, sides=(11, -11))
-        # From its place the name grows away from the nearer axis, however narrow the page.
-        assert note["xanchor"] == ("left" if note["x"] < 0.5 else "right") and 0 <= note["x"] <= 1
-    assert steps.layout()["tickvals"][-1] == 40_000
-    # From 10 000 to 25 000 is a tenth of such an axis: no room for two words.
-    assert Axis(lower=1, upper=25_000, log=True, named_end=True).layout()["tickvals"][-1] == 10_000
+def test_a_name_at_the_right_end_stands_at_the_left_of_its_line():
     for x, side in ((0.5, "left"), (0.95, "right")):
         line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
         assert line["label"]["xanchor"] == side

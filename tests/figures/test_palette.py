@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.figures import style_of
-from dplearn.figures.kit.template import GREY, INK, darkened
+from dplearn.figures.kit.template import GREY, INK, darkened, style_of
 
 # Of linear light: to CIE XYZ (IEC 61966-2-1), and to what protan and deutan eyes see of it
 # (Machado, Oliveira & Fernandes 2009, severity 1).

@@ -14,7 +14,7 @@ import numpy as np
 from dplearn.app.kit import language
 from dplearn.app.kit.language import Said, retold
 from dplearn.book.kit.written import read
-from dplearn.figures import MANTISSAS
+from dplearn.figures.kit.axes import MANTISSAS
 
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {

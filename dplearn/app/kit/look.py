@@ -10,8 +10,7 @@ import streamlit as st
 
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Words
-from dplearn.figures import on_page
-from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit.panel import Unchecked, on_page
 
 _say = Words("shared")
 # The verdicts on published figures.

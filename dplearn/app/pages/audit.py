@@ -21,7 +21,7 @@ from dplearn.app.kit.state import State
 from dplearn.audit import LowerBound, from_guesses
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.figures import histogram, proved_by_guesses
+from dplearn.figures.prices import histogram, proved_by_guesses
 from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
 

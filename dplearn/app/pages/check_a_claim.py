@@ -13,7 +13,7 @@ from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
 from dplearn.book.kit.written import read, split
 from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, check, setting
-from dplearn.figures import SYMBOLS, claim_map, map_finding
+from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45

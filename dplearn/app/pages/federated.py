@@ -18,7 +18,7 @@ from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.federated.noise import DistributedNoise
-from dplearn.figures import price_lines, seen_by_a_server
+from dplearn.figures.prices import price_lines, seen_by_a_server
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.run import DPSGD
 

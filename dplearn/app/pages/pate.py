@@ -17,7 +17,7 @@ from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
-from dplearn.figures import histogram, price_lines
+from dplearn.figures.prices import histogram, price_lines
 from dplearn.ground.guarantee import round_up
 from dplearn.pate import NO_ANSWER, PATE, SHIPPED, Aggregator, Votes, read_votes, shipped_votes
 from dplearn.pate.as_printed import printed_rdp

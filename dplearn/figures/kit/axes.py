@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dplearn.figures.kit.text import whole
 
 # Round numbers, about evenly spaced in the logarithm.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-# A page's width is the reader's; labels are placed as if it were this one.
-TYPICAL_WIDTH = 640.0
 # Powers of ten beside each other that can still be read.
 _MOST_POWERS = 10
-# Share of an axis between its last round number and its end, both with words.
-_APART = 0.12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +25,6 @@ class Axis:
     upper: float
     log: bool = False
     open: bool = False  # whether Plotly may move the ends, to make room for names
-    named_end: bool = False  # whether the end gets a tick where it is far from the others
     ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
     more: Mapping[str, Any] | None = None  # what Plotly is told as it is
 
@@ -58,8 +55,6 @@ class Axis:
         if len(ticks) < 2:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
             return {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        if self.named_end and self.share(ticks[-1]) < 1 - _APART:
-            ticks = [*ticks, self.upper]
         return {"tickvals": ticks, "ticktext": tick_words(ticks)}
 
 
@@ -111,21 +106,28 @@ def _power(value: float) -> str:
     return power if factor == "1" else f"{factor} · {power}"
 
 
-@dataclass(frozen=True)
-class Canvas:
-    """Both axes, and the drawing area's height in pixels."""
+def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
+    """Positions closest to `wishes` in the least-squares sense, at least `gap` apart.
 
-    x: Axis
-    y: Axis
-    height: float
+    They are pixels in the order of the wishes; equal wishes keep theirs. The gap is shrunk
+    where [lower, upper] has no room for it.
 
-    def pixel(self, value: float) -> float:
-        """Height of a value above the x axis, clipped to its ends."""
-        return self.y.share(value) * self.height
+    Examples
+    --------
+    >>> spread([10.0, 12.0, 90.0], gap=10.0, lower=0.0, upper=100.0)
+    [6.0, 16.0, 90.0]
+    """
+    if not wishes:
+        return []
+    from scipy.optimize import isotonic_regression  # Opening the explorer does without it.
 
-    def x_pixel(self, value: float) -> float:
-        """Distance of a value from the y axis, at the typical width."""
-        return self.x.share(value) * TYPICAL_WIDTH
+    gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
+    order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
+    # After subtracting i * gap the constraint is "non-decreasing".
+    flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
+    placed = np.empty(len(wishes))
+    placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares
+    return placed.tolist()
 
 
 def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:

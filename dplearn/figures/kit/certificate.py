@@ -1,7 +1,6 @@
 """How sharp a guarantee is, in words: what a bracket proves from both sides."""
 
 import math
-from collections.abc import Sequence
 
 from dplearn.figures.kit import text
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
@@ -44,23 +43,6 @@ def precision(relative_width: float) -> str:
     if relative_width < math.inf:
         return f"within {text.bound(1 + relative_width, 2)} ×"
     return "upper bound"
-
-
-def of_curve(curve: Sequence[Guarantee], steps: Sequence[int]) -> str:
-    """What holds along a curve: its worst width, from where on it is proved from both sides.
-
-    Examples
-    --------
-    >>> ends = {"delta": 1e-5, "method": "pld", "adjacency": "add_remove"}
-    >>> of_curve([Guarantee(epsilon=0.5, kind="upper", **ends),
-    ...           Guarantee(epsilon=1.000001, kind="bracket", lower=1.0, **ends)], [10, 100])
-    'exact to 6 digits, T ≥ 100'
-    """
-    first = len(curve)
-    while first and is_certified(curve[first - 1]):
-        first -= 1
-    words = precision(max((width(g) for g in curve[first:]), default=math.inf))
-    return words if first in (0, len(curve)) else f"{words}, T ≥ {text.whole(steps[first])}"
 
 
 def both_ends(guarantee: Guarantee) -> str:

@@ -215,10 +215,3 @@ def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[
     at = 1 if x is None else x
     line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
     return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
-
-
-def level(y: float | None, dash: str = "solid") -> dict[str, Any]:
-    """A line at a value of the y axis, across the whole figure; unseen at None."""
-    at = 1 if y is None else y
-    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": at, "y1": at}
-    return {**line, "line": {"dash": dash}, "visible": y is not None}

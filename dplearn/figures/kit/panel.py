@@ -50,19 +50,6 @@ def on_page(figure: Unchecked, *, dark: bool) -> go.Figure:
     return _Shown(darkened(figure.parts) if dark else figure.parts)
 
 
-def page(
-    finding: str, subtitle: str, *, height: int, margin: Sequence[int], size: float = 19
-) -> dict[str, Any]:
-    """Layout without axes; the margin is left, right, top and bottom.
-
-    A long statement is smaller than `size`, to keep clear of the buttons.
-    """
-    size = size if len(finding) <= 60 else min(size, 17)
-    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": size}}
-    sides = dict(zip("lrtb", margin, strict=True))
-    return {"template": "dplearn", "height": height, "margin": sides, "title": title}
-
-
 def one_panel(
     parts: Sequence[Any],
     x: Axis,
@@ -75,8 +62,15 @@ def one_panel(
     size: float = 15.5,
     **more: Any,
 ) -> go.Figure:
-    """Parts, or traces, in this order on one pair of axes; the rest as of `page` and Plotly."""
+    """Parts, or traces, in this order on one pair of axes, below a statement.
+
+    A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,
+    right, top and bottom; `more` is told Plotly as it is.
+    """
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
-    layout = page(finding, subtitle, height=height, margin=margin, size=size)
+    font = {"size": size if len(finding) <= 60 else min(size, 17)}
+    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": font}
+    sides = dict(zip("lrtb", margin, strict=True))
+    layout = {"template": "dplearn", "height": height, "margin": sides, "title": title}
     axes = {"xaxis": x.layout(), "yaxis": y.layout()}
     return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})

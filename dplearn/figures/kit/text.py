@@ -5,7 +5,6 @@ import math
 from dplearn.ground.guarantee import Guarantee, round_up
 
 NARROW_SPACE = "\u202f"
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def whole(value: float) -> str:
@@ -17,18 +16,6 @@ def whole(value: float) -> str:
     ['40', '000']
     """
     return f"{value:,.0f}".replace(",", NARROW_SPACE)
-
-
-def counted(count: int, noun: str) -> str:
-    """`count` and `noun` in words.
-
-    Examples
-    --------
-    >>> counted(1, "bound"), counted(7, "bound")
-    ('one bound', 'seven bounds')
-    """
-    word = _WORDS[count] if count < len(_WORDS) else str(count)
-    return f"{word} {noun}{'' if count == 1 else 's'}"
 
 
 def bound(value: float, digits: int = 3) -> str:

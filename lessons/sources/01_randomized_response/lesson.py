@@ -9,7 +9,7 @@
 # 2. rebuild a secret table from noisy answers, and say how the noise must grow with the number of questions;
 # 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and its price in accuracy.
 #
-# * **Time** {minutes} minutes in class; what comes after section 11 is for the evening.
+# * **Time** 37 minutes in class; what comes after section 11 is for the evening.
 # * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
 # * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -28,17 +28,17 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | tell the story; collect ideas for protecting Anna |
-# | {minutes} | 2 Predict | three hands-up rounds; write the medians on the board |
-# | {minutes} | 3 A small experiment | let a student find Anna; then the two counts |
-# | {minutes} | 4 The picture | run the attack live; the proof on the board |
-# | {minutes} | 5 The statement | play it with real coins; the table before the definition |
-# | {minutes} | 6 What the coin costs | solve for the share by hand |
-# | {minutes} | 7 What ε promises | point at the hundred little people |
-# | {minutes} | 8 Is it true as printed? | let the class sort the two sentences first |
-# | {minutes} | 9 Turn the knob yourself | a student at the keyboard |
-# | {minutes} | 10 Where this breaks | one limit, chosen by the class |
-# | {minutes} | 11 Exercises | 1.1, alone, then compare |
+# | 4 | 1 The question | tell the story; collect ideas for protecting Anna |
+# | 1 | 2 Predict | three hands-up rounds; write the medians on the board |
+# | 4 | 3 A small experiment | let a student find Anna; then the two counts |
+# | 5 | 4 The picture | run the attack live; the proof on the board |
+# | 4 | 5 The statement | play it with real coins; the table before the definition |
+# | 2 | 6 What the coin costs | solve for the share by hand |
+# | 4 | 7 What ε promises | point at the hundred little people |
+# | 4 | 8 Is it true as printed? | let the class sort the two sentences first |
+# | 2 | 9 Turn the knob yourself | a student at the keyboard |
+# | 1 | 10 Where this breaks | one limit, chosen by the class |
+# | 6 | 11 Exercises | 1.1, alone, then compare |
 # | – | 12 to 15 | at home |
 
 # %% [markdown]

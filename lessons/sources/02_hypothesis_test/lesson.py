@@ -9,7 +9,7 @@
 # 2. compute the privacy loss of a mechanism and its exact $\delta(\varepsilon)$, and confirm it in three independent ways;
 # 3. say in words what $\varepsilon$ and $\delta$ allow: what an attacker may come to believe, and how many records may be lost.
 #
-# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening.
+# * **Time** 37 minutes in class; what comes after section 12 is for the evening.
 # * **You need** lesson 01 (randomised response, neighbours, $\varepsilon$ as a bound on a likelihood ratio), densities, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:mechanisms?mechanism=laplace&noise_multiplier=1&epsilon=0.5&false_positive_rate=0.01), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -29,18 +29,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | tell the story of the clinic; ask for a rule, collect two or three |
-# | {minutes} | 2 Predict | both guesses in writing, no discussion |
-# | {minutes} | 3 A small experiment | cover the ratios, let the class say where they will go |
-# | {minutes} | 4 The picture | three values of $L$ on the board, then the histograms |
-# | {minutes} | 5 The statement | prove the best event on the board |
-# | {minutes} | 6 The attacker's region | four sides, two pictures, reveal the first guess |
-# | {minutes} | 7 What he may believe | Bayes with odds, reveal the second guess |
-# | {minutes} | 8 Whatever is done afterwards | one argument |
-# | {minutes} | 9 Is it true as printed? | ask for the meaning of δ before 9.1 |
-# | {minutes} | 10 Turn the knob yourself | move the threshold, ask for the slope |
-# | {minutes} | 11 Where this breaks | one limit, chosen by the class |
-# | {minutes} | 12 Exercises | 2.2 in pairs: two sides of the region |
+# | 5 | 1 The question | tell the story of the clinic; ask for a rule, collect two or three |
+# | 1 | 2 Predict | both guesses in writing, no discussion |
+# | 2 | 3 A small experiment | cover the ratios, let the class say where they will go |
+# | 2 | 4 The picture | three values of $L$ on the board, then the histograms |
+# | 5 | 5 The statement | prove the best event on the board |
+# | 6 | 6 The attacker's region | four sides, two pictures, reveal the first guess |
+# | 2 | 7 What he may believe | Bayes with odds, reveal the second guess |
+# | 1 | 8 Whatever is done afterwards | one argument |
+# | 4 | 9 Is it true as printed? | ask for the meaning of δ before 9.1 |
+# | 2 | 10 Turn the knob yourself | move the threshold, ask for the slope |
+# | 1 | 11 Where this breaks | one limit, chosen by the class |
+# | 6 | 12 Exercises | 2.2 in pairs: two sides of the region |
 # | – | 13 to 16 | at home |
 
 # %% [markdown]

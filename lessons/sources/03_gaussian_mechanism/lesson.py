@@ -9,7 +9,7 @@
 # 2. compute the exact $\delta$ that a noise level delivers, and confirm it in three independent ways;
 # 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and hold the textbook recipe against it.
 #
-# * **Time** {minutes} minutes in class; what comes after section 10 is for the evening.
+# * **Time** 32 minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,16 +26,16 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | let the class name a number before any formula |
-# | {minutes} | 2 Predict | hands up for three ranges, then type the median |
-# | {minutes} | 3 A small experiment | run it live; stop at the last column |
-# | {minutes} | 4 The picture | draw the two bells on the board first |
-# | {minutes} | 5 The statement | derive the loss on the board, skip the rotation; then ball and cube |
-# | {minutes} | 6 Two ways to choose the noise | read the table aloud, both ends |
-# | {minutes} | 7 Is it true as printed? | 7.1 whole, 7.2 the table, 7.3 in one sentence |
-# | {minutes} | 8 Turn the knob yourself | a student at the keyboard |
-# | {minutes} | 9 Where this breaks | the number for the two adjacencies |
-# | {minutes} | 10 Exercises | 3.1, alone, then compare |
+# | 3 | 1 The question | let the class name a number before any formula |
+# | 1 | 2 Predict | hands up for three ranges, then type the median |
+# | 2 | 3 A small experiment | run it live; stop at the last column |
+# | 2 | 4 The picture | draw the two bells on the board first |
+# | 3 | 5 The statement | derive the loss on the board, skip the rotation; then ball and cube |
+# | 5 | 6 Two ways to choose the noise | read the table aloud, both ends |
+# | 7 | 7 Is it true as printed? | 7.1 whole, 7.2 the table, 7.3 in one sentence |
+# | 1 | 8 Turn the knob yourself | a student at the keyboard |
+# | 2 | 9 Where this breaks | the number for the two adjacencies |
+# | 6 | 10 Exercises | 3.1, alone, then compare |
 # | – | 11 to 14 | at home |
 
 # %% [markdown]
@@ -59,7 +59,7 @@ from scipy.stats import norm
 
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Line, Mark, ball_and_cube, curves, leak, slider
+from dplearn.figures import Line, Mark, curves, leak, slider
 from dplearn.mechanisms import Gaussian, Laplace
 
 # %% [markdown]
@@ -163,7 +163,7 @@ show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:
 # Only the *length* of the difference matters, not the number of coordinates. Laplace noise without a $\delta$ is different: there the $\ell_1$ sensitivity counts, the sum of all changes. For one count the two are equal. For a patient who moves $d$ counts by 1 they are $\sqrt d$ and $d$.
 
 # %% tags=["hide-input"]
-drawing = ball_and_cube(title="Two records, clipped in two ways")
+drawing = "03_gaussian_mechanism/ball_and_cube.svg"
 show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C, by the axes 2 C.")
 
 # %% [markdown]

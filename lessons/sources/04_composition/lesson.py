@@ -9,7 +9,7 @@
 # 2. compute the total $\varepsilon$ of $k$ releases by adding up, by two closed formulas and exactly, and say which of them to use;
 # 3. recognise a composition formula that has lost its condition, and measure what that costs.
 #
-# * **Time** {minutes} minutes in class; what comes after section 10 is for the evening.
+# * **Time** 36 minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 01 (randomised response), lesson 02 (privacy loss, $\delta(\varepsilon)$), lesson 03 (three ways to compute one number).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=laplace&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100&accountants=basic,advanced,optimal), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -28,16 +28,16 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | let them say what one reply tells, then a hundred |
-# | {minutes} | 2 Predict | hands up for each guess before anybody runs a cell |
-# | {minutes} | 3 A small experiment | let them describe the walks in their own words |
-# | {minutes} | 4 The picture | ask what the red columns weigh, and what they cost |
-# | {minutes} | 5 The statement | the tree on the board, with other questions; then the chain rule |
-# | {minutes} | 6 Two closed formulas | the crossing; reveal the guesses |
-# | {minutes} | 7 Is it true as printed? | votes first: true, harmless, or dangerous? |
-# | {minutes} | 8 Turn the knob yourself | ask for the frame at which adding up is nearly right |
-# | {minutes} | 9 Where this breaks | the noise that is drawn once |
-# | {minutes} | 10 Exercises | 4.1: first, how much of δ is left? |
+# | 4 | 1 The question | let them say what one reply tells, then a hundred |
+# | 1 | 2 Predict | hands up for each guess before anybody runs a cell |
+# | 3 | 3 A small experiment | let them describe the walks in their own words |
+# | 4 | 4 The picture | ask what the red columns weigh, and what they cost |
+# | 6 | 5 The statement | the tree on the board, with other questions; then the chain rule |
+# | 5 | 6 Two closed formulas | the crossing; reveal the guesses |
+# | 3 | 7 Is it true as printed? | votes first: true, harmless, or dangerous? |
+# | 2 | 8 Turn the knob yourself | ask for the frame at which adding up is nearly right |
+# | 2 | 9 Where this breaks | the noise that is drawn once |
+# | 6 | 10 Exercises | 4.1: first, how much of δ is left? |
 # | – | 11 to 14 | at home |
 
 # %% [markdown]

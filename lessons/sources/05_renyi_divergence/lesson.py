@@ -9,7 +9,7 @@
 # 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
 # 3. catch a misprint by computing instead of believing.
 #
-# * **Time** {minutes} minutes in class; what comes after section 11 is for the evening.
+# * **Time** 31 minutes in class; what comes after section 11 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -28,17 +28,17 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | ask what lesson 04 would answer, and leave it standing |
-# | {minutes} | 2 Predict | median of the class for both guesses |
-# | {minutes} | 3 A small experiment | run it; dwell on the last two lines |
-# | {minutes} | 4 The picture | move α until the class sees why order 16 fails; which curve has a ceiling? |
-# | {minutes} | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
-# | {minutes} | 6 Divergences add up | two lines on the board: product of means, sum of logs |
-# | {minutes} | 7 Conversion, once | derive Markov's step; let the class find the best order |
-# | {minutes} | 8 Is it true as printed? | where does the bracket belong? |
-# | {minutes} | 9 Turn the knob yourself | predict the direction first |
-# | {minutes} | 10 Where this breaks | the record that is shown once in a thousand times |
-# | {minutes} | 11 Exercises | 5.2, with pencil |
+# | 3 | 1 The question | ask what lesson 04 would answer, and leave it standing |
+# | 1 | 2 Predict | median of the class for both guesses |
+# | 3 | 3 A small experiment | run it; dwell on the last two lines |
+# | 3 | 4 The picture | move α until the class sees why order 16 fails; which curve has a ceiling? |
+# | 3 | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
+# | 1 | 6 Divergences add up | two lines on the board: product of means, sum of logs |
+# | 6 | 7 Conversion, once | derive Markov's step; let the class find the best order |
+# | 2 | 8 Is it true as printed? | where does the bracket belong? |
+# | 2 | 9 Turn the knob yourself | predict the direction first |
+# | 1 | 10 Where this breaks | the record that is shown once in a thousand times |
+# | 6 | 11 Exercises | 5.2, with pencil |
 # | – | 12 to 15 | at home |
 
 # %% [markdown]
@@ -359,8 +359,7 @@ rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 names = ("basic", "optimal", "rdp", "pld")
 lines = {n: ACCOUNTANTS[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
 title = "Same run, same δ: three bounds and the truth"
-figure = epsilon_curves(lines, rounds, finding=title, subtitle="Gaussian, σ = 10, δ = 1e-5")
-figure.update_layout(width=760, margin_r=215)
+figure = epsilon_curves(lines, rounds, title=title, about="Gaussian, σ = 10, δ = 1e-5")
 ends = ", ".join(f"{n} {round_up(line[-1].epsilon)}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 

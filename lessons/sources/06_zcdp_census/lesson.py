@@ -9,7 +9,7 @@
 # 2. divide a budget over the levels of a census, and win accuracy back by least squares, at no cost in privacy;
 # 3. say why an office adds whole-number noise, and what that changes in the account.
 #
-# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening. No later lesson needs this one. Where it samples, in sections 4 and 11, lesson 07 explains more: it can also be read after lesson 09.
+# * **Time** 37 minutes in class; what comes after section 12 is for the evening. No later lesson needs this one. Where it samples, in sections 4 and 11, lesson 07 explains more: it can also be read after lesson 09.
 # * **You need** lesson 03 (Gaussian noise), lesson 04 (composition), lesson 05 (Rényi divergence, best order).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=0.442&delta=1e-10&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -29,18 +29,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | follow Ida through the four tables |
-# | {minutes} | 2 Predict | three guesses by show of hands, on the board |
-# | {minutes} | 3 A small experiment | run it; ask what the two columns have in common |
-# | {minutes} | 4 The picture | ask for the highest point of each curve before naming it |
-# | {minutes} | 5 The statement | the card of rules; three conversions |
-# | {minutes} | 6 The redistricting file of 2020 | a detective story: let the class find the rounding |
-# | {minutes} | 7 Spend it | the error of a county first, then the picture of the share |
-# | {minutes} | 8 Whole numbers | the bell made of whole numbers |
-# | {minutes} | 9 Is it true as printed? | hands up: same ρ, same bell, so the same δ? |
-# | {minutes} | 10 Turn the knob yourself | one move of the slider |
-# | {minutes} | 11 Where this breaks | one limit of the class's choice |
-# | {minutes} | 12 Exercises | 6.1, with pencil |
+# | 6 | 1 The question | follow Ida through the four tables |
+# | 1 | 2 Predict | three guesses by show of hands, on the board |
+# | 2 | 3 A small experiment | run it; ask what the two columns have in common |
+# | 2 | 4 The picture | ask for the highest point of each curve before naming it |
+# | 3 | 5 The statement | the card of rules; three conversions |
+# | 5 | 6 The redistricting file of 2020 | a detective story: let the class find the rounding |
+# | 4 | 7 Spend it | the error of a county first, then the picture of the share |
+# | 2 | 8 Whole numbers | the bell made of whole numbers |
+# | 2 | 9 Is it true as printed? | hands up: same ρ, same bell, so the same δ? |
+# | 2 | 10 Turn the knob yourself | one move of the slider |
+# | 2 | 11 Where this breaks | one limit of the class's choice |
+# | 6 | 12 Exercises | 6.1, with pencil |
 # | – | 13 to 16 | at home |
 
 # %% [markdown]

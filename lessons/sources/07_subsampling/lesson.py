@@ -9,7 +9,7 @@
 # 2. compute the Rényi divergence of a sampled step, and tell up to which order sampling helps much;
 # 3. tell which theorem belongs to which batches: coins, fixed size, shuffled; and what it costs to confuse them.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
+# * **Time** 41 minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lessons 02 (privacy loss, $\delta(\varepsilon)$ as an area), 03 (Gaussian noise), 04 (composition) and 05 (Rényi divergence).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -30,17 +30,17 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | who in this room is in the batch? |
-# | {minutes} | 2 Predict | two numbers on paper, before any formula |
-# | {minutes} | 3 A small experiment | let them find the rule in the last two columns |
-# | {minutes} | 4 The picture | draw the bent curve on the board and leave it there |
-# | {minutes} | 5 The statement | the three-line proof by a student |
-# | {minutes} | 6 Leaving and joining | one table, one sentence |
-# | {minutes} | 7 Many steps | the jump between orders 8 and 12 |
-# | {minutes} | 8 Is it true as printed? | 8.3 with twelve students as records |
-# | {minutes} | 9 Turn the knob yourself | one question |
-# | {minutes} | 10 Where this breaks | read aloud the first bullet |
-# | {minutes} | 11 Exercises | 7.1, alone |
+# | 4 | 1 The question | who in this room is in the batch? |
+# | 2 | 2 Predict | two numbers on paper, before any formula |
+# | 2 | 3 A small experiment | let them find the rule in the last two columns |
+# | 3 | 4 The picture | draw the bent curve on the board and leave it there |
+# | 3 | 5 The statement | the three-line proof by a student |
+# | 1 | 6 Leaving and joining | one table, one sentence |
+# | 4 | 7 Many steps | the jump between orders 8 and 12 |
+# | 12 | 8 Is it true as printed? | 8.3 with twelve students as records |
+# | 2 | 9 Turn the knob yourself | one question |
+# | 2 | 10 Where this breaks | read aloud the first bullet |
+# | 6 | 11 Exercises | 7.1, alone |
 # | – | 12 to 15 | homework |
 
 # %% [markdown]

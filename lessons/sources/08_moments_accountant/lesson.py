@@ -9,7 +9,7 @@
 # 2. write in seven lines the accountant of the paper that brought DP-SGD to neural networks, and reproduce its numbers;
 # 3. name what it assumes and where it goes wrong: a moment taken for an order, a list that stops too early, a formula outside its conditions.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
+# * **Time** 35 minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 04 (composition), lesson 05 (Rényi divergence), lesson 07 (the sampled Gaussian).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -30,18 +30,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | tell the story: the run of lesson 07, whole |
-# | {minutes} | 2 Predict | collect guesses on the board |
-# | {minutes} | 3 A small experiment | ask what of a step is worth remembering |
-# | {minutes} | 4 The picture | draw the three functions by hand before the picture appears |
-# | {minutes} | 5 The statement | prove the tail bound aloud, it is one line |
-# | {minutes} | 6 An accountant | let them type the seven lines themselves |
-# | {minutes} | 7 The figure | the figure of the paper, their guesses |
-# | {minutes} | 8 Which moments? | only the table |
-# | {minutes} | 9 Is it true as printed? | 9.1 slowly |
-# | {minutes} | 10 Turn the knob yourself | the slider |
-# | {minutes} | 11 Where this breaks | one limit of their choice |
-# | {minutes} | 12 Exercises | 8.1, alone |
+# | 5 | 1 The question | tell the story: the run of lesson 07, whole |
+# | 1 | 2 Predict | collect guesses on the board |
+# | 4 | 3 A small experiment | ask what of a step is worth remembering |
+# | 2 | 4 The picture | draw the three functions by hand before the picture appears |
+# | 2 | 5 The statement | prove the tail bound aloud, it is one line |
+# | 3 | 6 An accountant | let them type the seven lines themselves |
+# | 3 | 7 The figure | the figure of the paper, their guesses |
+# | 3 | 8 Which moments? | only the table |
+# | 3 | 9 Is it true as printed? | 9.1 slowly |
+# | 2 | 10 Turn the knob yourself | the slider |
+# | 2 | 11 Where this breaks | one limit of their choice |
+# | 5 | 12 Exercises | 8.1, alone |
 # | – | 13 to 16 | homework |
 
 # %% [markdown]
@@ -72,7 +72,8 @@ from dplearn.classroom import (
     reveal,
     show,
 )
-from dplearn.figures import Bars, Line, Mark, Published, curves, epsilon_curves, slider, whispers
+from dplearn.figures import Bars, Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures.drawings import Drawing, arrow, words
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
@@ -129,11 +130,20 @@ print(f"share of runs with a loss above 0.5: {np.mean(run > 0.5):.4f}")
 # If every step lost 0.021, ten thousand would lose more than two hundred. But gains and losses nearly cancel:
 
 # %% tags=["hide-input"]
-drawn = whispers(one[:12].tolist(), title="Twelve of the ten thousand whispers, head to tail")
-show(
-    drawn,
-    f"12 steps as arrows: at their worst {12 * one[:12].max():.3f}, in truth {one[:12].sum():.4f}.",
-)
+BLUE, RED, twelve, shapes = "#256ED1", "#CE1246", one[:12], []
+worst = np.full(12, twelve.max())
+for several, colour, top, pitch in ((worst, RED, 66, 0), (twelve, BLUE, 116, 12)):
+    ends = 640 / worst.sum() * np.cumsum([0, *several])
+    ends += 30 - ends.min()
+    for i in range(12):
+        y = top + pitch * i
+        shapes.append(arrow((ends[i], y), (ends[i + 1], y), colour=colour, width=2.4))
+shapes.append(words(30, 92, "every step at its worst", size=13, colour=RED, anchor="start"))
+beside = "the same steps as they were: gains and losses cancel"
+shapes.append(words(350, 130, beside, size=13, colour=BLUE, anchor="start"))
+drawn = Drawing(700, 294, "Twelve of the ten thousand whispers, head to tail", shapes)
+sums = f"at their worst {worst.sum():.3f}, in truth {twelve.sum():.4f}"
+show(drawn, f"12 steps as arrows: {sums}.")
 
 # %% [markdown]
 # Ten thousand steps spread only a hundred times as far as one, and no run lost much more than 1. Whoever notes only the *worst* loss of a step throws this away. Noting its whole distribution is a lot of paper. What is worth writing down?
@@ -296,21 +306,24 @@ names = ("advanced", "moments", "rdp", "pld")
 race = {n: ACCOUNTANTS[n]().epsilon_curve(step, delta=delta, steps=rounds) for n in names}
 rings = {"P01": 10_000, "P02": 40_000, "P03a": 10_000, "P03b": 40_000}
 said = {id: published()[id]["published"] for id in rings}
-printed = [Published(t, float(said[id]), label=said[id]) for id, t in rings.items()]
 
 # %% [markdown]
 # Before you look: which of the four curves will be nearly flat at the left end?
 
 # %% tags=["hide-input"]
+sides = ("top left", "top left", "bottom left", "bottom center")
+printed = [
+    Mark(x=t, y=float(said[id]), label=said[id], role="wrong", side=side)
+    for (id, t), side in zip(rings.items(), sides, strict=True)
+]
 figure = epsilon_curves(
     race,
     rounds,
-    published=printed,
-    finding="Same run, better bookkeeping: 14.2 becomes 1.26",
-    subtitle="σ = 4, q = 0.01, δ = 1e-5, Poisson sampling",
+    marks=printed,
+    title="Same run, better bookkeeping: 14.2 becomes 1.26",
+    about="σ = 4, q = 0.01, δ = 1e-5, Poisson sampling",
     here=10_000,
 )
-figure.update_layout(width=760, margin_r=215)
 at = rounds.index(10_000)
 ends = ", ".join(f"{n} {round_up(line[at].epsilon, 5)}" for n, line in race.items())
 show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")

@@ -9,7 +9,7 @@
 # 2. read a trade-off curve: how many members an attacker catches at a given rate of false alarms;
 # 3. tell a bound from an approximation, and refute printed shortcuts that confuse the two.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
+# * **Time** 41 minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 02 (profile, tests and their errors), lesson 05 (RDP), lesson 07 (the sampled Gaussian), lesson 08 (moments accountant).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -28,18 +28,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | three numbers for one run: which one would you sign? |
-# | {minutes} | 2 Predict | Collect the guesses on the board. |
-# | {minutes} | 3 A small experiment | Ask before the figure: is a sum of 100 losses normal? |
-# | {minutes} | 4 The picture | Where does the tail come from? |
-# | {minutes} | 5 The statement | Read the two code cells aloud, line by line. |
-# | {minutes} | 6 Which way do you round? | Move the mass of one cell by hand, as in the drawing. |
-# | {minutes} | 7 The race | One figure, no formulas. |
-# | {minutes} | 8 What an attacker gains | Slowly: the trade-off curve is new. |
-# | {minutes} | 9 Is it true as printed? | Vote before the cell. |
-# | {minutes} | 10 Turn the knob yourself | Drag from left to right, once. |
-# | {minutes} | 11 Where this breaks | One of the five. |
-# | {minutes} | 12 Exercises | 9.1, alone. |
+# | 4 | 1 The question | three numbers for one run: which one would you sign? |
+# | 1 | 2 Predict | Collect the guesses on the board. |
+# | 2 | 3 A small experiment | Ask before the figure: is a sum of 100 losses normal? |
+# | 2 | 4 The picture | Where does the tail come from? |
+# | 5 | 5 The statement | Read the two code cells aloud, line by line. |
+# | 7 | 6 Which way do you round? | Move the mass of one cell by hand, as in the drawing. |
+# | 2 | 7 The race | One figure, no formulas. |
+# | 4 | 8 What an attacker gains | Slowly: the trade-off curve is new. |
+# | 5 | 9 Is it true as printed? | Vote before the cell. |
+# | 2 | 10 Turn the knob yourself | Drag from left to right, once. |
+# | 1 | 11 Where this breaks | One of the five. |
+# | 6 | 12 Exercises | 9.1, alone. |
 # | – | 13 to 16 | Homework. |
 
 # %% [markdown]
@@ -59,7 +59,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
 from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, moved_mass, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, slider
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
@@ -241,14 +241,10 @@ print(f"{estimate_delta(1, sums)} simulated")
 # *Why.* $(1-e^{\varepsilon-s})_+$ grows with $s$, and a sum of rounded-up losses is at least the sum of the losses.
 
 # %% tags=["hide-input"]
-cells = [
-    ("down", 0.0, "every loss too small: a lower bound"),
-    ("up", 1.0, "every loss too large: an upper bound"),
-    ("half", 0.5, "accurate, but no bound"),
-    ("chords", 0.62, "both masses kept: a close upper bound"),
-]
-drawn = moved_mass(cells, title="Where a cell of the grid puts its mass")
-show(drawn, "One cell, 4 rules: all to the left end, all to the right, half and half, and chords.")
+drawing = "09_tight_accounting/moved_mass.svg"
+show(
+    drawing, "One cell, 4 rules: all to the left end, all to the right, half and half, and chords."
+)
 
 # %% [markdown]
 # *Chords* is a better upper rule: split each cell so that both $P$'s and $Q$'s mass stay what they were. Move $\frac{P_i-e^{t_i}Q_i}{1-e^{-h}}$ of the cell at $t_i$ to the right. In the profile this draws chords between the nodes of a convex curve, hence "connect the dots" (Doroshenko et al. 2022).
@@ -347,7 +343,7 @@ reveal("epsilon of the run", truth=truth.epsilon, others=others)
 # %% [markdown]
 # ## 7 The race
 #
-# The same run, stopped after $T$ steps, and every accountant of this course. The dashed curve is an approximation; the blue band is proved from both sides and thinner than the line.
+# The same run, stopped after $T$ steps, and every accountant of this course. The dashed curve is an approximation; the blue curve is proved from both sides, and the gap between them is thinner than its line.
 
 # %% tags=["hide-input"]
 rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
@@ -356,16 +352,14 @@ figure = epsilon_curves(
     lines,
     rounds,
     here=10_000,
-    reference="pld",
-    finding="One run, eight accountants, one truth",
-    subtitle="sampled Gaussian, σ = 4, q = 0.01, δ = 1e-5, add or remove a record",
+    title="One run, eight accountants, one truth",
+    about="sampled Gaussian, σ = 4, q = 0.01, δ = 1e-5, add or remove a record",
 )
-figure.update_layout(width=760, margin_r=215)
 here = ", ".join(f"{name} {round_up(line[12].epsilon)}" for name, line in lines.items())
 show(figure, f"Epsilon after 10000 steps: {here}.")
 
 # %% [markdown]
-# Read it from the top. *zCDP* cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* see it but forget the shape of the loss, and replace it by the worst. *Moments* and *RDP* keep moments; on the left, where a few steps cost next to nothing, moments are useless. *GDP* lies **below** the band, at every $T$. [The explorer](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000) has the same figure with handles.
+# Read it from the top. *zCDP* cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* see it but forget the shape of the loss, and replace it by the worst. *Moments* and *RDP* keep moments; on the left, where a few steps cost next to nothing, moments are useless. *GDP* lies **below** the blue curve, at every $T$. [The explorer](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000) has the same figure with handles.
 
 # %% [markdown]
 # ## 8 What an attacker gains

@@ -9,7 +9,7 @@
 # 2. tell a lot from a batch, and turn lots, micro-batches and epochs into $q$, $T$ and $\varepsilon$;
 # 3. audit somebody's training step with two lengths: how far one record can move it, and how wide the noise is.
 #
-# * **Time** {minutes} minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
+# * **Time** 46 minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like this lesson's while you watch](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4), or see [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -29,18 +29,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | ask what a stranger could want to know |
-# | {minutes} | 2 Predict | ask for both guesses before any code runs |
-# | {minutes} | 3 A small experiment | what the network says about Anna |
-# | {minutes} | 4 The picture | find Anna in it, then outside the ball |
-# | {minutes} | 5 The statement | the dozen lines on the projector; the class says which line a thief would delete |
-# | {minutes} | 6 One arrow | arrows on the board: remove, add, replace |
-# | {minutes} | 7 Lots, batches, micro-batches | toss coins for a lot of the people in the room |
-# | {minutes} | 8 A whole run | look at the guesses; ask the private network about Anna |
-# | {minutes} | 9 Is it true as printed? | vote first, then run |
-# | {minutes} | 10 Turn the knob yourself | a student at the keyboard |
-# | {minutes} | 11 Where this breaks | the writers, if nothing else |
-# | {minutes} | 12 Exercises | 10.1, alone, then compare with the neighbour |
+# | 5 | 1 The question | ask what a stranger could want to know |
+# | 4 | 2 Predict | ask for both guesses before any code runs |
+# | 3 | 3 A small experiment | what the network says about Anna |
+# | 3 | 4 The picture | find Anna in it, then outside the ball |
+# | 5 | 5 The statement | the dozen lines on the projector; the class says which line a thief would delete |
+# | 1 | 6 One arrow | arrows on the board: remove, add, replace |
+# | 2 | 7 Lots, batches, micro-batches | toss coins for a lot of the people in the room |
+# | 7 | 8 A whole run | look at the guesses; ask the private network about Anna |
+# | 4 | 9 Is it true as printed? | vote first, then run |
+# | 4 | 10 Turn the knob yourself | a student at the keyboard |
+# | 2 | 11 Where this breaks | the writers, if nothing else |
+# | 6 | 12 Exercises | 10.1, alone, then compare with the neighbour |
 # | – | 13 to 16 | homework |
 
 # %% [markdown]
@@ -68,7 +68,8 @@ from dplearn import DPSGD
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Band, Bars, Line, Mark, clipped_arrows, curves, panels, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
+from dplearn.figures.drawings import Drawing, arrow, circle, pixels, words
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.training import Flat, clipped_sum, fit, plain
 
@@ -211,14 +212,24 @@ for steps in (80, 300):
 
 # %% tags=["hide-input"]
 most = [int(i) for i in lengths.argsort(descending=True)[[0, 60, 120, 180, 240, 330, 450, 719]]]
-drawn = clipped_arrows(
-    x[anna].reshape(8, 8),
-    lengths[most].tolist(),
-    max_grad_norm=0.5,
-    title="Anna's digit, and the gradients of eight pupils: hers is red",
-)
-words = f"Anna's arrow is {lengths[anna]:.3g} long, and is cut to the ball of radius 0.5 like all"
-show(drawn, f"Anna's five of 8 by 8 pixels, which looks like a nine. {words} longer ones.")
+blue, red, inside = "rgba(37,110,209,{})", "rgba(206,18,70,{})", "rgba(37,110,209,0.12)"
+angles = (-0.3, 2.9, 0.75, 4.2, 1.9, 3.6, 5.1, 2.4)  # so that none crosses the words
+shapes = pixels(x[anna].reshape(8, 8), 24, 62, 23)
+shapes.append(circle(400, 155, 62, edge="#6C717C", fill=inside))
+for i, (length, angle) in enumerate(zip(lengths[most].tolist(), angles, strict=True)):
+    colour, far = (blue, 140) if i else (red, 290)
+    reach = min(124 * length, far)  # 124 pixels are a length of 1
+    for end, share in ((reach, 0.35), (min(reach, 62), 1))[length <= 0.5 :]:
+        tip = (400 + end * np.cos(angle), 155 + end * np.sin(angle))
+        width = 2 if share < 1 else 2.6 if i else 3.4
+        shapes.append(arrow((400, 155), tip, colour=colour.format(share), width=width))
+hers = f"{lengths[most[0]]:.3g} long"
+shapes += [words(676, 50, hers, colour=red.format(1), anchor="end")]
+shapes += [words(400, 270, "the ball of radius C = 0.5"), words(116, 270, "her digit")]
+title = "Anna's digit, and the gradients of eight pupils: hers is red"
+drawn = Drawing(700, 285, title, shapes)
+told = f"Anna's arrow is {lengths[anna]:.3g} long, and is cut to the ball of radius 0.5 like all"
+show(drawn, f"Anna's five of 8 by 8 pixels, which looks like a nine. {told} longer ones.")
 
 # %% [markdown]
 # Now all pupils, ranked by the length of their gradient. Both axes are logarithmic. The dotted line is $C=0.5$, the radius of the ball; the grey wedge is what will be cut off.
@@ -584,9 +595,9 @@ def frame(i):
 
 
 frames = {f"{norms[i]:g}": frame(i) for i in range(1, len(norms) - 1)}
-words = f"best at C = {norms[best]:g}, cosine {eighty[best]:.2f}"
-words += f"; {eighty[1]:.2f} at C = 0.1, {eighty[-2]:.2f} at C = 10."
-show(slider(frames, name="C", start=2), f"Three of {len(frames)} frames, over 80 steps: {words}")
+best_at = f"best at C = {norms[best]:g}, cosine {eighty[best]:.2f}"
+best_at += f"; {eighty[1]:.2f} at C = 0.1, {eighty[-2]:.2f} at C = 10."
+show(slider(frames, name="C", start=2), f"Three of {len(frames)} frames, over 80 steps: {best_at}")
 
 # %% [markdown]
 # So early, too small a $C$ is a mild mistake: sum and noise shrink together, and a larger learning rate makes up for both. Late in a run both ends hurt. One $C$ for a whole run is a compromise; lesson 11 is about choosing it.

@@ -9,7 +9,7 @@
 # 2. choose $C$, learning rate, lot and $\sigma$ for a given $\varepsilon$, and let a private count adjust $C$ while you train;
 # 3. say what every further try costs, and which numbers are worth it.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs a quarter of a minute.
+# * **Time** 45 minutes in class, and half as much at home; the computer needs a quarter of a minute.
 # * **You need** lesson 10 (clip, add noise, count), lesson 09 (Gaussian mechanisms compose), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like ours](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4) and change $C$, $B$ and $\sigma$, or see [what each step costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -33,18 +33,18 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | which of these numbers would you touch? |
-# | {minutes} | 2 Predict | both guesses, median on the board |
-# | {minutes} | 3 A small experiment | which part fills the clipping norm? |
-# | {minutes} | 4 The picture | which part drowns? not the same question |
-# | {minutes} | 5 The statement | rescale each group to unit noise on the board; the rest is Pythagoras |
-# | {minutes} | 6 Where to spend it | the table of rules, last column first |
-# | {minutes} | 7 Which C? | the figure with two curves; the count as a fifth group |
-# | {minutes} | 8 Which lot, which σ? | the second guess; why the curve stops falling |
-# | {minutes} | 9 Is it true as printed? | both by vote |
-# | {minutes} | 10 Turn the knob yourself | a student at the keyboard |
-# | {minutes} | 11 Where this breaks | one line of their choice |
-# | {minutes} | 12 Exercises | 11.1, alone |
+# | 6 | 1 The question | which of these numbers would you touch? |
+# | 1 | 2 Predict | both guesses, median on the board |
+# | 5 | 3 A small experiment | which part fills the clipping norm? |
+# | 2 | 4 The picture | which part drowns? not the same question |
+# | 3 | 5 The statement | rescale each group to unit noise on the board; the rest is Pythagoras |
+# | 6 | 6 Where to spend it | the table of rules, last column first |
+# | 6 | 7 Which C? | the figure with two curves; the count as a fifth group |
+# | 4 | 8 Which lot, which σ? | the second guess; why the curve stops falling |
+# | 4 | 9 Is it true as printed? | both by vote |
+# | 1 | 10 Turn the knob yourself | a student at the keyboard |
+# | 1 | 11 Where this breaks | one line of their choice |
+# | 6 | 12 Exercises | 11.1, alone |
 # | – | 13 to 18 | homework |
 
 # %% [markdown]
@@ -75,7 +75,7 @@ from dplearn.book import (
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Line, Mark, curves, panels, right_angle, slider
+from dplearn.figures import Line, Mark, curves, panels, slider
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, clipped_sum, fit
@@ -194,9 +194,8 @@ for each in (0.5, 0.25):
 # Four parts of length $C$ make a row of length $2C$, four parts of $C/2$ make $C$. The parts stand at right angles, so **the squares of their lengths add.** Noise made for $C$ covers the second line and not the first.
 
 # %% tags=["hide-input"]
-drawn = right_angle((3, 2), title="Parts of a row stand at right angles")
 show(
-    drawn,
+    "11_dpsgd_in_practice/right_angle.svg",
     "Sides C1 and C2 of a box, its diagonal C, and the circle of radius C through its corner.",
 )
 

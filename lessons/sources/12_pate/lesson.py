@@ -9,7 +9,7 @@
 # 2. compute what a vote really leaks at given votes, and why that number must stay at home;
 # 3. refuse three sentences that are said about PATE.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** 22 minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 04 (composition) and lesson 05 (Rényi divergence).
 # * **Beside it** [the page of teachers and votes](explorer:pate?teachers=250&noise_std=40&answers=300), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,15 +26,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | let the class vote on something, and move one hand |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | which of the two rows changed? |
-# | {minutes} | 4 The picture | cover the right half first |
-# | {minutes} | 5 The statement | the proof in two sentences |
-# | {minutes} | 6 Is it true as printed? | 6.3 slowly |
-# | {minutes} | 7 Turn the knob yourself | guess where the lines meet |
-# | {minutes} | 8 Where this breaks | the first bullet aloud |
-# | {minutes} | 9 Exercises | 12.1, alone |
+# | 4 | 1 The question | let the class vote on something, and move one hand |
+# | 0 | 2 Predict | two numbers on paper |
+# | 1 | 3 A small experiment | which of the two rows changed? |
+# | 2 | 4 The picture | cover the right half first |
+# | 3 | 5 The statement | the proof in two sentences |
+# | 2 | 6 Is it true as printed? | 6.3 slowly |
+# | 2 | 7 Turn the knob yourself | guess where the lines meet |
+# | 2 | 8 Where this breaks | the first bullet aloud |
+# | 6 | 9 Exercises | 12.1, alone |
 # | – | 10 to 13 | homework |
 
 # %% [markdown]

@@ -9,7 +9,7 @@
 # 2. say which data attain the bound for fixed-size batches, from which order on, and why others stay far below it;
 # 3. refuse three sentences in circulation, and explain why a small loss of one's own data is not a guarantee.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** 28 minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its turn at order $\alpha^*$, fixed-size batches).
 # * **Beside it** [the page of mechanisms at this lesson's numbers](explorer:mechanisms?mechanism=subset_sum&adjacency=replace_one&noise_multiplier=1&records=1000&batch=10&alike=5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -27,15 +27,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | two data sets on the board, one half raised hands |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | two tables: where is a zero? |
-# | {minutes} | 4 The picture | cover the right half first |
-# | {minutes} | 5 The statement | the mixtures, then the table, line by line |
-# | {minutes} | 6 Is it true as printed? | 6.1 slowly |
-# | {minutes} | 7 Turn the knob yourself | guess the last threshold without a jump |
-# | {minutes} | 8 Where this breaks | the first bullet aloud |
-# | {minutes} | 9 Exercises | 13.1, alone |
+# | 4 | 1 The question | two data sets on the board, one half raised hands |
+# | 1 | 2 Predict | two numbers on paper |
+# | 2 | 3 A small experiment | two tables: where is a zero? |
+# | 1 | 4 The picture | cover the right half first |
+# | 5 | 5 The statement | the mixtures, then the table, line by line |
+# | 5 | 6 Is it true as printed? | 6.1 slowly |
+# | 3 | 7 Turn the knob yourself | guess the last threshold without a jump |
+# | 1 | 8 Where this breaks | the first bullet aloud |
+# | 6 | 9 Exercises | 13.1, alone |
 # | – | 10 to 13 | homework |
 
 # %% [markdown]

@@ -9,7 +9,7 @@
 # 2. say what a sum still tells, where noise can stand, and what each place costs;
 # 3. state $\varepsilon$ for a *user*, and refute four sentences that are printed about all this.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** 35 minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 07 (sampling) and lesson 10 (clipping).
 # * **Beside it** [the page of phones and a server](explorer:federated?clients=100&place=phones), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,16 +26,16 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | "the data never leave the phone": who feels safe? |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | let a student say which division to make |
-# | {minutes} | 4 The picture | five pupils at the blackboard, ten slips of paper |
-# | {minutes} | 5 The statement | subtract the two sums aloud |
-# | {minutes} | 6 Is it true as printed? | 6.2 with the class as phones |
-# | {minutes} | 7 Turn the knob yourself | records or users: ask whose promise it is |
-# | {minutes} | 8 A program of 2021 | four groups, one fault each |
-# | {minutes} | 9 Where this breaks | the second bullet aloud |
-# | {minutes} | 10 Exercises | 14.1, alone |
+# | 4 | 1 The question | "the data never leave the phone": who feels safe? |
+# | 1 | 2 Predict | two numbers on paper |
+# | 2 | 3 A small experiment | let a student say which division to make |
+# | 5 | 4 The picture | five pupils at the blackboard, ten slips of paper |
+# | 3 | 5 The statement | subtract the two sums aloud |
+# | 9 | 6 Is it true as printed? | 6.2 with the class as phones |
+# | 2 | 7 Turn the knob yourself | records or users: ask whose promise it is |
+# | 3 | 8 A program of 2021 | four groups, one fault each |
+# | 1 | 9 Where this breaks | the second bullet aloud |
+# | 5 | 10 Exercises | 14.1, alone |
 # | – | 11 to 14 | homework |
 
 # %% [markdown]

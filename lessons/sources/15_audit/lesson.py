@@ -9,7 +9,7 @@
 # 2. refuse three sentences that are printed about audits, and say what no audit can say;
 # 3. break Laplace noise made of floating-point numbers with ten lines, and name two cures.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs some seconds.
+# * **Time** 29 minutes in class, and half as much at home; the computer needs some seconds.
 # * **You need** lesson 02 (attackers and their two errors), lesson 04 (composition) and lesson 10 (DP-SGD).
 # * **Beside it** [the page *Audit* at this lesson's numbers](explorer:audit?program=twice&canaries=640), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,15 +26,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | toss a coin for every student: in, or out |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | vote on the programs before the second table |
-# | {minutes} | 4 The picture | who is above the line? |
-# | {minutes} | 5 The statement | the proof is one sentence: play it with coins |
-# | {minutes} | 6 Is it true as printed? | 6.3 slowly |
-# | {minutes} | 7 Turn the knob yourself | how many canaries until it bites? |
-# | {minutes} | 8 Where this breaks | floats: run the ten lines twice |
-# | {minutes} | 9 Exercises | 15.1, alone |
+# | 4 | 1 The question | toss a coin for every student: in, or out |
+# | 1 | 2 Predict | two numbers on paper |
+# | 6 | 3 A small experiment | vote on the programs before the second table |
+# | 1 | 4 The picture | who is above the line? |
+# | 3 | 5 The statement | the proof is one sentence: play it with coins |
+# | 4 | 6 Is it true as printed? | 6.3 slowly |
+# | 1 | 7 Turn the knob yourself | how many canaries until it bites? |
+# | 3 | 8 Where this breaks | floats: run the ten lines twice |
+# | 6 | 9 Exercises | 15.1, alone |
 # | – | 10 to 13 | homework |
 
 # %% [markdown]

@@ -9,7 +9,7 @@
 # 2. say what ε and δ promise to whom: odds, false alarms, victims, and for how long;
 # 3. choose ε from the accuracy that is needed, before a single private record is touched.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** 28 minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 02 (ε and δ as a test) and lesson 10 (DP-SGD); lesson 09 helps.
 # * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it: there, too, *Say it in full* and *One run, nine honest numbers*. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,15 +26,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | ask who would sign "ε = 3" |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | let them find out that ε is 0 |
-# | {minutes} | 4 The picture | cover all rows but the second |
-# | {minutes} | 5 The statement | read the refusal aloud |
-# | {minutes} | 6 Is it true as printed? | 6.1 slowly |
-# | {minutes} | 7 Turn the knob yourself | guess which curve is steepest |
-# | {minutes} | 8 Where this breaks | the writer, then the law |
-# | {minutes} | 9 Exercises | 16.1, alone |
+# | 4 | 1 The question | ask who would sign "ε = 3" |
+# | 1 | 2 Predict | two numbers on paper |
+# | 2 | 3 A small experiment | let them find out that ε is 0 |
+# | 3 | 4 The picture | cover all rows but the second |
+# | 3 | 5 The statement | read the refusal aloud |
+# | 3 | 6 Is it true as printed? | 6.1 slowly |
+# | 4 | 7 Turn the knob yourself | guess which curve is steepest |
+# | 2 | 8 Where this breaks | the writer, then the law |
+# | 6 | 9 Exercises | 16.1, alone |
 # | – | 10 to 13 | homework |
 
 # %% [markdown]

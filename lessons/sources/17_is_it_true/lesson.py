@@ -9,7 +9,7 @@
 # 2. look for a counterexample by computation, and say whether the error promises too much privacy or only too little;
 # 3. recognise ten formulas that are in circulation and fail, say what holds instead, and trust two that look no better and hold.
 #
-# * **Time** {minutes} minutes in class, and as much again at home; the computer needs half a minute.
+# * **Time** 39 minutes in class, and as much again at home; the computer needs half a minute.
 # * **You need** lessons 03 (Gaussian noise) and 05 (Rényi divergence); composition and sampling as in lessons 04 and 07; nothing by heart.
 # * **Beside it** the explorer, if you have started it: [type a claim of your own](explorer:check_a_claim?claim=sqrt%282*ln%281.25/delta%29%29/epsilon&quantity=sigma&of=gaussian), or open [the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -28,16 +28,16 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | whose formula would you not dare to doubt? |
-# | {minutes} | 2 Predict | fingers for all twelve claims; somebody types the majority |
-# | {minutes} | 3 A small experiment | stop after three triples and ask who is convinced |
-# | {minutes} | 4 The picture | |
-# | {minutes} | 5 The statement | write the three questions on the board; they stay there |
-# | {minutes} | 6 Is it true as printed? | eight claims with their reasons; two minutes of argument before each cell |
-# | {minutes} | 7 Reveal | which side was guessed worst? |
-# | {minutes} | 8 Turn the knob yourself | |
-# | {minutes} | 9 Where this breaks | one line |
-# | {minutes} | 10 Exercises | 17.1, alone |
+# | 3 | 1 The question | whose formula would you not dare to doubt? |
+# | 4 | 2 Predict | fingers for all twelve claims; somebody types the majority |
+# | 2 | 3 A small experiment | stop after three triples and ask who is convinced |
+# | 1 | 4 The picture | |
+# | 4 | 5 The statement | write the three questions on the board; they stay there |
+# | 14 | 6 Is it true as printed? | eight claims with their reasons; two minutes of argument before each cell |
+# | 2 | 7 Reveal | which side was guessed worst? |
+# | 2 | 8 Turn the knob yourself | |
+# | 2 | 9 Where this breaks | one line |
+# | 5 | 10 Exercises | 17.1, alone |
 # | – | 11 to 14 | homework |
 
 # %% [markdown]
@@ -57,7 +57,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
 from dplearn.book.published import check_figure, published
 from dplearn.classroom import check, guess, predict, show
-from dplearn.figures import Line, Mark, curves, epsilon_curves, slider, verdicts
+from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
 
@@ -178,8 +178,10 @@ show(figure, f"Gaps of 2000 triples, sorted: {np.mean(gaps < 0):.1%} lie below z
 # > The truth must come from elsewhere than the formula: from the definition by quadrature or enumeration, or from an accountant that proves both ends.
 
 # %% tags=["hide-input"]
-drawn = verdicts(title="One point, three cases: a claimed bound and the proved ends")
-show(drawn, "A claim below both ends is refuted; between the 2 undecided; above, not refuted here.")
+drawing = "17_is_it_true/verdicts.svg"
+show(
+    drawing, "A claim below both ends is refuted; between the 2 undecided; above, not refuted here."
+)
 
 # %% [markdown]
 # One cell does this for an entry of the book. It asks the search, and where somebody proposes a missing condition, it tries the claim again inside it. A claim that survives there is repaired by that condition; any other false one needs another formula.
@@ -640,8 +642,8 @@ show(figure, f"Largest loss with 100 others: {words}.")
 # %% tags=["hide-input"]
 run, rounds = PoissonSubsampled(Gaussian(0.638), 256 / 60_000), [10, 50, 200, 1000, 4000, 16_407]
 lines = {n: ACCOUNTANTS[n]().epsilon_curve(run, delta=1e-5, steps=rounds) for n in ("gdp", "pld")}
-figure = epsilon_curves(lines, rounds, subtitle="σ = 0.638, q = 256/60000, δ = 1e-5")
-figure.update_layout(width=760, margin_r=215)
+title, about = "A limit theorem beside a proof", "σ = 0.638, q = 256/60000, δ = 1e-5"
+figure = epsilon_curves(lines, rounds, title=title, about=about)
 ends = ", ".join(f"{name} {round_up(line[-1].epsilon)}" for name, line in lines.items())
 ends += f"; the paper prints {published()['P16b']['published']}"
 show(figure, f"Epsilon after 16407 steps: {ends}.")

@@ -9,7 +9,7 @@
 # 2. compute the chance of an outcome of a sparse vector exactly, and refute four printed variants of it;
 # 3. say what it costs to trust nobody: noise in every phone instead of once.
 #
-# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** 32 minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 01 (randomised response), lesson 02 (loss, pure DP) and lesson 04 (composition).
 # * **Beside it** [the exponential mechanism in the explorer](explorer:mechanisms?mechanism=exponential&range_epsilon=1&epsilon=0.5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -26,15 +26,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | let two students shade a digit on squared paper |
-# | {minutes} | 2 Predict | two numbers on paper |
-# | {minutes} | 3 A small experiment | which of the two would you publish? |
-# | {minutes} | 4 The picture | read it at ε = 0.1 |
-# | {minutes} | 5 The statement | both proofs aloud: what is held still? |
-# | {minutes} | 6 Is it true as printed? | 6.2 slowly, the table at the end |
-# | {minutes} | 7 Turn the knob yourself | guess who needs more noise |
-# | {minutes} | 8 Where this breaks | the phones |
-# | {minutes} | 9 Exercises | 18.1, alone |
+# | 5 | 1 The question | let two students shade a digit on squared paper |
+# | 1 | 2 Predict | two numbers on paper |
+# | 2 | 3 A small experiment | which of the two would you publish? |
+# | 2 | 4 The picture | read it at ε = 0.1 |
+# | 7 | 5 The statement | both proofs aloud: what is held still? |
+# | 5 | 6 Is it true as printed? | 6.2 slowly, the table at the end |
+# | 2 | 7 Turn the knob yourself | guess who needs more noise |
+# | 2 | 8 Where this breaks | the phones |
+# | 6 | 9 Exercises | 18.1, alone |
 # | – | 10 to 13 | homework |
 
 # %% [markdown]

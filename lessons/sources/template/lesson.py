@@ -9,7 +9,7 @@
 # 2. TODO: compute its number, and confirm it in three independent ways;
 # 3. TODO: tell a printed formula that holds from one that does not.
 #
-# * **Time** {minutes} minutes; the computer needs a few seconds of them.
+# * **Time** 12 minutes; the computer needs a few seconds of them.
 # * **You need** TODO: earlier lessons, and what of each.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -24,15 +24,15 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | {minutes} | 1 The question | TODO |
-# | {minutes} | 2 Predict | TODO |
-# | {minutes} | 3 A small experiment | TODO |
-# | {minutes} | 4 The picture | TODO |
-# | {minutes} | 5 The statement | TODO |
-# | {minutes} | 6 Is it true as printed? | TODO |
-# | {minutes} | 7 Turn the knob yourself | TODO |
-# | {minutes} | 8 Where this breaks | TODO |
-# | {minutes} | 9 Exercises | the first, in class |
+# | 1 | 1 The question | TODO |
+# | 1 | 2 Predict | TODO |
+# | 0 | 3 A small experiment | TODO |
+# | 2 | 4 The picture | TODO |
+# | 1 | 5 The statement | TODO |
+# | 0 | 6 Is it true as printed? | TODO |
+# | 1 | 7 Turn the knob yourself | TODO |
+# | 0 | 8 Where this breaks | TODO |
+# | 6 | 9 Exercises | the first, in class |
 # | – | 10 At home | homework, with all that follows |
 
 # %% [markdown]

@@ -16,8 +16,10 @@ from dplearn.app.kit.run_fields import ADJACENCY, DELTA
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers, printed_rows
 from dplearn.choosing import readings
-from dplearn.figures import certificate, ladder, style_of, text
+from dplearn.figures import ladder
+from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
 from dplearn.run import DPSGD, Phases, Plan, sampled
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement

@@ -22,7 +22,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import (
     Scenario,
     scenario_of,
 )
-from dplearn.figures import certificate
+from dplearn.figures.kit import certificate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import MECHANISMS
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps import answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
-from dplearn.figures import certificate, text
+from dplearn.figures.kit import certificate, text
 from dplearn.ground.guarantee import Guarantee
 
 _TENTHS = tuple(1 + x / 10 for x in range(1, 100))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dplearn.app.kit.fields import Text
 from dplearn.app.kit.run_fields import NOISE, RATE, STEPS
-from dplearn.figures import log_steps
+from dplearn.figures.kit.axes import log_steps
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
 from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch

@@ -19,7 +19,7 @@ from dplearn.app.pages.formula_book import words
 from dplearn.book import Case, Formula, Refutation, book, compare, drawn, side_of
 from dplearn.book.everything import refutation
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
-from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
+from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
 
 # Points that a picture may begin at; half of them are corners.
 _DRAWN = 24

@@ -13,7 +13,7 @@ from dplearn.app.kit.language import translated
 from dplearn.book import Case, Formula, Interval, Refutation, Verification
 from dplearn.book.kit.words import KINDS
 from dplearn.book.kit.written import parse
-from dplearn.figures import text
+from dplearn.figures.kit import text
 
 STATUS = {
     "verified": "✓ verified",

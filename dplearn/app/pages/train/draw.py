@@ -15,7 +15,8 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
 from dplearn.app.pages.train.plan import Training, ahead, attacker
 from dplearn.app.pages.train.runs import Run, begin, earlier
-from dplearn.figures import text, training_run
+from dplearn.figures.kit import text
+from dplearn.figures.training_run import training_run
 
 
 def sidebar(state: State, training: Training) -> None:

@@ -6,7 +6,7 @@ from dplearn.app.kit.language import translated
 from dplearn.app.pages.train.fields import BOUND, DATASET, DELTA, MODEL
 from dplearn.app.pages.train.plan import Training, guarantee
 from dplearn.app.pages.train.runs import Run
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.ground.guarantee import Guarantee
 
 WAY = (
