@@ -2,15 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._directions import plain_gaussian
-from dplearn.accountants._runs import Runs
+from dplearn.accountants._runs import Runs, plain_gaussian
 from dplearn.accountants.pld import SUM_OF_GAUSSIANS
-from dplearn.ground.guarantee import Adjacency, Kind, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_ends
 
@@ -27,16 +25,16 @@ class GDP(Accountant):
     epsilon ~ 0.9424 at delta = 1.0e-05, add_remove, by gdp (an approximation, not a bound)
     """
 
-    name: ClassVar[str] = "gdp"
-    kind: ClassVar[Kind] = "approximate"
-    title: ClassVar[str] = "Gaussian DP (CLT)"
-    statement: ClassVar[str] = (
+    name = "gdp"
+    kind = "approximate"
+    title = "Gaussian DP (CLT)"
+    statement = (
         r"\mu = q\sqrt{T(e^{1/\sigma^2}-1)},\qquad \delta = \Phi\big(\tfrac\mu2-"
         r"\tfrac\varepsilon\mu\big) - e^\varepsilon\Phi\big(-\tfrac\mu2-\tfrac\varepsilon\mu\big)"
         r"\quad\text{as } T\to\infty"
     )
-    reference: ClassVar[Reference] = Reference("Bu, Dong, Long & Su", 2020, "Theorem 5")
-    explanation: ClassVar[str] = (
+    reference = Reference("Bu, Dong, Long & Su", 2020, "Theorem 5")
+    explanation = (
         "It replaces the loss by its normal limit, which has too light a tail: the value can be "
         "below the true ε, and is for small T and small δ. Never report it as a guarantee."
     )

@@ -4,17 +4,15 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._directions import Direction, directions, dominating_shifts
-from dplearn.accountants._runs import MOST_RUNS, Runs
-from dplearn.accountants.rdp import RDP
-from dplearn.accountants.zcdp import ZCDP
+from dplearn.accountants._runs import MOST_RUNS, Direction, Runs, directions, dominating_shifts
+from dplearn.accountants.moments import RDP, ZCDP
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
@@ -59,14 +57,14 @@ class PLD(Accountant):
     rtol: float = 1e-6  # relative width of the bracket to aim at; it holds whatever is reached
     most_cells: int = 2**16  # largest transform
 
-    name: ClassVar[str] = "pld"
-    title: ClassVar[str] = "Privacy loss distribution"
-    statement: ClassVar[str] = (
+    name = "pld"
+    title = "Privacy loss distribution"
+    statement = (
         r"\delta(\varepsilon) = E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad "
         r"L_t = \ln\frac{dP}{dQ}\ \text{ independent under } P"
     )
-    reference: ClassVar[Reference] = Reference("Doroshenko et al.", 2022, "Algorithm 1")
-    explanation: ClassVar[str] = (
+    reference = Reference("Doroshenko et al.", 2022, "Algorithm 1")
+    explanation = (
         "It keeps the whole distribution of one step's loss and composes it T times. "
         "Nothing is forgotten, so up to numerical width this is the exact value."
     )

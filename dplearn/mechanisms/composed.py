@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,8 @@ class Composed(Mechanism):
 
     pairs: tuple[tuple[Mechanism, int], ...]
 
-    name: ClassVar[str] = "composed"
-    no_outputs: ClassVar[str] = "several releases together have no density on one line"
+    name = "composed"
+    no_outputs = "several releases together have no density on one line"
 
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
         pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)

@@ -13,7 +13,7 @@ both numbers from memory).
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.mechanisms._outputs import Outputs
-from dplearn.mechanisms._wrapped import Wrapped
+from dplearn.mechanisms._base import Outputs, Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
 
@@ -49,8 +48,8 @@ class CorrelatedGaussian(Wrapped):
     base: Gaussian
     exact: bool = True
 
-    name: ClassVar[str] = "correlated_gaussian"
-    conditions: ClassVar[tuple[str, ...]] = (
+    name = "correlated_gaussian"
+    conditions = (
         "no record takes part more often or sooner again than the strategy was priced for",
     )
 

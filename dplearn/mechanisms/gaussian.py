@@ -13,7 +13,7 @@ integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`: no cancellation 
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,17 +34,13 @@ _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Gaussian noise added to a vector query.
+    """Gaussian noise added to a vector query; the profile is exact (Balle & Wang 2018, Theorem 8).
 
     Parameters
     ----------
     noise_multiplier : float
         Standard deviation of the noise / largest L2 norm of one record's
         contribution, >= 0; 0 means no noise and no privacy.
-
-    References
-    ----------
-    Balle & Wang (2018), Theorem 8: the profile is exact.
 
     Examples
     --------
@@ -53,9 +49,9 @@ class Gaussian(Noise):
     4.377178
     """
 
-    name: ClassVar[str] = "gaussian"
-    conditions: ClassVar[tuple[str, ...]] = ("L2 norm of each contribution is bounded",)
-    scales_drawn: ClassVar[float] = 7.0
+    name = "gaussian"
+    conditions = ("L2 norm of each contribution is bounded",)
+    scales_drawn = 7.0
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)

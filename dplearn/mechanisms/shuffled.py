@@ -30,7 +30,7 @@ whose sums are put into few cells.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +42,9 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.work import remembered
 from dplearn.mechanisms import _seats
-from dplearn.mechanisms._wrapped import Epoch
+from dplearn.mechanisms._epochs import Epoch, Law, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian
-from dplearn.mechanisms.random_allocation import (
-    Law,
-    RandomAllocation,
-    cell_masses,
-    repeated,
-    sum_of,
-)
+from dplearn.mechanisms.random_allocation import RandomAllocation
 
 # Cells of the largest coordinate and of one step; beyond it a shift leaves nothing to hide in.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
@@ -59,6 +53,11 @@ _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 @dataclass(frozen=True)
 class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
+
+    ``profiles`` are upper bounds, proved in this library; they also hold for batches of unequal
+    public sizes, none larger than 1 / `batches` of the records. ``witnesses`` are real pairs, and
+    need equal batches (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, How private are
+    DP-SGD implementations?). Under ``add_remove`` nothing is claimed unless a record is left out.
 
     Parameters
     ----------
@@ -69,18 +68,6 @@ class Shuffled(Epoch):
     left_out : float
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
-
-    Notes
-    -----
-    ``profiles`` are upper bounds, see the modules; they also hold for batches of unequal public
-    sizes, none larger than 1 / `batches` of the records. ``witnesses`` are real pairs, and need
-    equal batches. Under ``add_remove`` nothing is claimed unless a record is left out: the record
-    that leaves moves the border of every batch behind it.
-
-    References
-    ----------
-    Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang (2024), How private are DP-SGD
-    implementations?, for the pair; the upper bounds are proved in this library.
 
     Examples
     --------
@@ -94,8 +81,8 @@ class Shuffled(Epoch):
 
     left_out: float = 0.0
 
-    name: ClassVar[str] = "shuffled"
-    refusal: ClassVar[tuple[str, str]] = (
+    name = "shuffled"
+    refusal = (
         "shuffled batches that use every record",
         "a record that leaves moves the border of every batch behind it, "
         "use 'zero_out' or 'replace_one'",

@@ -31,7 +31,7 @@ rule gives Rényi divergences to all digits.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub, log_sum
 from dplearn.ground.work import spend
-from dplearn.mechanisms._base import Mechanism
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._base import Mechanism, Outputs
 
 # Places at a time, most of them in an integral, and a log delta that has no digits left.
 _AT_ONCE, _MOST_PLACES, _DEEP = 512, 50_000, -1e4
@@ -54,6 +53,8 @@ _BLOCK, _MOST_TRIALS = 128, 100
 @dataclass(frozen=True)
 class SubsetSum(Mechanism):
     """Sum of a random subset of given records plus Gaussian noise, one of them turned round.
+
+    It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5.
 
     Parameters
     ----------
@@ -67,10 +68,6 @@ class SubsetSum(Mechanism):
         How many of the others contribute what the record turns to: 0 is the bad case, half of
         them the good one.
 
-    References
-    ----------
-    Wang, Balle & Kasiviswanathan (2019), Section 5, whose two cases it holds exactly.
-
     Examples
     --------
     >>> bad, good = SubsetSum(1.0, 1000, 10), SubsetSum(1.0, 1000, 10, alike=500)
@@ -83,13 +80,13 @@ class SubsetSum(Mechanism):
     batch: int
     alike: int = 0
 
-    name: ClassVar[str] = "subset_sum"
-    conditions: ClassVar[tuple[str, ...]] = (
+    name = "subset_sum"
+    conditions = (
         "contributions are fixed beforehand, each -1 or 1 norms",
         "a fresh subset of fixed size each step",
     )
-    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one",)
-    refusal: ClassVar[tuple[str, str]] = ("a sum over a subset", "one record is turned round")
+    adjacencies = ("replace_one",)
+    refusal = ("a sum over a subset", "one record is turned round")
 
     def __post_init__(self) -> None:
         validate.scale(noise_multiplier=self.noise_multiplier)

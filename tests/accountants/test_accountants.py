@@ -18,7 +18,7 @@ from dplearn import (
     RandomizedResponse,
 )
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.rdp import RDP, at_best_order
+from dplearn.accountants.moments import RDP, at_best_order
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book.kit.oracles import coins_delta
 from dplearn.engine.profile import Profile

@@ -17,8 +17,7 @@ from dplearn import (
     RandomizedResponse,
 )
 from dplearn.accountants._base import Bound
-from dplearn.accountants._directions import dominating_shifts
-from dplearn.accountants._runs import Runs
+from dplearn.accountants._runs import Runs, dominating_shifts
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import zcdp_to_epsilon
 from dplearn.calibrate import largest_sample_rate, largest_steps, smallest_noise_multiplier

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from dplearn import ACCOUNTANTS
 from dplearn.book.chapters.pate import truths
-from dplearn.mechanisms.noisy_max import NoisyMax
+from dplearn.mechanisms.choices import NoisyMax
 from outcomes import EPSILONS, delta_by_definition
 
 

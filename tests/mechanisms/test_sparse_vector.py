@@ -5,8 +5,7 @@ import pytest
 
 from dplearn import ACCOUNTANTS
 from dplearn.book.chapters.selection import truths
-from dplearn.mechanisms.randomized_response import RandomizedResponse
-from dplearn.mechanisms.sparse_vector import SparseVector
+from dplearn.mechanisms.choices import RandomizedResponse, SparseVector
 from outcomes import EPSILONS, delta_by_definition
 
 
