@@ -44,10 +44,9 @@ _SAME = 1e-10
 class Mechanism(ABC):
     """A public description of one randomised release.
 
-    Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
-    and may add closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a
-    teaching-grade `release`. Every question about neighbours that no theorem covers raises
-    `NotImplementedError`.
+    Subclasses are frozen dataclasses that implement `_profiles` and `examples`, and may add closed
+    forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a teaching-grade
+    `release`. Every question about neighbours that no theorem covers raises `NotImplementedError`.
     """
 
     name: ClassVar[str]

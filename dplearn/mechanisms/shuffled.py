@@ -13,9 +13,8 @@ which no batch reads. Both orders are uniform, and one batch is shifted by :math
 at most: post-processing of random allocation with half the noise, and no more than that.
 
 **From below.** In units of the clipping norm let every other record contribute -1 to every
-gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then
-sums to -m, except the record's own, which is 2 or 1 above that. Up to the public -m the epoch
-releases
+gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then sums
+to -m, except the record's own, which is 2 or 1 above that. Up to the public -m the epoch releases
 
 .. math:: P = \frac1B\sum_t N(2e_t, \sigma^2 I), \qquad Q = \frac1B\sum_t N(e_t, \sigma^2 I),
 
