@@ -6,7 +6,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -17,14 +17,13 @@ from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency
-from dplearn.ground.work import Work, charge, counting, remembered
+from dplearn.ground.work import remembered
 from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms._base import Sampled, Wrapped
 from dplearn.mechanisms._epochs import Epoch
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _PER_DECADE = 12
-_MOST_KEPT = 4096
 # Beyond it counts would leave the range in which doubles hold whole numbers.
 MOST_RUNS = 10**12
 
@@ -119,30 +118,13 @@ class Runs:
 @remembered(64)
 def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Rényi divergences of one step, remembered for the mechanisms of late."""
-    values = mechanism.rdp(orders, adjacency=adjacency)
-    values.setflags(write=False)
-    return values
+    return mechanism.rdp(orders, adjacency=adjacency)
 
 
+@remembered(64)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Epsilons of one step, remembered: several accountants ask for the same deltas."""
-    (before, cost), new = _epsilons(mechanism, adjacency), {}
-    if missing := [delta for delta in deltas if delta not in before]:
-        with counting() as work:
-            values = largest_epsilon(mechanism.profiles(adjacency), missing)
-        # Nearly all of it goes into the profiles, which cost the same every time.
-        cost.units = work.units
-        new = dict(zip(missing, values.tolist(), strict=True))
-        if len(before) < _MOST_KEPT:
-            before.update(new)
-    charge(cost)
-    return np.array([new[delta] if delta in new else before[delta] for delta in deltas])
-
-
-@lru_cache(maxsize=32)
-def _epsilons(mechanism: Mechanism, adjacency: Adjacency) -> tuple[dict[float, float], Work]:
-    """What one step of a mechanism was found to have: epsilon by delta; and what that cost."""
-    return {}, Work()
+    return largest_epsilon(mechanism.profiles(adjacency), deltas)
 
 
 @dataclass(frozen=True, eq=False)

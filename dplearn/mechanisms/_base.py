@@ -25,7 +25,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,12 +44,14 @@ _SAME = 1e-10
 class Mechanism(ABC):
     """A public description of one randomised release.
 
-    Subclasses are frozen dataclasses that implement `_profiles` and `examples`, and may add closed
-    forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a teaching-grade
+    Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
+    closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a teaching-grade
     `release`. Every question about neighbours that no theorem covers raises `NotImplementedError`.
     """
 
     name: ClassVar[str]
+    # Fields of each of `examples`, in their order.
+    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()
     # Its own part of `assumptions`.
     conditions: ClassVar[tuple[str, ...]] = ()
     # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
@@ -82,9 +84,9 @@ class Mechanism(ABC):
         return self._profiles(adjacency) if self.attained else ()
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> tuple[Self, ...]:
         """A few instances, corners included, for contract tests, plots and the explorer."""
+        return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
         """Worst-case profiles: (remove, add), or a single one when both are equal."""
@@ -259,15 +261,6 @@ class Sampled(Wrapped):
             raise ValueError("Expected base to be one mechanism, got a composition.")
 
 
-class Nodes(NamedTuple):
-    """Abscissae, their weights in a sum over the line, and p and q there, shape (n,) each."""
-
-    x: NDArray
-    weight: NDArray
-    p: NDArray
-    q: NDArray
-
-
 @dataclass(frozen=True, eq=False)
 class Outputs:
     r"""Densities, or probabilities of whole numbers, of two neighbours' outputs.
@@ -293,13 +286,6 @@ class Outputs:
     # What the number on the line is.
     label: str = "released number / largest contribution of one record"
 
-    @classmethod
-    def of_noise(cls, log_noise: Curve, *, shift: float, reach: float, whole: bool) -> Self:
-        """Outputs with one noise around `shift` and around 0; all of it lies within `reach`."""
-        reach, label = (math.ceil(reach), "released whole number") if whole else (reach, cls.label)
-        ends, corners = (-reach, shift + reach), (0.0, shift)
-        return cls(lambda x: log_noise(x - shift), log_noise, *ends, corners, whole, label)
-
     def reverse(self) -> Self:
         """The laws in the other order."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
@@ -315,10 +301,10 @@ class Outputs:
         """The laws P and (1-w)P + wQ, as in `Profile.mix_second`."""
         return self.reverse().mix_first(weight).reverse()
 
-    def nodes(self, epsilon: float) -> Nodes:
-        """Nodes that show, and measure, what p has above e^epsilon q.
+    def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Places that show what p has above e^epsilon q, their weights in a sum, and p and q there.
 
-        Gauss-Legendre nodes between the places where that is not smooth.
+        Gauss-Legendre nodes between the places where that is not smooth; shape (n,) each.
         """
         if self.whole:
             x = np.arange(self.lower, self.upper + 1)
@@ -328,7 +314,7 @@ class Outputs:
             ends = np.unique(ends)[:, None]
             half, (t, w) = 0.5 * np.diff(ends, axis=0), _LEGENDRE
             x, weight = (ends[:-1] + half * (t + 1)).ravel(), (half * w).ravel()
-        return Nodes(x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x)))
+        return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
 
     def delta(self, epsilon: float) -> float:
         """The area itself, at any real epsilon: the definition, summed over the nodes."""

@@ -36,7 +36,6 @@ class Noise(Mechanism):
 
     noise_multiplier: float
 
-    # How far `outputs` draws the noise.
     scales_drawn: ClassVar[float]
     whole: ClassVar[bool] = False
 
@@ -62,8 +61,16 @@ class Noise(Mechanism):
         """log density of the noise, or log probability of a whole number."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        distance, reach = self._distance(adjacency), self.scales_drawn * self._scale
-        return (Outputs.of_noise(self._log_noise, shift=distance, reach=reach, whole=self.whole),)
+        shift, reach, log_noise = self._distance(adjacency), self._drawn(), self._log_noise
+        label = "released whole number" if self.whole else Outputs.label
+        ends, corners = (-reach, shift + reach), (0.0, shift)
+        law = Outputs(lambda x: log_noise(x - shift), log_noise, *ends, corners, self.whole, label)
+        return (law,)
+
+    def _drawn(self) -> float:
+        """How far `outputs` draws the noise."""
+        reach = self.scales_drawn * self._scale
+        return math.ceil(reach) if self.whole else reach
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho = shift^2 / 2 (Bun & Steinke 2016, Propositions 1.4 and 1.6)."""
@@ -150,10 +157,9 @@ class TabledNoise(WholeNoise):
         inside = k < self._masses.size
         return np.where(inside, self._masses[np.where(inside, k, 0)], -np.inf)
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        shift, tails = self._distance(adjacency), np.cumsum(np.exp(self._masses[::-1]))[::-1]
-        reach = int(np.count_nonzero(tails > 1e-11))
-        return (Outputs.of_noise(self._log_noise, shift=shift, reach=reach, whole=True),)
+    def _drawn(self) -> int:
+        tails = np.cumsum(np.exp(self._masses[::-1]))
+        return int(np.count_nonzero(tails > 1e-11))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, error = self._distance(adjacency), self._error

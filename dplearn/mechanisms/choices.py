@@ -43,6 +43,7 @@ class ExponentialMechanism(Mechanism):
     range_epsilon: float
 
     name = "exponential"
+    fields_of_examples = ((1.0,), (0.1,), (4.0,))
     conditions = ("every score changes by at most its sensitivity",)
     attained: ClassVar[bool] = False
     no_outputs = "the worst table of scores is another one at every ε"
@@ -81,10 +82,6 @@ class ExponentialMechanism(Mechanism):
         """rho = eps^2 / 8 (Cesar & Rogers 2021)."""
         return self._range(adjacency) ** 2 / 8
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.1), cls(4.0))
-
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Index of the chosen candidate, given the scores of all, shape (n,).
 
@@ -119,6 +116,7 @@ class NoisyMax(Mechanism):
     noise_std: float
 
     name = "noisy_max"
+    fields_of_examples = ((40.0,), (1.0,), (300.0,))
     conditions = ("each record moves at most one vote",)
     attained: ClassVar[bool] = False
     no_outputs = "the worst votes are others at every ε"
@@ -145,10 +143,6 @@ class NoisyMax(Mechanism):
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return self.counts.zcdp(adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(40.0), cls(1.0), cls(300.0))
 
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
@@ -197,6 +191,7 @@ class SparseVector(Mechanism):
     positives: int = 1
 
     name = "sparse_vector"
+    fields_of_examples = ((2.0, 2.0), (20.0, 100.0, 5), (0.5, 4.0))
     conditions = (
         "a record that joins lowers no answer, and raises each by one contribution at most",
         "only yes or no is told, and nothing of the threshold's noise",
@@ -228,10 +223,6 @@ class SparseVector(Mechanism):
     def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = s^2 / 8 for losses in an interval of length s (Cesar & Rogers 2021)."""
         return sum(self._largest(adjacency)) ** 2 / 8
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(2.0, 2.0), cls(20.0, 100.0, positives=5), cls(0.5, 4.0))
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """1 for yes, 0 for no, -1 after the end, of answers less the threshold, shape (n,)."""
@@ -268,6 +259,7 @@ class RandomizedResponse(Mechanism):
     answers: int = 2
 
     name = "randomized_response"
+    fields_of_examples = ((1.0,), (0.1,), (3.0, 10))
     conditions = ("each respondent answers once",)
     adjacencies = ("replace_one",)
     refusal = ("randomized_response", "its respondents are fixed, use 'replace_one'")
@@ -326,10 +318,6 @@ class RandomizedResponse(Mechanism):
     def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
         return 0.5 * self.local_epsilon**2
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.1), cls(3.0, answers=10))
 
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator

@@ -49,6 +49,7 @@ class CorrelatedGaussian(Wrapped):
     exact: bool = True
 
     name = "correlated_gaussian"
+    fields_of_examples = ((Gaussian(2.0),), (Gaussian(2.0), False))
     conditions = (
         "no record takes part more often or sooner again than the strategy was priced for",
     )
@@ -98,10 +99,6 @@ class CorrelatedGaussian(Wrapped):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         return self.base.rdp(orders, adjacency=adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), exact=False))
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:

@@ -50,6 +50,7 @@ class Gaussian(Noise):
     """
 
     name = "gaussian"
+    fields_of_examples = ((1.0,), (0.2,), (30.0,))
     conditions = ("L2 norm of each contribution is bounded",)
     scales_drawn = 7.0
 
@@ -70,10 +71,6 @@ class Gaussian(Noise):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""
         return orders * self._zcdp(adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.2), cls(30.0))
 
     @classmethod
     def classical(cls, *, epsilon: float, delta: float) -> Self:

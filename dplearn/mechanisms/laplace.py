@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,7 @@ class Laplace(Noise):
     """
 
     name = "laplace"
+    fields_of_examples = ((1.0,), (0.2,), (20.0,))
     conditions = ("L1 norm of each contribution is bounded",)
     scales_drawn = 25.0
 
@@ -72,10 +72,6 @@ class Laplace(Noise):
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))
         return np.where(small < 1, near, log_add(up, down)) / more
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.2), cls(20.0))
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         return rng.laplace(0.0, scale, size)

@@ -45,7 +45,6 @@ gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,10 +72,11 @@ _QUADRATURE_ERROR = 1e-11
 class RandomAllocation(Epoch):
     """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
 
-    Also called balls-and-bins sampling. Batch sizes vary, so the noisy sum is divided by a
-    public number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some
-    tenths of a percent apart in epsilon. Below a noise multiplier of 1/6, where chance hides
-    little, ``profiles`` is the Gaussian one.
+    Also called balls-and-bins sampling (Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi,
+    Sinha & Zhang 2025; Feldman & Shenfeld 2025, Privacy amplification by random allocation). Batch
+    sizes vary, so the noisy sum is divided by a public number. ``profiles`` lies above the exact
+    pair and ``witnesses`` below it, some tenths of a percent apart in epsilon. Below a noise
+    multiplier of 1/6, where chance hides little, ``profiles`` is the Gaussian one.
 
     Parameters
     ----------
@@ -84,12 +84,6 @@ class RandomAllocation(Epoch):
         The noise of one step.
     batches : int
         Steps per epoch, >= 1.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha & Zhang (2025),
-    Balls-and-bins sampling for DP-SGD; Feldman & Shenfeld (2025), Privacy amplification by
-    random allocation.
 
     Examples
     --------
@@ -100,6 +94,7 @@ class RandomAllocation(Epoch):
     """
 
     name = "random_allocation"
+    fields_of_examples = ((Gaussian(1.0), 100),)
     conditions = ("each epoch every record is put into one batch, drawn uniformly and on its own",)
     adjacencies = ("add_remove", "zero_out")
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
@@ -131,10 +126,6 @@ class RandomAllocation(Epoch):
         add = _reverse_moments(orders[summed] - 1, sigma, self.batches)
         values[summed] = np.minimum(values[summed], np.maximum(remove, add) / (orders[summed] - 1))
         return values
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 100),)
 
 
 @remembered(32)

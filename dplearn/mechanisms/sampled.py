@@ -17,7 +17,7 @@ a sum of terms >= 0, because subtracting 1 at the end would lose all digits at s
 
 import math
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,7 @@ class PoissonSubsampled(Sampled):
     """
 
     name = "poisson_subsampled"
+    fields_of_examples = ((Gaussian(1.0), 0.01), (Gaussian(4.0), 1.0), (Laplace(1.0), 0.1))
     conditions = ("Poisson sampling, fresh each step",)
     adjacencies = ("add_remove", "zero_out")
     refusal = (
@@ -114,10 +115,6 @@ class PoissonSubsampled(Sampled):
             chunk = octave == number
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 0.01), cls(Gaussian(4.0), 1.0), cls(Laplace(1.0), 0.1))
 
 
 def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
@@ -185,6 +182,7 @@ class WithoutReplacement(Sampled):
     """
 
     name = "without_replacement"
+    fields_of_examples = ((Gaussian(2.0), 0.1), (Gaussian(1.0), 1.0), (Laplace(2.0), 0.01))
     conditions = ("a fresh subset of fixed size each step",)
     adjacencies = ("replace_one",)
     refusal = (
@@ -220,7 +218,3 @@ class WithoutReplacement(Sampled):
         if self.sample_rate == 1.0:
             return pairs
         return tuple(pair.mix_first(self.sample_rate) for pair in pairs)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0), 0.1), cls(Gaussian(1.0), 1.0), cls(Laplace(2.0), 0.01))

@@ -29,7 +29,6 @@ whose sums are put into few cells.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +80,7 @@ class Shuffled(Epoch):
     left_out: float = 0.0
 
     name = "shuffled"
+    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10))
     refusal = (
         "shuffled batches that use every record",
         "a record that leaves moves the border of every batch behind it, "
@@ -151,10 +151,6 @@ class Shuffled(Epoch):
         if adjacency == "add_remove":
             return self._halved.rdp(orders)
         return self.base.rdp(orders, adjacency=adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 100, 0.01), cls(Gaussian(4.0), 10))
 
 
 def _largest(record: float, seat: float, batches: int, left_out: float) -> Profile:

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +43,7 @@ class Geometric(WholeNoise):
     """
 
     name = "geometric"
+    fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
     scales_drawn = 25.0
 
     def _atoms(self, adjacency: Adjacency) -> tuple[NDArray, NDArray]:
@@ -76,10 +76,6 @@ class Geometric(WholeNoise):
         terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
         return log_add(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.5, sensitivity=3), cls(20.0))
-
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         success = -math.expm1(-1 / scale)
         return rng.geometric(success, size) - rng.geometric(success, size)
@@ -109,6 +105,7 @@ class DiscreteGaussian(WholeNoise):
     """
 
     name = "discrete_gaussian"
+    fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
     scales_drawn = 7.0
     tabled = True
 
@@ -159,10 +156,6 @@ class DiscreteGaussian(WholeNoise):
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
         return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.5, sensitivity=3), cls(20.0))
-
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         return drawn(-0.5 * (np.arange(math.ceil(12 * scale) + 1) / scale) ** 2, size, rng)
 
@@ -200,6 +193,7 @@ class Skellam(TabledNoise):
     """
 
     name = "skellam"
+    fields_of_examples = ((1.0, 5), (2.0,), (0.5, 40))
 
     def _log_masses(self, scale: float) -> NDArray:
         return _skellam_masses(scale**2)
@@ -213,10 +207,6 @@ class Skellam(TabledNoise):
 
     def _renyi_above(self, shift: int, orders: NDArray) -> NDArray:
         return skellam_rdp(orders, self._scale**2, l1=shift, l2=shift)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0, 5), cls(2.0), cls(0.5, sensitivity=40))
 
 
 def skellam_rdp(orders: NDArray, variance: float, *, l1: float, l2: float) -> NDArray:
@@ -267,6 +257,7 @@ class SummedDiscreteGaussian(TabledNoise):
     clients: int = 100
 
     name = "summed_discrete_gaussian"
+    fields_of_examples = ((1.0, 5), (2.0, 1, 3), (0.5, 40))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -296,10 +287,6 @@ class SummedDiscreteGaussian(TabledNoise):
     def _rho(self, shift: int) -> float:
         """By one party's noise alone, or by that of all."""
         return summed_zcdp(self._scale / math.sqrt(self.clients), self.clients, shift=shift)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0, 5), cls(2.0, clients=3), cls(0.5, sensitivity=40))
 
 
 def _sum_gap(sigma: float, clients: int) -> float:
