@@ -11,7 +11,6 @@ import pytest
 from cases import agrees, each, golden, number
 from dplearn import (
     ACCOUNTANTS,
-    ExponentialMechanism,
     Gaussian,
     Laplace,
     RandomizedResponse,
@@ -120,15 +119,6 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert stated.epsilon == pytest.approx(6.6015671, abs=1e-6)
     assert stated.epsilon < epsilon("pld", step, delta=1e-5, steps=2250).lower
     assert stated.kind == "approximate" and "not a bound" in str(stated)
-
-
-def test_one_run_is_its_own_profile():
-    for mechanism in (ABADI, Laplace(2.0), Gaussian(1.0)):
-        guarantee = epsilon("pld", mechanism, delta=1e-4)
-        worst = max(float(p.epsilon(1e-4)) for p in mechanism.profiles())
-        assert guarantee.kind == "exact" and guarantee.epsilon == pytest.approx(worst, rel=1e-12)
-    # A dominating profile that no single score table attains proves only a bound.
-    assert epsilon("pld", ExponentialMechanism(1.0), delta=1e-4).kind == "upper"
 
 
 def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):

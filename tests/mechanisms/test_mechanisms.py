@@ -229,7 +229,6 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
     [
         (PoissonSubsampled(Gaussian(1.0), 0.1), "replace_one", "'replace_one' for Poisson"),
         (WithoutReplacement(Gaussian(1.0), 0.1), "add_remove", "'add_remove' for sampling without"),
-        (WithoutReplacement(Gaussian(1.0), 0.1), "zero_out", "'zero_out' for sampling without"),
         (RandomizedResponse(1.0), "add_remove", "'add_remove' for randomized_response"),
         (PoissonSubsampled(RandomizedResponse(1.0), 0.1), "add_remove", "randomized_response"),
         (WithoutReplacement(PoissonSubsampled(Gaussian(1.0), 0.1), 0.5), "replace_one", "Poisson"),
@@ -313,13 +312,6 @@ def test_zero_noise_is_no_privacy_even_deep_inside():
         assert np.all(np.isinf(epoch.rdp([2.0], adjacency="zero_out")))
         assert any(word in clause for clause in epoch.assumptions)
     assert Shuffled(Gaussian(0.0), 10).witnesses("zero_out")[0].delta(100.0) == 1.0
-
-
-def test_vary_changes_parameters_at_any_depth_and_leaves_the_original():
-    step = WithoutReplacement(Gaussian(1.0), 0.1)
-    varied = step.vary(noise_multiplier=2.0, sample_rate=0.5)
-    assert varied == WithoutReplacement(Gaussian(2.0), 0.5)
-    assert step == WithoutReplacement(Gaussian(1.0), 0.1)
 
 
 def test_divergences_of_much_geometric_noise_keep_their_digits():
