@@ -80,13 +80,23 @@ class Advanced(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
-        totals, _ = _closed_totals(runs, paid, runs.epsilon_of_one(paid), delta)
+        totals, _ = self._totals(runs, paid, runs.epsilon_of_one(paid), delta)
         best = np.argmin(totals, axis=1)
         closed = [
             Bound(row[i], None, {"step_delta": float(paid[i])})
             for row, i in zip(totals, best, strict=True)
         ]
         return _smaller(closed, Basic()._bounds(runs, delta))
+
+    @staticmethod
+    def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
+        """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
+        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
+        # Axes: row of counts, candidate, mechanism.
+        totals = heterogeneous_composition(
+            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
+        )
+        return np.where(slack > 0, totals, np.inf), slack
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ class Optimal(Accountant):
         """The exact composition at divisions around the closed form's, never above that."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
-        closed, slack = _closed_totals(runs, paid, each, delta)
+        closed, slack = Advanced._totals(runs, paid, each, delta)
         if len(runs.mechanisms) > 1:
             return [
                 _of_different(each, row, paid, left, total)
@@ -159,18 +169,6 @@ class Optimal(Accountant):
 def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
     """Row by row the smaller of two bounds."""
     return [min(pair, key=lambda b: b.epsilon) for pair in zip(one, other, strict=True)]
-
-
-def _closed_totals(
-    runs: Runs, paid: NDArray, each: NDArray, delta: float
-) -> tuple[NDArray, NDArray]:
-    """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
-    slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
-    # Axes: row of counts, candidate, mechanism.
-    totals = heterogeneous_composition(
-        epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
-    )
-    return np.where(slack > 0, totals, np.inf), slack
 
 
 def _of_different(
