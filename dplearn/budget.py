@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
-from dplearn.accountants.rdp import RDP
+from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee

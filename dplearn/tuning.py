@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants.rdp import RDP
+from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import expected_tries, rdp_to_epsilon, selection_rdp
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee

@@ -1,4 +1,4 @@
-"""Accountants: one theorem per file, all answering the same question."""
+"""Accountants: what many releases leak, each by its theorem, all answering the same question."""
 
 from dplearn.accountants._base import Accountant
 from dplearn.ground import validate

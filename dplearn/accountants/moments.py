@@ -1,14 +1,90 @@
-"""The moments accountant, as the paper that introduced DP-SGD used it."""
+"""Accountants that add up moments of the loss: Rényi DP, zCDP and the moments accountant."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.rdp import at_best_order
-from dplearn.accountants.theorems import rdp_to_epsilon_mironov
+from dplearn.accountants.theorems import (
+    best_zcdp_order,
+    rdp_to_epsilon,
+    rdp_to_epsilon_mironov,
+    zcdp_to_epsilon,
+)
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
+from dplearn.mechanisms._epochs import Epoch
+
+# Dense where large epsilons have their best order, whole numbers in the middle, and far
+# enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
+_ORDERS = (
+    *(1 + np.geomspace(0.01, 10.0, 60)),
+    *range(12, 64),
+    *np.unique(np.round(np.geomspace(64, 1e6, 180))),
+)
+
+
+@dataclass(frozen=True)
+class RDP(Accountant):
+    """Compose at every order, convert at the best one.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
+    >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+    >>> stated = RDP().epsilon(step, delta=1e-5, steps=10_000)
+    >>> round(stated.epsilon, 3), round(stated.details["order"])
+    (1.035, 17)
+    """
+
+    orders: tuple[float, ...] = tuple(float(a) for a in _ORDERS)  # > 1, fractional ones included
+
+    name = "rdp"
+    title = "Rényi DP"
+    statement = (
+        r"\varepsilon = \min_{\alpha>1}\ T D_\alpha + \ln\frac{\alpha-1}{\alpha}"
+        r" - \frac{\ln\delta+\ln\alpha}{\alpha-1}"
+    )
+    reference = Reference("Mironov 2017; Canonne, Kamath & Steinke", 2020, "Proposition 12")
+    explanation = (
+        "The same moments at all orders, turned into (ε, δ) by a sharper conversion. "
+        "What remains above the exact curve is the price of that one conversion."
+    )
+
+    def __post_init__(self) -> None:
+        orders = tuple(float(a) for a in self.orders)
+        if not orders or not all(1 < a < math.inf for a in orders):
+            raise ValueError(f"Expected orders > 1 and finite, at least one, got orders={orders}.")
+        object.__setattr__(self, "orders", orders)
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        near = _near_the_best(runs, self.orders, delta)
+        best = at_best_order(runs, near, rdp_to_epsilon, delta)
+        return [Bound(epsilon, None, {"order": order}) for epsilon, order in best]
+
+
+def _near_the_best(runs: Runs, orders: tuple[float, ...], delta: float) -> tuple[float, ...]:
+    """Of many orders those that lie between every tenth of them only next to the best."""
+    # Those of an epoch cost the most together, and few of them as much as all.
+    if len(orders) < 100 or any(isinstance(mechanism, Epoch) for mechanism in runs.mechanisms):
+        return orders
+    orders = tuple(sorted(orders))
+    rough = at_best_order(runs, orders[::10], rdp_to_epsilon, delta)
+    best = np.searchsorted(orders, [order for _, order in rough])
+    near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
+    return tuple(np.array(orders)[np.unique(near)])
+
+
+def at_best_order(
+    runs: Runs, orders: tuple[float, ...], conversion: Callable[..., NDArray], delta: float
+) -> list[tuple[float, float]]:
+    """Smallest epsilon over the orders, and the order that gives it, of every row of counts."""
+    epsilon = conversion(orders, runs.rdp(orders), delta=delta)
+    return [(row[i], orders[i]) for row, i in zip(epsilon, np.argmin(epsilon, axis=1), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -27,14 +103,14 @@ class Moments(Accountant):
 
     largest_moment: int = 32  # >= 1
 
-    name: ClassVar[str] = "moments"
-    title: ClassVar[str] = "Moments accountant (2016)"
-    statement: ClassVar[str] = (
+    name = "moments"
+    title = "Moments accountant (2016)"
+    statement = (
         r"\varepsilon = \min_{1\le\lambda\le32}\ \frac{T\,K(\lambda) + \ln(1/\delta)}{\lambda},"
         r"\qquad K(\lambda) = \lambda\,D_{\lambda+1}"
     )
-    reference: ClassVar[Reference] = Reference("Abadi et al.", 2016, "Theorem 2", checked=True)
-    explanation: ClassVar[str] = (
+    reference = Reference("Abadi et al.", 2016, "Theorem 2", checked=True)
+    explanation = (
         "It composes the moments of the loss exactly and loses only when turning them into δ. "
         "With λ ≤ 32 it cannot fall below ln(1/δ)/32, the flat part on the left."
     )
@@ -46,3 +122,42 @@ class Moments(Accountant):
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
         best = at_best_order(runs, orders, rdp_to_epsilon_mironov, delta)
         return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in best]
+
+
+@dataclass(frozen=True)
+class ZCDP(Accountant):
+    """One number rho per mechanism; rhos add up.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian
+    >>> round(ZCDP().epsilon(Gaussian(1.0), delta=1e-5).epsilon, 4)
+    4.7284
+    """
+
+    name = "zcdp"
+    title = "Zero-concentrated DP"
+    statement = (
+        r"\rho = \sum_t\rho_t,\qquad \varepsilon = \min_{\alpha>1}\ \rho\alpha"
+        r" + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta+\ln\alpha}{\alpha-1}"
+        r"\ \le\ \rho + 2\sqrt{\rho\ln(1/\delta)}"
+    )
+    reference = Reference("Bun & Steinke", 2016, "Proposition 1.3")
+    explanation = (
+        "One line ρα must lie above the Rényi curve at every order, so a single ρ cannot see "
+        "that sampling helps: at q < 1 it is the bound of the full batch."
+    )
+
+    def _refusal(self, runs: Runs) -> str:
+        if refusal := super()._refusal(runs):
+            return refusal
+        missing = [m.name for m in runs.mechanisms if m.zcdp(runs.adjacency) is None]
+        return f"no rho is known for {missing[0]}" if missing else ""
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        rho = runs.counts @ [m.zcdp(runs.adjacency) for m in runs.mechanisms]
+        epsilon, order = zcdp_to_epsilon(rho, delta=delta), best_zcdp_order(rho, delta=delta)
+        return [
+            Bound(e, None, {"rho": float(r), "order": float(a)})
+            for e, r, a in zip(epsilon, rho, order, strict=True)
+        ]

@@ -1,26 +1,31 @@
-"""Privacy loss distributions."""
+"""Privacy loss distributions, and their limit for very many steps."""
 
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._directions import Direction, directions, dominating_shifts
-from dplearn.accountants._runs import MOST_RUNS, Runs
-from dplearn.accountants.rdp import RDP
-from dplearn.accountants.zcdp import ZCDP
+from dplearn.accountants._runs import (
+    MOST_RUNS,
+    Direction,
+    Runs,
+    directions,
+    dominating_shifts,
+    plain_gaussian,
+)
+from dplearn.accountants.moments import RDP, ZCDP
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -30,7 +35,7 @@ _WIDE = "the upper end is a closed form's: no narrower bracket was found"
 _FAR = 1e3
 _HOPELESS = "with so little noise one sampled record betrays itself: epsilon is beyond every use"
 # What bounds epsilon from above.
-SUM_OF_GAUSSIANS = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
+_SUMMED = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
 _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, Algorithm 1)"
 _CLOSED = "Rényi divergences, zCDP or a dominating Gaussian"
@@ -59,14 +64,14 @@ class PLD(Accountant):
     rtol: float = 1e-6  # relative width of the bracket to aim at; it holds whatever is reached
     most_cells: int = 2**16  # largest transform
 
-    name: ClassVar[str] = "pld"
-    title: ClassVar[str] = "Privacy loss distribution"
-    statement: ClassVar[str] = (
+    name = "pld"
+    title = "Privacy loss distribution"
+    statement = (
         r"\delta(\varepsilon) = E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad "
         r"L_t = \ln\frac{dP}{dQ}\ \text{ independent under } P"
     )
-    reference: ClassVar[Reference] = Reference("Doroshenko et al.", 2022, "Algorithm 1")
-    explanation: ClassVar[str] = (
+    reference = Reference("Doroshenko et al.", 2022, "Algorithm 1")
+    explanation = (
         "It keeps the whole distribution of one step's loss and composes it T times. "
         "Nothing is forgotten, so up to numerical width this is the exact value."
     )
@@ -84,7 +89,7 @@ class PLD(Accountant):
         if sides[0].shifts is not None:
             mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
             return [
-                Bound(high, "exact", lower=low, proof=SUM_OF_GAUSSIANS)
+                Bound(high, "exact", lower=low, proof=_SUMMED)
                 for low, high in zip(*gaussian_ends(delta, mu), strict=True)
             ]
         single = runs.totals == 1
@@ -211,3 +216,59 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
     attained = lower >= epsilon * (1 - 1e-10)
     kind = "exact" if attained else "bracket" if lower else "upper"
     return Bound(epsilon, kind, lower=lower, proof=_PROFILE)
+
+
+@dataclass(frozen=True)
+class GDP(Accountant):
+    """mu of the limit T -> infinity. Exact for plain Gaussians, otherwise *not a bound*.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
+    >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+    >>> print(GDP().epsilon(step, delta=1e-5, steps=10_000))
+    epsilon ~ 0.9424 at delta = 1.0e-05, add_remove, by gdp (an approximation, not a bound)
+    """
+
+    name = "gdp"
+    kind = "approximate"
+    title = "Gaussian DP (CLT)"
+    statement = (
+        r"\mu = q\sqrt{T(e^{1/\sigma^2}-1)},\qquad \delta = \Phi\big(\tfrac\mu2-"
+        r"\tfrac\varepsilon\mu\big) - e^\varepsilon\Phi\big(-\tfrac\mu2-\tfrac\varepsilon\mu\big)"
+        r"\quad\text{as } T\to\infty"
+    )
+    reference = Reference("Bu, Dong, Long & Su", 2020, "Theorem 5")
+    explanation = (
+        "It replaces the loss by its normal limit, which has too light a tail: the value can be "
+        "below the true ε, and is for small T and small δ. Never report it as a guarantee."
+    )
+
+    def _refusal(self, runs: Runs) -> str:
+        for m in runs.mechanisms:
+            base = m.base if isinstance(m, PoissonSubsampled) else m
+            if not isinstance(base, Gaussian):
+                return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
+        return super()._refusal(runs)
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
+        plain = all(map(plain_gaussian, runs.mechanisms))
+        kind, proof = ("exact", _SUMMED) if plain else (None, "")
+        mu = np.sqrt(runs.counts @ squares)
+        reach = mu < 1e6
+        lower, epsilon = np.zeros(mu.shape), np.full(mu.shape, math.inf)
+        lower[reach], epsilon[reach] = gaussian_ends(delta, mu[reach])
+        reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
+        return [
+            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why), low * plain, proof)
+            for low, e, m, why in zip(lower, epsilon, mu, reasons, strict=True)
+        ]
+
+
+def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
+    """Squared mu of one step: mu^2 itself, or q^2 (e^{mu^2} - 1) under sampling."""
+    if whole := plain_gaussian(mechanism):
+        return whole.shift(adjacency) ** 2
+    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate  # type: ignore[attr-defined]
+    return q**2 * math.expm1(mu**2) if mu**2 < 700 else math.inf

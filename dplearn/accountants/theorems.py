@@ -43,10 +43,9 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
     r"""Best epsilon of rho-zCDP by the improved conversion, elementwise.
 
-    rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free. For
-    rho >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)). See Bun &
-    Steinke (2016), Proposition 1.3; Canonne, Kamath & Steinke (2020), Corollary 13 (number from
-    memory).
+    rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free. For rho
+    >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke
+    (2016), Proposition 1.3; Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
 
     Examples
     --------
@@ -152,11 +151,10 @@ def heterogeneous_composition(
 def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     r"""Exact epsilon of `steps` epsilon-DP releases at delta = `slack`.
 
-    The worst releases are randomized responses, so the total loss is
-    :math:`(2K - k)\varepsilon` with K binomial, and delta is linear in e^epsilon between
-    neighbouring values of it. For epsilon >= 0 nats, steps >= 1 and slack in (0, 1) the result
-    is the smallest epsilon valid for every choice of pure releases, rounded up. See Kairouz, Oh &
-    Viswanath (2015), Theorem 3.3.
+    The worst releases are randomized responses, so the total loss is :math:`(2K - k)\varepsilon`
+    with K binomial, and delta is linear in e^epsilon between neighbouring values of it. For epsilon
+    >= 0 nats, steps >= 1 and slack in (0, 1) the result is the smallest epsilon valid for every
+    choice of pure releases, rounded up. See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
 
     Examples
     --------

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.accountants._directions import directions
-from dplearn.accountants._runs import Runs
+from dplearn.accountants._runs import Runs, directions
 from dplearn.accountants.theorems import optimal_composition, tails_error
 from dplearn.engine.lattice import Lattice
 from dplearn.ground.guarantee import Adjacency

@@ -21,8 +21,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon, zcdp_to_epsilon
 from dplearn.federated.plan import UserGuarantee
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms.skellam import skellam_rdp
-from dplearn.mechanisms.summed_discrete_gaussian import summed_zcdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp, summed_zcdp
 
 Law = Literal["discrete_gaussian", "skellam"]
 LAWS: tuple[Law, ...] = get_args(Law)

@@ -36,7 +36,7 @@ class Registry(Mapping[str, type]):
                 where = f"{entry.__module__}.{entry.__qualname__}"
                 raise TypeError(f"Expected {where} to {problem}.")
             named[entry.name] = entry
-        return named
+        return dict(sorted(named.items()))
 
     def __getitem__(self, name: str) -> type:
         try:
@@ -65,7 +65,7 @@ def _lacking(entry: Any, named: Mapping[str, type]) -> str:
 
 
 def _own_classes(package: str) -> Iterator[Any]:
-    """Classes that a folder's public modules define, not import, in the modules' order."""
+    """Classes that a folder's public modules define, not import."""
     entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
     for name in sorted(f"{package}.{e.name}" for e in entries if not e.name.startswith("_")):
         for value in vars(importlib.import_module(name)).values():

@@ -1,4 +1,4 @@
-"""What a mechanism is here, what it is not, and what may never change.
+r"""What a mechanism is here, what it is not, and what may never change.
 
 A mechanism is a *public* description of one randomised release: the parameters
 that decide how much it can leak, and nothing that depends on data. It answers
@@ -22,28 +22,36 @@ Rules that keep results from silently becoming wrong:
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.profile import Profile
+from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.ground.logspace import log_add
+from dplearn.ground.solve import first_true
+
+_LEGENDRE = np.polynomial.legendre.leggauss(96)
+# Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
+_SAME = 1e-10
 
 
 class Mechanism(ABC):
     """A public description of one randomised release.
 
-    Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
-    and may add closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a
-    teaching-grade `release`. Every question about neighbours that no theorem covers raises
-    `NotImplementedError`, as `profiles` does.
+    Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
+    closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a teaching-grade
+    `release`. Every question about neighbours that no theorem covers raises `NotImplementedError`.
     """
 
     name: ClassVar[str]
+    # Fields of each of `examples`, in their order.
+    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()
     # Its own part of `assumptions`.
     conditions: ClassVar[tuple[str, ...]] = ()
     # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
@@ -76,15 +84,12 @@ class Mechanism(ABC):
         return self._profiles(adjacency) if self.attained else ()
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> tuple[Self, ...]:
         """A few instances, corners included, for contract tests, plots and the explorer."""
+        return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Worst-case profiles: (remove, add), or a single one when both are equal.
-
-        NotImplementedError is raised as by `require_theorem`.
-        """
+        """Worst-case profiles: (remove, add), or a single one when both are equal."""
         self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
@@ -135,7 +140,6 @@ class Mechanism(ABC):
         return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Closed form, or None."""
         return None
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
@@ -213,3 +217,118 @@ class Mechanism(ABC):
 def contribution_norm(adjacency: Adjacency) -> int:
     """Distance of two neighbours in contribution norms: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1
+
+
+@dataclass(frozen=True)
+class Wrapped(Mechanism):
+    """A mechanism inside another: its assumptions hold too, and nothing hides what it shows."""
+
+    base: Mechanism
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (*self.conditions, *self.base.assumptions)
+
+    def require_theorem(self, adjacency: Adjacency) -> None:
+        super().require_theorem(adjacency)
+        self.base.require_theorem(adjacency)
+
+    def dominating(self, adjacency: Adjacency) -> Mechanism:
+        """A mechanism that leaks no less: sampling never hurts."""
+        return self.base
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
+        """rho of what dominates it: zCDP cannot see that sampling helps."""
+        return self.dominating(adjacency).zcdp(adjacency)
+
+    def no_privacy(self) -> str:
+        return self.base.no_privacy()
+
+
+@dataclass(frozen=True)
+class Sampled(Wrapped):
+    """`base` on a sample of the records, drawn afresh for every run."""
+
+    sample_rate: float
+
+    def __post_init__(self) -> None:
+        validate.instance(Mechanism, base=self.base)
+        validate.rate(sample_rate=self.sample_rate)
+        if self.base.only_for:
+            only = f"{type(self.base).__name__}, which is about {self.base.only_for}"
+            raise ValueError(f"Expected base to hold for all neighbours, got {only}.")
+        if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
+            raise ValueError("Expected base to be one mechanism, got a composition.")
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    r"""Densities, or probabilities of whole numbers, of two neighbours' outputs.
+
+    A profile is a number per epsilon; the laws show where it comes from: it is the area
+    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`. `log_p` and `log_q` map an array of places to
+    logarithms; outside of `lower` and `upper` is less than 1e-10 of either law.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian
+    >>> (pair,) = Gaussian(noise_multiplier=1.0).outputs()
+    >>> round(pair.delta(1.0), 7)
+    0.1269367
+    """
+
+    log_p: Curve
+    log_q: Curve
+    lower: float
+    upper: float
+    corners: tuple[float, ...] = ()  # where a density is not smooth, and where it peaks
+    whole: bool = False  # the laws live on the whole numbers from `lower` to `upper`
+    # What the number on the line is.
+    label: str = "released number / largest contribution of one record"
+
+    def reverse(self) -> Self:
+        """The laws in the other order."""
+        return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
+
+    def mix_first(self, weight: float) -> Self:
+        """The laws (1-w)Q + wP and Q, as in `Profile.mix_first`; 0 < w < 1."""
+        log_w, log_rest = math.log(weight), math.log1p(-weight)
+        return dataclasses.replace(
+            self, log_p=lambda x: log_add(log_w + self.log_p(x), log_rest + self.log_q(x))
+        )
+
+    def mix_second(self, weight: float) -> Self:
+        """The laws P and (1-w)P + wQ, as in `Profile.mix_second`."""
+        return self.reverse().mix_first(weight).reverse()
+
+    def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Places that show what p has above e^epsilon q, their weights in a sum, and p and q there.
+
+        Gauss-Legendre nodes between the places where that is not smooth; shape (n,) each.
+        """
+        if self.whole:
+            x = np.arange(self.lower, self.upper + 1)
+            weight = np.ones(x.size)
+        else:
+            ends = [self.lower, *self.corners, *self._crossings(epsilon), self.upper]
+            ends = np.unique(ends)[:, None]
+            half, (t, w) = 0.5 * np.diff(ends, axis=0), _LEGENDRE
+            x, weight = (ends[:-1] + half * (t + 1)).ravel(), (half * w).ravel()
+        return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
+
+    def delta(self, epsilon: float) -> float:
+        """The area itself, at any real epsilon: the definition, summed over the nodes."""
+        _, weight, p, q = self.nodes(epsilon)
+        return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))
+
+    def _crossings(self, epsilon: float) -> NDArray:
+        """Places where p and e^epsilon q cross."""
+
+        def above(x: NDArray) -> NDArray:
+            return self.log_p(x) - self.log_q(x) > epsilon + _SAME
+
+        # A narrow peak may cross twice between two even points.
+        x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
+        left = np.flatnonzero(np.diff(above(x)))
+        before = above(x[left])
+        return first_true(lambda y: above(y) != before, lower=x[left], upper=x[left + 1])

@@ -1,8 +1,8 @@
 r"""What mechanisms share that add noise to numbers, and what is known of noise by a table.
 
 Sums of what several parties add are whole numbers whose law is a table; it is log-concave and
-even. A table of what is likely, with masses right up to a factor
-:math:`e^{\pm r}`, bounds the profile from both sides, with t the mass outside:
+even. A table of what is likely, with masses right up to a factor :math:`e^{\pm r}`, encloses delta
+from both sides, with t the mass outside:
 
 .. math:: e^{-3r}\hat\delta(\varepsilon + 2r) \le \delta(\varepsilon)
           \le e^r\hat\delta(\varepsilon - 2r) + t,
@@ -23,8 +23,7 @@ from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_add
-from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 # log of the mass that a table may leave out: what is smaller loses digits.
 OUTSIDE = -680.0
@@ -37,7 +36,6 @@ class Noise(Mechanism):
 
     noise_multiplier: float
 
-    # How far `outputs` draws the noise.
     scales_drawn: ClassVar[float]
     whole: ClassVar[bool] = False
 
@@ -63,10 +61,18 @@ class Noise(Mechanism):
         """log density of the noise, or log probability of a whole number."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        distance, reach = self._distance(adjacency), self.scales_drawn * self._scale
-        return (Outputs.of_noise(self._log_noise, shift=distance, reach=reach, whole=self.whole),)
+        shift, reach, log_noise = self._distance(adjacency), self._drawn(), self._log_noise
+        label = "released whole number" if self.whole else Outputs.label
+        ends, corners = (-reach, shift + reach), (0.0, shift)
+        law = Outputs(lambda x: log_noise(x - shift), log_noise, *ends, corners, self.whole, label)
+        return (law,)
 
-    def _zcdp(self, adjacency: Adjacency) -> float:
+    def _drawn(self) -> float:
+        """How far `outputs` draws the noise."""
+        reach = self.scales_drawn * self._scale
+        return math.ceil(reach) if self.whole else reach
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho = shift^2 / 2 (Bun & Steinke 2016, Propositions 1.4 and 1.6)."""
         return 0.5 * self.shift(adjacency) ** 2
 
@@ -77,7 +83,8 @@ class Noise(Mechanism):
         """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
         For teaching: the last bits of floating-point noise tell of the value (see
-        `dplearn.audit.floats`), and numbers of `rng` can be guessed.
+        `dplearn.audit.floats`), and numbers of `rng` can be guessed. The profile of noise on whole
+        numbers, whose default is 1, holds if `sensitivity` equals the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)
@@ -95,8 +102,8 @@ class WholeNoise(Noise):
 
     sensitivity: int = 1
 
-    conditions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
-    whole: ClassVar[bool] = True
+    conditions = ("the query is one whole number",)
+    whole = True
     tabled: ClassVar[bool] = False  # the law is a table, which ends somewhere
 
     def __post_init__(self) -> None:
@@ -118,10 +125,6 @@ class WholeNoise(Noise):
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1, rng: np.random.Generator
     ) -> NDArray:
-        """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
-
-        Here `sensitivity` is the query's own and must equal the field for the profile to hold.
-        """
         return super().release(value, sensitivity=sensitivity, rng=rng)
 
 
@@ -129,8 +132,7 @@ class WholeNoise(Noise):
 class TabledNoise(WholeNoise):
     """Noise that is known by a table of log masses of 0, 1, ... ."""
 
-    scales_drawn: ClassVar[float] = 7.0
-    tabled: ClassVar[bool] = True
+    tabled = True
     attained: ClassVar[bool] = False  # nearly so, which the bracket tells
 
     @abstractmethod
@@ -155,10 +157,9 @@ class TabledNoise(WholeNoise):
         inside = k < self._masses.size
         return np.where(inside, self._masses[np.where(inside, k, 0)], -np.inf)
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        shift, tails = self._distance(adjacency), np.cumsum(np.exp(self._masses[::-1]))[::-1]
-        reach = int(np.count_nonzero(tails > 1e-11))
-        return (Outputs.of_noise(self._log_noise, shift=shift, reach=reach, whole=True),)
+    def _drawn(self) -> int:
+        tails = np.cumsum(np.exp(self._masses[::-1]))
+        return int(np.count_nonzero(tails > 1e-11))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, error = self._distance(adjacency), self._error
@@ -184,10 +185,7 @@ class TabledNoise(WholeNoise):
         )
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        """By inversion of the table."""
-        masses = self._log_masses(scale)
-        chance, k = np.exp(whole(masses)), np.arange(1 - masses.size, masses.size)
-        return rng.choice(k, size=size, p=chance / chance.sum())
+        return drawn(self._log_masses(scale), size, rng)
 
 
 @lru_cache(maxsize=8)
@@ -202,3 +200,9 @@ def _pair(law: TabledNoise, shift: int, *, finite: bool = False) -> Profile:
 def whole(masses: NDArray) -> NDArray:
     """An even law on -n, ..., n from that on 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])
+
+
+def drawn(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+    """Whole numbers of an even law whose masses at 0, 1, ... are so, up to one factor."""
+    chance, k = np.exp(whole(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
+    return rng.choice(k, size=size, p=chance / chance.sum())

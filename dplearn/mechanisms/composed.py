@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,9 @@ class Composed(Mechanism):
 
     pairs: tuple[tuple[Mechanism, int], ...]
 
-    name: ClassVar[str] = "composed"
-    no_outputs: ClassVar[str] = "several releases together have no density on one line"
+    name = "composed"
+    fields_of_examples = (([Gaussian(2.0), (Laplace(4.0), 3)],), ([(Gaussian(3.0), 2)],))
+    no_outputs = "several releases together have no density on one line"
 
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
         pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
@@ -78,7 +78,3 @@ class Composed(Mechanism):
 
     def no_privacy(self) -> str:
         return next((why for m, n in self.parts() if n and (why := m.no_privacy())), "")
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls([Gaussian(2.0), (Laplace(4.0), 3)]), cls([(Gaussian(3.0), 2)]))

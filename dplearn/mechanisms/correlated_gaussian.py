@@ -13,7 +13,7 @@ both numbers from memory).
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.mechanisms._outputs import Outputs
-from dplearn.mechanisms._wrapped import Wrapped
+from dplearn.mechanisms._base import Outputs, Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
 
@@ -49,8 +48,9 @@ class CorrelatedGaussian(Wrapped):
     base: Gaussian
     exact: bool = True
 
-    name: ClassVar[str] = "correlated_gaussian"
-    conditions: ClassVar[tuple[str, ...]] = (
+    name = "correlated_gaussian"
+    fields_of_examples = ((Gaussian(2.0),), (Gaussian(2.0), False))
+    conditions = (
         "no record takes part more often or sooner again than the strategy was priced for",
     )
 
@@ -99,10 +99,6 @@ class CorrelatedGaussian(Wrapped):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         return self.base.rdp(orders, adjacency=adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), exact=False))
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:

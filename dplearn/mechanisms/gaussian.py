@@ -13,7 +13,7 @@ integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`: no cancellation 
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,17 +34,13 @@ _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Gaussian noise added to a vector query.
+    """Gaussian noise added to a vector query; the profile is exact (Balle & Wang 2018, Theorem 8).
 
     Parameters
     ----------
     noise_multiplier : float
         Standard deviation of the noise / largest L2 norm of one record's
         contribution, >= 0; 0 means no noise and no privacy.
-
-    References
-    ----------
-    Balle & Wang (2018), Theorem 8: the profile is exact.
 
     Examples
     --------
@@ -53,9 +49,10 @@ class Gaussian(Noise):
     4.377178
     """
 
-    name: ClassVar[str] = "gaussian"
-    conditions: ClassVar[tuple[str, ...]] = ("L2 norm of each contribution is bounded",)
-    scales_drawn: ClassVar[float] = 7.0
+    name = "gaussian"
+    fields_of_examples = ((1.0,), (0.2,), (30.0,))
+    conditions = ("L2 norm of each contribution is bounded",)
+    scales_drawn = 7.0
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
@@ -74,10 +71,6 @@ class Gaussian(Noise):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""
         return orders * self._zcdp(adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.2), cls(30.0))
 
     @classmethod
     def classical(cls, *, epsilon: float, delta: float) -> Self:

@@ -1,8 +1,7 @@
-"""The Laplace mechanism, for numbers and for vectors."""
+"""The Laplace mechanism (Dwork, McSherry, Nissim & Smith 2006), for numbers and for vectors."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,30 +11,22 @@ from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp, log_add
 from dplearn.mechanisms._noise import Noise
 
-_LOG_2 = math.log(2)
-
 
 @dataclass(frozen=True)
 class Laplace(Noise):
     r"""Independent Laplace noise added to every coordinate of a query.
+
+    The profile (Balle, Barthe & Gaboardi 2018) is that of one number and also serves vectors.
+    Split a shift a + b over two coordinates: the likelihood ratio becomes e^{2S - a - b} with S
+    the sum of two clipped exponentials, and P(S > s) crosses P(Z > s) of the scalar case exactly
+    once, at equal mean. So the split pair is less spread out in convex order and leaks no more at
+    any epsilon; induction gives every dimension. A shift along one axis attains the bound.
 
     Parameters
     ----------
     noise_multiplier : float
         Scale b of the noise / largest L1 norm of one record's contribution,
         >= 0. The variance is 2 b^2, not b^2.
-
-    Notes
-    -----
-    The scalar profile also serves vectors. Split a shift a + b over two coordinates: the
-    likelihood ratio becomes e^{2S - a - b} with S the sum of two clipped exponentials, and
-    P(S > s) crosses P(Z > s) of the scalar case exactly once, at equal mean. So the split
-    pair is less spread out in convex order and leaks no more at any epsilon; induction
-    gives every dimension. A shift along one axis attains the bound.
-
-    References
-    ----------
-    Dwork, McSherry, Nissim & Smith (2006); Balle, Barthe & Gaboardi (2018) for the profile.
 
     Examples
     --------
@@ -44,9 +35,10 @@ class Laplace(Noise):
     0.2211992
     """
 
-    name: ClassVar[str] = "laplace"
-    conditions: ClassVar[tuple[str, ...]] = ("L1 norm of each contribution is bounded",)
-    scales_drawn: ClassVar[float] = 25.0
+    name = "laplace"
+    fields_of_examples = ((1.0,), (0.2,), (20.0,))
+    conditions = ("L1 norm of each contribution is bounded",)
+    scales_drawn = 25.0
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         """Epsilon at delta = 0: shift / scale."""
@@ -62,7 +54,7 @@ class Laplace(Noise):
 
         def log_tail(epsilon: NDArray) -> NDArray:
             # The loss exceeds eps beyond (eps + pure) / 2 in units of b, and never exceeds pure.
-            return np.where(epsilon < pure, -(epsilon + pure) / 2 - _LOG_2, -np.inf)
+            return np.where(epsilon < pure, -(epsilon + pure) / 2 - math.log(2), -np.inf)
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
@@ -80,10 +72,6 @@ class Laplace(Noise):
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))
         return np.where(small < 1, near, log_add(up, down)) / more
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(1.0), cls(0.2), cls(20.0))
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         return rng.laplace(0.0, scale, size)

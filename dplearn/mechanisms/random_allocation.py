@@ -13,12 +13,11 @@ and is that pair if the other records contribute nothing.
 
 **Its likelihood ratio** is the mean of B independent lognormal variables
 :math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of
-convex functions of that mean: whatever spreads the law of Y without moving its mean raises
-both, and whatever merges values into their mean lowers both. So Y is put on a few hundred
-points, sums are formed by repeated doubling, each time put back on a few hundred points, and
+convex functions of that mean: Y is put on a few hundred points, sums are formed on few points
+(`dplearn.mechanisms._epochs`), and
 
 * splitting every value between its two neighbouring points gives a law that dominates the pair,
-* merging the values of a cell gives a law that the pair dominates (post-processing of it).
+* merging the values of a cell gives a law that the pair dominates.
 
 All terms are positive, so the tails keep their relative accuracy and rounding is negligible
 beside the splitting, which costs some tenths of a percent of epsilon.
@@ -44,32 +43,26 @@ gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr
+from scipy.special import gammaln
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sum
-from dplearn.ground.work import remembered, spend
-from dplearn.mechanisms._wrapped import Epoch
+from dplearn.ground.work import remembered
+from dplearn.mechanisms._epochs import POINTS, Epoch, Law, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
 # Largest order whose moment is summed; beyond it the Gaussian line holds.
 _LARGEST_ORDER = 256
-# Points a law is kept on, and how far it reaches in standard deviations of either side.
-_POINTS, _REACH = 512, 15.0
-# How much wider apart the points are far out; found by trial.
-_WARP = 0.2
+# How far the law of Y reaches in standard deviations of either side.
+_REACH = 15.0
 # From here on the masses of the cells underflow.
 _LARGEST_SHIFT = 20.0
-# Sums that are smaller with a probability below this share one cell.
-_NEGLIGIBLE = 1e-50
 # Allowed for the quadrature of the reverse direction, whose terms carry the rounding of logarithms
 # up to some thousands: 7e-13 at the most.
 _QUADRATURE_ERROR = 1e-11
@@ -79,25 +72,18 @@ _QUADRATURE_ERROR = 1e-11
 class RandomAllocation(Epoch):
     """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
 
+    Also called balls-and-bins sampling (Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi,
+    Sinha & Zhang 2025; Feldman & Shenfeld 2025, Privacy amplification by random allocation). Batch
+    sizes vary, so the noisy sum is divided by a public number. ``profiles`` lies above the exact
+    pair and ``witnesses`` below it, some tenths of a percent apart in epsilon. Below a noise
+    multiplier of 1/6, where chance hides little, ``profiles`` is the Gaussian one.
+
     Parameters
     ----------
     base : Gaussian
         The noise of one step.
     batches : int
         Steps per epoch, >= 1.
-
-    Notes
-    -----
-    Also called balls-and-bins sampling. Batch sizes vary, so the noisy sum is divided by a
-    public number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some
-    tenths of a percent apart in epsilon. Below a noise multiplier of 1/6, where chance hides
-    little, ``profiles`` is the Gaussian one.
-
-    References
-    ----------
-    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha & Zhang (2025),
-    Balls-and-bins sampling for DP-SGD; Feldman & Shenfeld (2025), Privacy amplification by
-    random allocation.
 
     Examples
     --------
@@ -107,15 +93,11 @@ class RandomAllocation(Epoch):
     (0.1387, 0.1392)
     """
 
-    name: ClassVar[str] = "random_allocation"
-    conditions: ClassVar[tuple[str, ...]] = (
-        "each epoch every record is put into one batch, drawn uniformly and on its own",
-    )
-    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove", "zero_out")
-    refusal: ClassVar[tuple[str, str]] = (
-        "random allocation",
-        "the theorem is for 'add_remove' and 'zero_out'",
-    )
+    name = "random_allocation"
+    fields_of_examples = ((Gaussian(1.0), 100),)
+    conditions = ("each epoch every record is put into one batch, drawn uniformly and on its own",)
+    adjacencies = ("add_remove", "zero_out")
+    refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         # Nothing is gained, or with little noise hardly more than the splitting costs.
@@ -145,18 +127,6 @@ class RandomAllocation(Epoch):
         values[summed] = np.minimum(values[summed], np.maximum(remove, add) / (orders[summed] - 1))
         return values
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 100),)
-
-
-class Law(NamedTuple):
-    """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""
-
-    value: NDArray
-    mass: NDArray
-    along: tuple[NDArray, ...] = ()  # of other sums the means, given the value
-
 
 @remembered(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
@@ -170,20 +140,9 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 
-def repeated(one: Any, times: int, join: Callable) -> Any:
-    """So many copies joined into one, by repeated doubling."""
-    total = None
-    while times:
-        if times % 2:
-            total = one if total is None else join(total, one)
-        times //= 2
-        one = join(one, one) if times else one
-    return total
-
-
 def _one(mu: float, above: bool) -> tuple[Law, float]:
     """Y on finitely many points, and log of the mean that lies beyond the last one."""
-    half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, _POINTS)
+    half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, POINTS)
     z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
     q, p = cell_masses(z), cell_masses(z - mu)
     if not above:
@@ -198,77 +157,14 @@ def _one(mu: float, above: bool) -> tuple[Law, float]:
     return Law(ends, mass), float(last)
 
 
-def cell_masses(z: NDArray) -> NDArray:
-    """Normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
-    ends = np.concatenate([[-np.inf], z, [np.inf]])
-    a, b = ends[:-1], ends[1:]
-    return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
-
-
-def sum_of(one: Law, two: Law, above: bool) -> Law:
-    """The sum of independent values, split between few points or merged into few cells."""
-    points = _points(one, two)
-    value = np.add.outer(one.value, two.value).ravel()
-    mass = np.multiply.outer(one.mass, two.mass).ravel()
-    spend(2.5 * value.size)
-    cell = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
-    if above:
-        share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
-        kept = np.bincount(cell, mass - share, points.size)
-        # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
-        means, masses = [points], kept + np.bincount(cell + 1, share, points.size)
-    else:
-        sums = [np.add.outer(x, y).ravel() for x, y in zip(one.along, two.along, strict=True)]
-        masses = np.bincount(cell, mass, points.size)
-        each = np.where(masses > 0, masses, 1.0)
-        means = [np.bincount(cell, mass * x, points.size) / each for x in (value, *sums)]
-    keep = masses > 0
-    value, *along = (x[keep] for x in means)
-    return Law(value, masses[keep] / mass.sum(), tuple(along))
-
-
-def _points(one: Law, two: Law) -> NDArray:
-    """Points for the sum: even near its median, even in their logarithm far from it.
-
-    Any choice that spans the values gives a valid law; this one is cheap and loses little.
-    """
-    (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
-    value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
-    order = np.argsort(value)
-    below = np.cumsum(mass[order])
-    at = np.searchsorted(below, [_NEGLIGIBLE, 0.16, 0.5, 0.84])
-    low, left, centre, right = value[order][np.minimum(at, value.size - 1)]
-    high = one.value[-1] + two.value[-1]
-    # Right of the median value = centre + scale sinh(u); left of it the same for 1 / value.
-    scale = max(right - centre, 1e-12 * centre)
-    inverse = max(1 / left - 1 / centre, 1e-12 / centre)
-    ends = np.arcsinh([(1 / centre - 1 / low) / inverse, (high - centre) / scale])
-    first, last = np.arcsinh(_WARP * ends)
-    rise = np.sinh(np.sinh(np.linspace(first, last, _POINTS - 1)) / _WARP)
-    points = np.where(
-        rise < 0, 1 / (1 / centre - inverse * np.minimum(rise, 0.0)), centre + scale * rise
-    )
-    points[-1] = high
-    return np.unique(np.append(one.value[0] + two.value[0], np.minimum(points, high)))
-
-
-def _grouped(law: Law) -> Law:
-    """Eight neighbours at a time merged into one."""
-    first = np.arange(0, law.value.size, 8)
-    mass = np.add.reduceat(law.mass, first)
-    return Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
-
-
 @remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
     k = np.arange(_LARGEST_ORDER + 1.0)
     moments = repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
-    return np.array(
-        [np.logaddexp.reduce(log_comb(a, k[2 : a + 1]) + terms[: a - 1], initial=-np.inf)
-         for a in range(1, _LARGEST_ORDER + 1)]
-    )  # fmt: skip
+    # Row a: beyond its order the coefficient is 0.
+    return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)
 
 
 def _log_graphs(sigma: float) -> NDArray:
@@ -282,9 +178,8 @@ def _log_graphs(sigma: float) -> NDArray:
     log_g[0] = 0.0
     for k in range(2, _LARGEST_ORDER + 1):
         j = np.arange(k, dtype=float)
-        m = k - 1 - j
-        choice = m * log_1w
-        choice[0] = log_expm1(m[0] * log_1w)
+        choice = (k - 1 - j) * log_1w
+        choice[0] = log_expm1(choice[0])
         terms = log_comb(k - 1, j) + j * log_w + log_g[k - 1 :: -1][:k] + choice
         log_g[k] = np.logaddexp.reduce(terms)
     return log_g

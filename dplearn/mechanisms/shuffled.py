@@ -13,9 +13,8 @@ which no batch reads. Both orders are uniform, and one batch is shifted by :math
 at most: post-processing of random allocation with half the noise, and no more than that.
 
 **From below.** In units of the clipping norm let every other record contribute -1 to every
-gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then
-sums to -m, except the record's own, which is 2 or 1 above that. Up to the public -m the epoch
-releases
+gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then sums
+to -m, except the record's own, which is 2 or 1 above that. Up to the public -m the epoch releases
 
 .. math:: P = \frac1B\sum_t N(2e_t, \sigma^2 I), \qquad Q = \frac1B\sum_t N(e_t, \sigma^2 I),
 
@@ -30,7 +29,6 @@ whose sums are put into few cells.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +40,9 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.work import remembered
 from dplearn.mechanisms import _seats
-from dplearn.mechanisms._wrapped import Epoch
+from dplearn.mechanisms._epochs import Epoch, Law, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian
-from dplearn.mechanisms.random_allocation import (
-    Law,
-    RandomAllocation,
-    cell_masses,
-    repeated,
-    sum_of,
-)
+from dplearn.mechanisms.random_allocation import RandomAllocation
 
 # Cells of the largest coordinate and of one step; beyond it a shift leaves nothing to hide in.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
@@ -59,6 +51,11 @@ _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 @dataclass(frozen=True)
 class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
+
+    ``profiles`` are upper bounds, proved in this library; they also hold for batches of unequal
+    public sizes, none larger than 1 / `batches` of the records. ``witnesses`` are real pairs, and
+    need equal batches (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, How private are
+    DP-SGD implementations?). Under ``add_remove`` nothing is claimed unless a record is left out.
 
     Parameters
     ----------
@@ -69,18 +66,6 @@ class Shuffled(Epoch):
     left_out : float
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
-
-    Notes
-    -----
-    ``profiles`` are upper bounds, see the modules; they also hold for batches of unequal public
-    sizes, none larger than 1 / `batches` of the records. ``witnesses`` are real pairs, and need
-    equal batches. Under ``add_remove`` nothing is claimed unless a record is left out: the record
-    that leaves moves the border of every batch behind it.
-
-    References
-    ----------
-    Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang (2024), How private are DP-SGD
-    implementations?, for the pair; the upper bounds are proved in this library.
 
     Examples
     --------
@@ -94,8 +79,9 @@ class Shuffled(Epoch):
 
     left_out: float = 0.0
 
-    name: ClassVar[str] = "shuffled"
-    refusal: ClassVar[tuple[str, str]] = (
+    name = "shuffled"
+    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10))
+    refusal = (
         "shuffled batches that use every record",
         "a record that leaves moves the border of every batch behind it, "
         "use 'zero_out' or 'replace_one'",
@@ -165,10 +151,6 @@ class Shuffled(Epoch):
         if adjacency == "add_remove":
             return self._halved.rdp(orders)
         return self.base.rdp(orders, adjacency=adjacency)
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 100, 0.01), cls(Gaussian(4.0), 10))
 
 
 def _largest(record: float, seat: float, batches: int, left_out: float) -> Profile:

@@ -28,10 +28,11 @@ analytic for :math:`|\mathrm{Im}\,x| < \pi\sigma^2`, as for a sampled Gaussian, 
 rule gives Rényi divergences to all digits.
 """
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub, log_sum
 from dplearn.ground.work import spend
-from dplearn.mechanisms._base import Mechanism
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._base import Mechanism, Outputs
 
 # Places at a time, most of them in an integral, and a log delta that has no digits left.
 _AT_ONCE, _MOST_PLACES, _DEEP = 512, 50_000, -1e4
@@ -54,6 +54,8 @@ _BLOCK, _MOST_TRIALS = 128, 100
 @dataclass(frozen=True)
 class SubsetSum(Mechanism):
     """Sum of a random subset of given records plus Gaussian noise, one of them turned round.
+
+    It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5.
 
     Parameters
     ----------
@@ -67,10 +69,6 @@ class SubsetSum(Mechanism):
         How many of the others contribute what the record turns to: 0 is the bad case, half of
         them the good one.
 
-    References
-    ----------
-    Wang, Balle & Kasiviswanathan (2019), Section 5, whose two cases it holds exactly.
-
     Examples
     --------
     >>> bad, good = SubsetSum(1.0, 1000, 10), SubsetSum(1.0, 1000, 10, alike=500)
@@ -83,13 +81,14 @@ class SubsetSum(Mechanism):
     batch: int
     alike: int = 0
 
-    name: ClassVar[str] = "subset_sum"
-    conditions: ClassVar[tuple[str, ...]] = (
+    name = "subset_sum"
+    fields_of_examples = ((2.0, 40, 4), (2.0, 40, 4, 20), (1.0, 1000, 10, 5))
+    conditions = (
         "contributions are fixed beforehand, each -1 or 1 norms",
         "a fresh subset of fixed size each step",
     )
-    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one",)
-    refusal: ClassVar[tuple[str, str]] = ("a sum over a subset", "one record is turned round")
+    adjacencies = ("replace_one",)
+    refusal = ("a sum over a subset", "one record is turned round")
 
     def __post_init__(self) -> None:
         validate.scale(noise_multiplier=self.noise_multiplier)
@@ -103,14 +102,13 @@ class SubsetSum(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         ahead, behind = _Pair(self), _Pair(self._turned())
-        curves = (ahead.log_delta, behind.log_delta)
         ends = [pair.largest for pair in (ahead, behind) if math.isfinite(pair.largest)]
-        forward = Profile(*curves, ends, ahead.log_tail, behind.log_tail)
+        tails = ahead.log_tail, behind.log_tail
+        forward = Profile(ahead.log_delta, behind.log_delta, ends, *tails)
         return (forward, forward.reverse())
 
     def _turned(self) -> Self:
-        others = self.records - 1 - self.alike
-        return type(self)(self.noise_multiplier, self.records, self.batch, others)
+        return dataclasses.replace(self, alike=self.records - 1 - self.alike)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         pair = _Pair(self)
@@ -125,10 +123,6 @@ class SubsetSum(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         return np.maximum(_Pair(self).renyi(orders), _Pair(self._turned()).renyi(orders))
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(2.0, 40, 4), cls(2.0, 40, 4, 20), cls(1.0, 1000, 10, 5))
 
 
 class _Pair:
@@ -231,8 +225,10 @@ class _Pair:
         above = gap < 0
         law = np.where(above, self.laws[1, near], epsilon[:, None] + self.laws[0, near])
         fixed = law + log1mexp(-np.abs(gap))
-        # Where the mean is the likeliest.
-        x = mean - variance * self._slope(mean)
+        # Where the mean is the likeliest, by the slope there of the log of the law of counts.
+        ones, drawn = self._ones - mean + 0.5, self._drawn - mean + 0.5
+        rest = self._size - self._ones - self._drawn + mean + 0.5
+        x = mean - variance * np.log(ones * drawn / ((mean + 0.5) * rest))
         centre = np.floor(mean)[:, None]
         middle, turn = 0.5 * (count + centre), (count - centre) / variance
         enough = 1e-7 * min(self.sigma, math.sqrt(self.sigma))
@@ -255,12 +251,6 @@ class _Pair:
                 break
         return x
 
-    def _slope(self, mean: NDArray) -> NDArray:
-        """That of the log of the law of counts, at its argument."""
-        ones, drawn = self._ones - mean + 0.5, self._drawn - mean + 0.5
-        rest = self._size - self._ones - self._drawn + mean + 0.5
-        return np.log(ones * drawn / ((mean + 0.5) * rest))
-
     def renyi(self, orders: NDArray) -> NDArray:
         """Divergences; of orders for which the integral would have too many places, two bounds."""
         values = np.minimum(0.5 * orders / self.sigma**2, self.largest)
@@ -273,15 +263,13 @@ class _Pair:
         for number in np.unique(octave[reach <= _MOST_PLACES * step]):
             chunk = (octave == number) & (reach <= _MOST_PLACES * step)
             x = np.arange(0.0, np.max(reach[chunk]), step) + self.count[0] - 9.5 * self.sigma
-            excess = self._log_excess(orders[chunk], x) + math.log(step)
-            values[chunk] = log_add(0.0, excess) / (orders[chunk] - 1)
+            loss, excess, log_q = self.losses(x)
+            # e^{aL} - 1 - a(e^L - 1), weighed by the density of Q.
+            terms = log_bernoulli(orders[chunk, None], excess, loss) + log_q
+            total = log_sum(terms - 0.5 * (x / self.sigma) ** 2)
+            total += math.log(step / (self.sigma * math.sqrt(2 * math.pi)))
+            values[chunk] = log_add(0.0, total) / (orders[chunk] - 1)
         return values
-
-    def _log_excess(self, orders: NDArray, x: NDArray) -> NDArray:
-        """log of the sum of e^{aL} - 1 - a(e^L - 1), weighed by the density of Q."""
-        loss, excess, log_q = self.losses(x)
-        terms = log_bernoulli(orders[:, None], excess, loss) + log_q - 0.5 * (x / self.sigma) ** 2
-        return log_sum(terms) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
 
 def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:

@@ -84,7 +84,7 @@ def test_one_sampled_gaussian_run(sigma, q):
 
 @pytest.mark.slow
 @each("steps", [30, 10**5])
-@each("sigma, q", [(4.0, 0.01), (1.0, 0.1), (0.6, 1e-4)])
+@each("sigma, q", [(4.0, 0.01), (0.6, 1e-4)])
 def test_sampled_gaussians_are_narrow(sigma, q, steps):
     rates = np.array([1e-6, 1e-3, 0.1, 0.7])
     lower, upper = attacked(PoissonSubsampled(Gaussian(sigma), q), rates, steps=steps)
@@ -104,12 +104,12 @@ each_mechanism = each("mechanism, adjacency", MECHANISMS)
 @pytest.mark.slow
 @each_mechanism
 def test_it_grows_with_rate_and_steps_and_is_what_the_guarantee_says(mechanism, adjacency):
-    rates, before = np.array([1e-4, 0.01, 0.2, 0.8]), 0.0
-    for steps in (1, 5, 50):
+    rates, before = np.array([1e-4, 0.2, 0.8]), 0.0
+    for steps in (1, 50):
         lower, upper = attacked(mechanism, rates, steps=steps, adjacency=adjacency)
         assert np.all(lower[:-1] <= upper[1:]) and np.all(before <= upper)
         before = lower
-        for delta in (1e-8, 1e-4, 0.1):
+        for delta in (1e-8, 0.1):
             epsilon = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
             assert np.all(lower <= delta + math.exp(epsilon.epsilon) * rates)
 
@@ -129,7 +129,7 @@ def test_any_shape_and_what_needs_no_attack():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
@@ -204,7 +204,7 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
 
 @pytest.mark.slow
 @each_mechanism
-@each("delta", [0.01, 1e-6, 1e-12])
+@each("delta", [0.01, 1e-12])
 def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
     question = {"steps": 50, "adjacency": adjacency}
     there = PLD().epsilon(mechanism, delta=delta, **question)

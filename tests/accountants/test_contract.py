@@ -51,11 +51,15 @@ def alike(mechanism):
 def cases(name, quick):
     """Accountant, example of this mechanism and neighbours that go together, and their words.
 
-    Slowly nothing is asked twice of neighbours that are alike.
+    Slowly nothing is asked twice of neighbours that are alike, and the distribution, which takes
+    longest, of one example.
     """
     for (mechanism, adjacency), law in itertools.product(PAIRS, ACCOUNTANTS.values()):
-        is_quick = mechanism == MECHANISMS[name].examples()[0] and law.name != "pld"
+        first = mechanism == MECHANISMS[name].examples()[0]
+        is_quick = first and law.name != "pld"
         if mechanism.name != name or quick != is_quick or not law().supports(mechanism, adjacency):
+            continue
+        if law.name == "pld" and not first:
             continue
         if quick or adjacency != "zero_out" or not alike(mechanism):
             accountant = COARSE.get(law.name) or law()
@@ -130,7 +134,7 @@ def test_what_is_not_supported_is_refused_by_name(cls, mechanism, adjacency):
 @quick_and_slow
 @each_mechanism
 def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
-    steps, deltas = [0, 1, 2, 7, 50, 1000], [1e-30, 1e-5, 0.5]
+    steps, deltas = [0, 1, 7, 1000], [1e-30, 0.5]
     for accountant, mechanism, adjacency, case in cases(name, quick):
         slack = 1 + WOBBLE.get(accountant.name, 1e-9)
         curve = accountant.epsilon_curve(mechanism, delta=DELTA, steps=steps, adjacency=adjacency)
@@ -141,6 +145,7 @@ def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
         assert grows, f"{case}: epsilon must grow with steps {steps}, got {by_steps}"
         question = {"steps": 7, "adjacency": adjacency}
         by_delta = [accountant.epsilon(mechanism, delta=d, **question).epsilon for d in deltas]
+        by_delta.insert(1, curve[2].epsilon)
         shrinks = all(less <= more * slack for more, less in itertools.pairwise(by_delta))
         assert shrinks, f"{case}: epsilon must shrink as delta grows over {deltas}, got {by_delta}"
 
@@ -151,10 +156,10 @@ def test_copies_equal_count(name, quick):
     for accountant, mechanism, adjacency, case in cases(name, quick):
         question = {"delta": DELTA, "adjacency": adjacency}
         counted = accountant.epsilon(mechanism, steps=6, **question).epsilon
-        listed = accountant.epsilon(Composed([mechanism] * 6), **question).epsilon
-        nested = accountant.epsilon(Composed([(Composed([(mechanism, 2)]), 3)]), **question).epsilon
-        curve = accountant.epsilon_curve(mechanism, steps=[1, 6, 3000], **question)
-        assert listed == nested == pytest.approx(counted, rel=1e-12), f"{case}: 6 copies, 6 steps"
+        listed = Composed([(Composed([mechanism, mechanism]), 2), mechanism, mechanism])
+        listed = accountant.epsilon(listed, **question).epsilon
+        curve = accountant.epsilon_curve(mechanism, steps=[1, 6], **question)
+        assert listed == pytest.approx(counted, rel=1e-12), f"{case}: 6 copies, 6 steps"
         wobble = WOBBLE.get(accountant.name, 1e-9)
         assert curve[1].epsilon == pytest.approx(counted, rel=wobble), f"{case}: in a curve"
 
@@ -167,6 +172,7 @@ def test_one_run_lies_between_a_pair_that_occurs_and_its_own_profile(name, quick
         assert guarantee.lower <= guarantee.epsilon, f"{case}: {guarantee}"
         ((part, count), *others) = mechanism.parts()
         if not others and count == 1 and guarantee.is_bound and mechanism.attained:
+            assert accountant.name != "pld" or guarantee.kind == "exact", f"{case}: {guarantee}"
             worst = max(float(p.delta(guarantee.epsilon)) for p in part.profiles(adjacency))
             assert worst <= DELTA * (1 + 1e-9), f"{case}: {guarantee}, but delta is {worst}"
         if not others and count == 1 and guarantee.lower:
@@ -203,15 +209,17 @@ def test_exact_composition_is_never_undercut(name, mechanism, adjacency, steps, 
 @each("mechanism, adjacency", [p for p in PAIRS if all(m.attained for m, _ in p[0].parts())])
 def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
     bounds = {
-        name: a().epsilon(mechanism, delta=DELTA, steps=20, adjacency=adjacency)
+        name: (COARSE.get(name) or a()).epsilon(
+            mechanism, delta=DELTA, steps=20, adjacency=adjacency
+        )
         for name, a in ACCOUNTANTS.items()
         if a().supports(mechanism, adjacency)
     }
     best = min(g.epsilon for g in bounds.values() if g.is_bound)
-    assert bounds["pld"].epsilon <= best * (1 + 2e-3) + 1e-12
+    assert bounds["pld"].epsilon <= best * (1 + 1e-2) + 1e-12
 
 
-ORDERS = np.concatenate([np.linspace(1.02, 3, 12), np.linspace(3.3, 32, 12), [2.0, 5.0, 64.0]])
+ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
 
 
 def closed(mechanism, adjacency):

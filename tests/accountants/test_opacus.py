@@ -1,13 +1,7 @@
 """The accountant that opacus is given, in a run of opacus itself."""
 
 import pytest
-import torch
-from opacus import PrivacyEngine
-from opacus.accountants import create_accountant
-from opacus.accountants.utils import get_noise_multiplier
-from torch.utils.data import DataLoader, TensorDataset
 
-import dplearn.opacus  # noqa: F401  (registers the accountant)
 from dplearn import ACCOUNTANTS, DPSGD, Phases
 
 pytestmark = pytest.mark.slow
@@ -16,6 +10,12 @@ pytestmark = pytest.mark.slow
 # opacus says that its generator is not secure, and torch that its hooks see no gradient of inputs.
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
+    import torch
+    from opacus import PrivacyEngine
+    from torch.utils.data import DataLoader, TensorDataset
+
+    import dplearn.opacus  # noqa: F401  (registers the accountant)
+
     data, model = TensorDataset(torch.randn(64, 3), torch.randn(64, 1)), torch.nn.Linear(3, 1)
     engine = PrivacyEngine(accountant="dplearn")
     assert engine.get_epsilon(1e-5) == 0.0
@@ -44,6 +44,11 @@ def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
 
 
 def test_noise_that_opacus_looks_for_keeps_the_target():
+    from opacus.accountants import create_accountant
+    from opacus.accountants.utils import get_noise_multiplier
+
+    import dplearn.opacus  # noqa: F401  (registers the accountant)
+
     target = {"target_epsilon": 2.0, "target_delta": 1e-5}
     noise = get_noise_multiplier(**target, sample_rate=0.01, steps=1000, accountant="dplearn")
     run = DPSGD(noise_multiplier=noise, sample_rate=0.01, steps=1000)

@@ -78,7 +78,7 @@ def test_an_entry_shows_where_it_leads_and_a_wrong_variant_too():
 
 @pytest.mark.parametrize(("name", "id"), [("rdp", "G-D2"), ("optimal", "G-C4b"), ("pld", "")])
 def test_a_theorem_leads_to_the_entry_whose_function_it_uses(name, id):
-    entries = links.entries_of(ACCOUNTANTS[name].__module__)
+    entries = links.entries_of(ACCOUNTANTS[name])
     assert entries == (links.entry(id) if id else "")
     app = opened("epsilon_vs_steps")
     app.session_state["epsilon_details"] = answers.Answers(ABADI, 10, (name,), 1)

@@ -9,14 +9,14 @@ from cases import each
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS, Outputs
 
-EPSILONS = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0, 5.0, 10.0]
+EPSILONS = [0.0, 0.01, 0.2, 1.0, 3.0, 10.0]
 # Beside the examples: little and much noise, small and large numbers of everything.
 NUMBERS = {
-    "noise_multiplier": (0.04, 0.3, 3.0, 150.0),
-    "sample_rate": (1e-6, 0.02, 0.5, 1.0),
+    "noise_multiplier": (0.04, 150.0),
+    "sample_rate": (1e-6, 0.5, 1.0),
     "sensitivity": (1, 7),
     "local_epsilon": (0.02, 15.0),
-    "answers": (2, 3, 50),
+    "answers": (2, 50),
 }
 
 
@@ -92,4 +92,4 @@ def test_a_narrow_peak_at_a_corner_is_seen():
         floor = (np.exp(epsilon) - 0.999) * q
         area = 1e-3 * (1 - floor / c) - 2e-5 * floor * np.log(c / floor)
         assert law.delta(epsilon) == pytest.approx(area, rel=1e-4)
-        assert 1 / 3 in law.nodes(epsilon).x or np.min(np.abs(law.nodes(epsilon).x - 1 / 3)) < 1e-6
+        assert np.min(np.abs(law.nodes(epsilon)[0] - 1 / 3)) < 1e-6

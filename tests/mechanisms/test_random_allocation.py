@@ -148,7 +148,7 @@ def reverse_moment_in_thirty_digits(n, sigma, batches):
 @pytest.mark.slow
 def test_the_quadrature_of_the_reverse_direction_is_allowed_what_it_loses():
     allowed, lost = [], []
-    for sigma, batches, n in [(60.0, 7, 255.0), (10.0, 3, 200.0), (0.5, 1000, 3.0)]:
+    for sigma, batches, n in [(10.0, 3, 200.0), (0.5, 1000, 3.0)]:
         with mp.workdps(30):
             exact = reverse_moment_in_thirty_digits(n, sigma, batches)
             value = float(_reverse_moments(np.array([n]), sigma, batches)[0])

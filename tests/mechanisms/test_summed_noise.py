@@ -10,8 +10,7 @@ from scipy import stats
 from cases import each
 from dplearn import ACCOUNTANTS, DiscreteGaussian
 from dplearn.mechanisms import PoissonSubsampled, Skellam, SummedDiscreteGaussian
-from dplearn.mechanisms.skellam import skellam_rdp
-from dplearn.mechanisms.summed_discrete_gaussian import summed_zcdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp, summed_zcdp
 from outcomes import EPSILONS, delta_by_definition
 
 PLD = ACCOUNTANTS["pld"]()
@@ -110,7 +109,7 @@ def test_one_client_is_a_discrete_gaussian_and_large_sums_follow_the_theorem(mon
     exact = SummedDiscreteGaussian(1.0, 20, clients=150)
     (table,), (below,) = exact.profiles(), exact.witnesses()
     delta, less = table.delta(EPSILONS), below.delta(EPSILONS)
-    monkeypatch.setattr("dplearn.mechanisms.summed_discrete_gaussian._WIDEST", 1.0)
+    monkeypatch.setattr("dplearn.mechanisms.whole_numbers._WIDEST", 1.0)
     exact._log_masses.__globals__["_sum_masses"].cache_clear()
     by_theorem = SummedDiscreteGaussian(1.0, 20, clients=150)
     high, low = by_theorem.profiles()[0].delta(EPSILONS), by_theorem.witnesses()[0].delta(EPSILONS)

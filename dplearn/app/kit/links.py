@@ -1,6 +1,6 @@
 """Links between pages: relative, so that they work behind any address."""
 
-import sys
+import inspect
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
@@ -20,8 +20,10 @@ def entry(id: str) -> str:
 
 
 @lru_cache
-def entries_of(module: str) -> str:
-    """Markdown that leads to the entries whose functions a module of the library uses."""
+def entries_of(law: type) -> str:
+    """Markdown that leads to the entries whose functions a class of the library calls."""
     # Functions of the book that live in the library are the same objects.
-    used = {id(value) for value in vars(sys.modules[module]).values()}
+    members = [getattr(member, "__func__", member) for member in vars(law).values()]
+    methods = filter(inspect.isfunction, members)
+    used = {id(f.__globals__.get(name)) for f in methods for name in f.__code__.co_names}
     return ", ".join(entry(key) for key, formula in book.items() if id(formula.function) in used)

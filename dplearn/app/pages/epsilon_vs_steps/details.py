@@ -161,7 +161,7 @@ def _theorems(answers: Answers) -> None:
     """Per accountant, tightest first: why its curve lies where it lies, statement and source."""
     for name in answers.readings:
         law = ACCOUNTANTS[name]
-        entries = links.entries_of(law.__module__)
+        entries = links.entries_of(law)
         listed = translated("; in the formula book: {entries}", entries=entries)
         source = f"{law.reference}{listed if entries else ''}"
         st.markdown(

@@ -1,7 +1,7 @@
-r"""Poisson sampling: every record enters independently with probability q.
+r"""Mechanisms on a sample of the records: drawn one by one (Poisson), or a subset of fixed size.
 
-For a Gaussian base the Rényi divergence of ((1-q)N(0) + qN(1), N(0)) has closed forms.
-Write :math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
+For a Poisson sample and a Gaussian base the Rényi divergence of ((1-q)N(0) + qN(1), N(0)) has
+closed forms. Write :math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
 
 .. math:: X_\alpha = E_Q[f^\alpha] - 1 = E_Q[f^\alpha - 1 - \alpha(f - 1)],
 
@@ -17,7 +17,7 @@ a sum of terms >= 0, because subtracting 1 at the end would lose all digits at s
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_add, log_bernoulli, log_comb, log_expm1, log_sum
-from dplearn.mechanisms._outputs import Outputs
-from dplearn.mechanisms._wrapped import Sampled
+from dplearn.mechanisms._base import Outputs, Sampled
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
@@ -43,23 +42,17 @@ Pair = TypeVar("Pair", Profile, Outputs)
 class PoissonSubsampled(Sampled):
     """A mechanism run on a Poisson sample of the records.
 
+    Under ``add_remove`` (and ``zero_out``, where the record's place stays and contributes
+    nothing) the pairs are ((1-q)Q + qP, Q) and its reverse: an equality. Under
+    ``replace_one`` both sides are mixtures and no theorem here covers them (Li, Qardaji & Su 2012;
+    Balle, Barthe & Gaboardi 2018, Theorem 8; Mironov, Talwar & Zhang 2019, section 3.3).
+
     Parameters
     ----------
     base : Mechanism
         What is run on the sample.
     sample_rate : float
         Chance of each record to enter, in (0, 1].
-
-    Notes
-    -----
-    Under ``add_remove`` (and ``zero_out``, where the record's place stays and contributes
-    nothing) the pairs are ((1-q)Q + qP, Q) and its reverse: an equality. Under
-    ``replace_one`` both sides are mixtures and no theorem here covers them.
-
-    References
-    ----------
-    Li, Qardaji & Su (2012); Balle, Barthe & Gaboardi (2018), Theorem 8; Mironov, Talwar &
-    Zhang (2019), section 3.3.
 
     Examples
     --------
@@ -68,10 +61,11 @@ class PoissonSubsampled(Sampled):
     0.0008936439
     """
 
-    name: ClassVar[str] = "poisson_subsampled"
-    conditions: ClassVar[tuple[str, ...]] = ("Poisson sampling, fresh each step",)
-    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove", "zero_out")
-    refusal: ClassVar[tuple[str, str]] = (
+    name = "poisson_subsampled"
+    fields_of_examples = ((Gaussian(1.0), 0.01), (Gaussian(4.0), 1.0), (Laplace(1.0), 0.1))
+    conditions = ("Poisson sampling, fresh each step",)
+    adjacencies = ("add_remove", "zero_out")
+    refusal = (
         "Poisson sampling",
         "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
     )
@@ -122,10 +116,6 @@ class PoissonSubsampled(Sampled):
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
 
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(1.0), 0.01), cls(Gaussian(4.0), 1.0), cls(Laplace(1.0), 0.1))
-
 
 def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
     """log X at whole orders: entry i, k is the k-th binomial term of orders[i], k >= 2."""
@@ -157,3 +147,74 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
     # A rate whose square underflows leaves nothing.
     return log_sum(log_terms) + math.log(step / math.sqrt(2 * math.pi))
+
+
+@dataclass(frozen=True)
+class WithoutReplacement(Sampled):
+    r"""A mechanism run on a uniformly drawn subset of fixed size.
+
+    The theorem is for ``replace_one``: the subset's neighbour differs in one *replaced*
+    record, so the base pair (P, Q) is the replace-one pair (for the Gaussian N(2), N(0) in
+    contribution norms). What is proved: the profile is at most that of ((1-q)Q + qP, Q)
+    where e^eps >= 1 and that of (P, (1-q)P + qQ) where e^eps < 1; the two halves together
+    are the profile of one pair, which therefore also dominates every adaptive composition
+    (Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 11).
+
+    No two datasets attain both halves, so that pair is not a witness. These are: let all
+    other records equal the record that is replaced. Without the new record every subset is
+    the same and the output has law Q; with it the law is (1-q)Q + qP. The pair of these two
+    laws and its reverse are real, and each attains one half. The base is one answer about
+    the whole subset; where its members answer one by one, the others hide the new record.
+
+    Parameters
+    ----------
+    base : Mechanism
+        What is run on the subset.
+    sample_rate : float
+        Subset size / dataset size, in (0, 1].
+
+    Examples
+    --------
+    >>> step = WithoutReplacement(Gaussian(noise_multiplier=1.0), sample_rate=0.1)
+    >>> (profile,) = step.profiles("replace_one")
+    >>> round(float(profile.delta(math.log1p(0.1 * math.expm1(1.0)))), 7)
+    0.0509862
+    """
+
+    name = "without_replacement"
+    fields_of_examples = ((Gaussian(2.0), 0.1), (Gaussian(1.0), 1.0), (Laplace(2.0), 0.01))
+    conditions = ("a fresh subset of fixed size each step",)
+    adjacencies = ("replace_one",)
+    refusal = (
+        "sampling without replacement",
+        "a subset of fixed size has a theorem under 'replace_one' only",
+    )
+
+    @property
+    def attained(self) -> bool:
+        # The two halves of the profile belong to different pairs.
+        return self.sample_rate == 1.0 and self.base.attained
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return tuple(self._joined(p) for p in self.base.profiles("replace_one"))
+
+    def _joined(self, pair: Profile) -> Profile:
+        """The two halves of the profile of a sampled pair."""
+        above, below = (p.mix_first(self.sample_rate) for p in (pair, pair.reverse()))
+        kinks = np.append(above.kinks, below.kinks)
+        tails = (above.log_tail_of, below.log_tail_of)
+        return Profile(above.log_delta_of, below.log_delta_of, kinks, *tails)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        pairs = self.base.witnesses("replace_one")
+        if self.sample_rate == 1.0 or not pairs:
+            return pairs
+        pair = pairs[0].mix_first(self.sample_rate)
+        return (pair, pair.reverse())
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        """The real pair that attains the half of the profile where e^eps >= 1."""
+        pairs = self.base.outputs("replace_one")
+        if self.sample_rate == 1.0:
+            return pairs
+        return tuple(pair.mix_first(self.sample_rate) for pair in pairs)

@@ -1,0 +1,191 @@
+"""Composition of releases known by their (epsilon, delta) alone: basic, advanced and optimal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._runs import Runs
+from dplearn.accountants.pld import PLD
+from dplearn.accountants.theorems import (
+    composition_slack,
+    heterogeneous_composition,
+    optimal_composition,
+)
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
+from dplearn.mechanisms import Composed, RandomizedResponse
+
+
+@dataclass(frozen=True)
+class Basic(Accountant):
+    """Epsilons add up, deltas add up; each release gets an equal share of delta.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Laplace
+    >>> round(Basic().epsilon(Laplace(10.0), delta=1e-9, steps=5).epsilon, 6)
+    0.5
+    """
+
+    name = "basic"
+    title = "Basic composition"
+    statement = (
+        r"\varepsilon = \sum_t \varepsilon_t,\qquad \delta = \sum_t \delta_t,"
+        r"\qquad \delta_t = \delta / T"
+    )
+    reference = Reference("Dwork & Roth", 2014, "Theorem 3.16")
+    explanation = (
+        "It adds the worst case of every step, as if each step could be the unluckiest one. "
+        "So it grows like T and is the smallest bound only when T is very small."
+    )
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        shares = delta / runs.totals
+        totals = (runs.counts * runs.epsilon_of_one(shares)).sum(axis=1)
+        return [
+            Bound(total, None, {"step_delta": share})
+            for total, share in zip(totals, shares, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Advanced(Accountant):
+    """The closed forms that grow like sqrt(T), or basic composition where that is smaller.
+
+    Delta is divided between the steps and the theorem's own slack in the best of many
+    ways; every division gives a valid bound, so the search decides tightness only.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Laplace
+    >>> round(Advanced().epsilon(Laplace(10.0), delta=1e-5, steps=100).epsilon, 3)
+    5.298
+    """
+
+    name = "advanced"
+    title = "Advanced composition"
+    statement = (
+        r"\varepsilon = \varepsilon_0\sqrt{2T\ln(1/\delta')} + T\varepsilon_0\,"
+        r"\frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1},\qquad "
+        r"\delta = 1-(1-\delta_0)^T(1-\delta')"
+    )
+    reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.4")
+    explanation = (
+        "Lucky and unlucky steps partly cancel, so the total grows like √T at first. "
+        "It still keeps of each step only one pair (ε₀, δ₀) and forgets how the loss is spread."
+    )
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        paid = runs.delta_grid(delta)
+        totals, _ = self._totals(runs, paid, runs.epsilon_of_one(paid), delta)
+        best = np.argmin(totals, axis=1)
+        closed = [
+            Bound(row[i], None, {"step_delta": float(paid[i])})
+            for row, i in zip(totals, best, strict=True)
+        ]
+        return _smaller(closed, Basic()._bounds(runs, delta))
+
+    @staticmethod
+    def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
+        """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
+        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
+        # Axes: row of counts, candidate, mechanism.
+        totals = heterogeneous_composition(
+            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
+        )
+        return np.where(slack > 0, totals, np.inf), slack
+
+
+@dataclass(frozen=True)
+class Optimal(Accountant):
+    """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
+
+    That of steps which differ is #P-hard (Murtagh & Vadhan 2016); theirs is the upper end of a
+    bracket of the composed randomized responses.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import RandomizedResponse
+    >>> coin = RandomizedResponse(0.1)
+    >>> round(Optimal().epsilon(coin, delta=1e-5, steps=100, adjacency="replace_one").epsilon, 4)
+    4.3068
+    """
+
+    candidates: int = 5  # divisions of delta tried around the best one of the closed form
+
+    name = "optimal"
+    title = "Optimal composition (KOV)"
+    statement = (
+        r"\delta = 1-(1-\delta_0)^T\Big(1-\sum_k\tbinom Tk p^k(1-p)^{T-k}"
+        r"\big(1-e^{\varepsilon-(2k-T)\varepsilon_0}\big)_+\Big),\quad "
+        r"p=\tfrac{e^{\varepsilon_0}}{1+e^{\varepsilon_0}}"
+    )
+    reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
+    explanation = (
+        "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
+        "Curves below it know more: the whole distribution of one step's loss."
+    )
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
+
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
+        # Equal shares of delta need not be among the divisions that are tried.
+        return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
+
+    def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        """The exact composition at divisions around the closed form's, never above that."""
+        paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
+        each = runs.epsilon_of_one(paid)
+        closed, slack = Advanced._totals(runs, paid, each, delta)
+        if len(runs.mechanisms) > 1:
+            return [
+                _of_different(each, row, paid, left, total)
+                for row, left, total in zip(runs.counts, slack, closed, strict=True)
+            ]
+        # Candidates spread around the closed form's choice, kept on the grid.
+        reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
+        tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
+        left = np.take_along_axis(slack, tried, axis=1)
+        totals = optimal_composition(
+            epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
+        )
+        totals = np.minimum(totals, np.take_along_axis(closed, tried, axis=1))
+        totals = np.where(left > 0, totals, np.inf)
+        pick = np.argmin(totals, axis=1)[:, None]
+        best, chosen = (np.take_along_axis(a, pick, axis=1)[:, 0] for a in (totals, paid[tried]))
+        # One step needs no slack: its own profile is exact.
+        single = runs.epsilon_of_one([delta])[0, 0]
+        best = np.where(steps[:, 0] == 1, np.minimum(best, single), best)
+        return [
+            Bound(total, None, {"step_delta": float(share)})
+            for total, share in zip(best, chosen, strict=True)
+        ]
+
+
+def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
+    """Row by row the smaller of two bounds."""
+    return [min(pair, key=lambda b: b.epsilon) for pair in zip(one, other, strict=True)]
+
+
+def _of_different(
+    each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
+) -> Bound:
+    """Bound of one row of different releases, at two divisions of delta.
+
+    The worst such releases are randomized responses, which the lattice composes.
+    """
+    tried, law = [], PLD().rougher()
+    # The closed form's division, and next to nothing for the steps.
+    for i in (int(np.argmin(closed)), paid.size - 1):
+        coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]
+        epsilon = closed[i]
+        if coins and max(coins)[0] < np.inf and slack[i] > 0:
+            run = Composed((RandomizedResponse(max(e, 1e-50)), n) for e, n in coins)
+            stated = law.epsilon(run, delta=float(slack[i]), adjacency="replace_one")
+            epsilon = min(epsilon, stated.epsilon)
+        tried.append(Bound(epsilon, None, {"step_delta": float(paid[i])}))
+    return min(tried, key=lambda bound: bound.epsilon)

@@ -1,0 +1,331 @@
+"""Mechanisms whose answer is a choice: a candidate, the winner of a vote, yes or no, one of k."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
+
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import exp_rest, log1mexp
+from dplearn.ground.solve import maximise
+from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
+from dplearn.mechanisms.gaussian import Gaussian
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism(Mechanism):
+    r"""Draw r with probability proportional to :math:`e^{\varepsilon u(r) / 2\Delta}`.
+
+    The profile is the worst over all mechanisms of bounded range, with x for its argument
+    :math:`\delta(x) = (1 - e^{-(\varepsilon - x)/2})^2 / (1 - e^{-\varepsilon})`: an upper bound
+    that composes adaptively, not the profile of one score table (McSherry & Talwar 2007; Dong,
+    Durfee & Rogers 2020, Lemma 3.2).
+
+    Parameters
+    ----------
+    range_epsilon : float
+        epsilon > 0 in the formula, where Delta is the most that adding or removing one
+        record changes any score. Privacy losses of one pair then span an interval of
+        length at most epsilon ("bounded range"), twice that under replace_one.
+
+    Examples
+    --------
+    >>> (profile,) = ExponentialMechanism(range_epsilon=1.0).profiles()
+    >>> round(float(profile.delta(0.0)), 6)
+    0.244919
+    """
+
+    range_epsilon: float
+
+    name = "exponential"
+    fields_of_examples = ((1.0,), (0.1,), (4.0,))
+    conditions = ("every score changes by at most its sensitivity",)
+    attained: ClassVar[bool] = False
+    no_outputs = "the worst table of scores is another one at every ε"
+
+    def __post_init__(self) -> None:
+        validate.scale(range_epsilon=self.range_epsilon)
+
+    def _range(self, adjacency: Adjacency) -> float:
+        return contribution_norm(adjacency) * self.range_epsilon
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        span = self._range(adjacency)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            return 2 * log1mexp(np.minimum(epsilon - span, 0.0) / 2) - log1mexp(-span)
+
+        return (Profile(log_delta, kinks=[span]),)
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        r"""Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
+
+        Dong, Durfee & Rogers (2020): pairs of that form are the worst of bounded range. The
+        integral of the profile would be larger, for the worst t differs with epsilon.
+        """
+        span = self._range(adjacency)
+
+        def divergence(t: NDArray) -> NDArray:
+            log_q = log1mexp(t - span) - t - log1mexp(-span)  # mass of Q where the loss is t
+            log_rest = log1mexp(-t) - log1mexp(-span)
+            total = np.logaddexp(log_q + orders * t, log_rest + orders * (t - span))
+            return np.maximum(total, 0.0) / (orders - 1)
+
+        return divergence(maximise(divergence, lower=0.0, upper=span, shape=orders.shape))
+
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        """rho = eps^2 / 8 (Cesar & Rogers 2021)."""
+        return self._range(adjacency) ** 2 / 8
+
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
+        """Index of the chosen candidate, given the scores of all, shape (n,).
+
+        Adding Gumbel noise and taking the largest is the same distribution.
+        """
+        validate.positive(sensitivity=sensitivity)
+        scores = np.asarray(value, dtype=float)
+        noise = rng.gumbel(size=scores.shape)
+        return np.asarray(np.argmax(self.range_epsilon * scores / (2 * sensitivity) + noise))
+
+
+@dataclass(frozen=True)
+class NoisyMax(Mechanism):
+    """Class with the largest noisy count, where one record can move one vote: PATE's GNMax.
+
+    A moved vote changes two counts, a distance of the root of 2, so the profile is that of noisy
+    counts. Of the winner alone it is the worst over all votes: at every epsilon two classes with a
+    gap of their own attain it (their winner is the best test between the counts), no votes attain
+    all of it, and of a composition it is a bound (Papernot et al. 2018, Proposition 8).
+
+    Parameters
+    ----------
+    noise_std : float
+        Standard deviation of the Gaussian noise on every count, > 0, in votes.
+
+    Examples
+    --------
+    >>> round(float(NoisyMax(noise_std=40.0).rdp([10.0])[0]), 5)
+    0.00625
+    """
+
+    noise_std: float
+
+    name = "noisy_max"
+    fields_of_examples = ((40.0,), (1.0,), (300.0,))
+    conditions = ("each record moves at most one vote",)
+    attained: ClassVar[bool] = False
+    no_outputs = "the worst votes are others at every ε"
+
+    def __post_init__(self) -> None:
+        validate.scale(noise_std=self.noise_std)
+
+    @property
+    def counts(self) -> Gaussian:
+        """The release of all noisy counts, which leaks no less."""
+        return Gaussian(self.noise_std / math.sqrt(2))
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return self.counts.profiles(adjacency)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        # Ahead by one vote, or behind by one; two moved votes move the gap by four.
+        place = contribution_norm(adjacency) / (self.noise_std * math.sqrt(2))
+        ahead = log_ndtr([place, -place])
+        return (Profile.from_atoms(ahead, ahead[::-1]),)
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        return self.counts.rdp(orders, adjacency=adjacency)
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
+        return self.counts.zcdp(adjacency)
+
+    def release(
+        self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
+    ) -> NDArray:
+        """Index of the winner, given the counts of all classes, shape (classes,).
+
+        `sensitivity` is the number of votes that one record can move; the profile is that of 1.
+        """
+        validate.positive(sensitivity=sensitivity)
+        counts = np.asarray(value, dtype=float)
+        noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)
+        return np.asarray(np.argmax(counts + noise))
+
+
+@dataclass(frozen=True)
+class SparseVector(Mechanism):
+    r"""Which of many counts exceed a threshold, in order, until `positives` of them did.
+
+    A record that joins lowers no count. With it a "no" is the rarer and each "yes" at most
+    :math:`e^{1/b_2}` times as frequent: the loss is at most :math:`c/b_2`. Raising the threshold
+    by 1 makes no "no" rarer, so that in the other direction it is at most :math:`1/b_1 + c/b_2`.
+    Where a record is replaced answers move both ways, and both are :math:`1/b_1 + 2c/b_2`, as for
+    any answers of sensitivity 1. The profile is that of two atoms at the ends of the interval, the
+    worst of all losses in it: an upper bound, far below that of pure DP when many are composed
+    (Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017, Theorem 5).
+
+    Parameters
+    ----------
+    threshold_scale : float
+        Scale :math:`b_1` > 0 of the Laplace noise on the threshold, which is drawn once, in
+        contributions of one record.
+    query_scale : float
+        Scale :math:`b_2` > 0 of the Laplace noise on every answer, in contributions of one record.
+    positives : int
+        Number c >= 1 of answers above the threshold after which it ends.
+
+    Examples
+    --------
+    >>> remove, add = SparseVector(threshold_scale=2.0, query_scale=2.0).profiles()
+    >>> round(float(remove.delta(0.0)), 6), float(add.delta(1.0))
+    (0.320157, 0.0)
+    """
+
+    threshold_scale: float
+    query_scale: float
+    positives: int = 1
+
+    name = "sparse_vector"
+    fields_of_examples = ((2.0, 2.0), (20.0, 100.0, 5), (0.5, 4.0))
+    conditions = (
+        "a record that joins lowers no answer, and raises each by one contribution at most",
+        "only yes or no is told, and nothing of the threshold's noise",
+    )
+    attained: ClassVar[bool] = False
+    no_outputs = "the worst answers are others at every ε"
+
+    def __post_init__(self) -> None:
+        validate.scale(threshold_scale=self.threshold_scale)
+        validate.scale(query_scale=self.query_scale)
+        validate.integer(minimum=1, positives=self.positives)
+
+    def _largest(self, adjacency: Adjacency) -> tuple[float, float]:
+        """Largest loss with the record, and without it."""
+        noes, yeses = 1 / self.threshold_scale, self.positives / self.query_scale
+        if adjacency == "replace_one":
+            return noes + 2 * yeses, noes + 2 * yeses
+        return yeses, noes + yeses
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        most, least = self._largest(adjacency)
+        up, down, span = log1mexp(np.array([-least, -most, -most - least]))
+        # Masses with losses `most` and `-least`, of sum 1 under both laws.
+        log_p = np.array([up - span, down - span - least])
+        log_q = np.array([up - span - most, down - span])
+        remove = Profile.from_atoms(log_p, log_q)
+        return (remove,) if most == least else (remove, Profile.from_atoms(log_q, log_p))
+
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        """rho = s^2 / 8 for losses in an interval of length s (Cesar & Rogers 2021)."""
+        return sum(self._largest(adjacency)) ** 2 / 8
+
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
+        """1 for yes, 0 for no, -1 after the end, of answers less the threshold, shape (n,)."""
+        validate.positive(sensitivity=sensitivity)
+        answers = np.asarray(value, dtype=float) / sensitivity
+        threshold = rng.laplace(scale=self.threshold_scale)
+        yes = answers + rng.laplace(scale=self.query_scale, size=answers.shape) > threshold
+        return np.where(np.cumsum(yes) - yes < self.positives, yes.astype(int), -1)
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(Mechanism):
+    r"""Each person reports the truth with probability p, each other answer equally often.
+
+    The optimal local mechanism for pure DP (Warner 1965; Kairouz, Oh & Viswanath 2016 for k
+    answers). The respondents are fixed and one of them changes the answer, so only
+    ``replace_one`` has a meaning.
+
+    Parameters
+    ----------
+    local_epsilon : float
+        ln(p / r) > 0 where p is the chance of the true answer and r that of each other one.
+    answers : int
+        Number k >= 2 of possible answers; p = e^eps / (e^eps + k - 1).
+
+    Examples
+    --------
+    >>> coins = RandomizedResponse.from_probability(truth=0.75)
+    >>> round(coins.local_epsilon, 6)
+    1.098612
+    """
+
+    local_epsilon: float
+    answers: int = 2
+
+    name = "randomized_response"
+    fields_of_examples = ((1.0,), (0.1,), (3.0, 10))
+    conditions = ("each respondent answers once",)
+    adjacencies = ("replace_one",)
+    refusal = ("randomized_response", "its respondents are fixed, use 'replace_one'")
+
+    def __post_init__(self) -> None:
+        validate.scale(local_epsilon=self.local_epsilon)
+        validate.integer(minimum=2, answers=self.answers)
+
+    @classmethod
+    def from_probability(cls, *, truth: float, answers: int = 2) -> Self:
+        """The mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
+        validate.probability(truth=truth)
+        validate.integer(minimum=2, answers=answers)
+        if truth * answers <= 1:
+            raise ValueError(f"Expected truth > 1/answers = {1 / answers:g}, got truth={truth!r}.")
+        return cls(math.log(truth) - math.log1p(-truth) + math.log(answers - 1), answers)
+
+    @property
+    def _log_masses(self) -> tuple[float, float]:
+        """log p, log r."""
+        total = float(np.logaddexp(self.local_epsilon, math.log(self.answers - 1)))
+        return self.local_epsilon - total, -total
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        log_p, log_r = self._log_masses
+        # Answers true under neither neighbour have loss 0 and are lumped into one atom.
+        others = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
+        return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        """The true answer is 0 under P and 1 under Q."""
+        log_p, log_r = self._log_masses
+        return (
+            Outputs(
+                lambda x: np.where(x == 0, log_p, log_r),
+                lambda x: np.where(x == 1, log_p, log_r),
+                lower=0,
+                upper=self.answers - 1,
+                whole=True,
+                label="reported answer",
+            ),
+        )
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""
+        log_p, log_r = self._log_masses
+        more, loss = orders - 1, self.local_epsilon
+        terms = [orders * a + (1 - orders) * b for a, b in ((log_p, log_r), (log_r, log_p))]
+        if self.answers > 2:
+            terms.append(np.full(orders.shape, log_r + math.log(self.answers - 2)))
+        # Where their sum is near 1: what it exceeds 1 by, in positive terms.
+        p, r, small = math.exp(log_p), math.exp(log_r), np.minimum(more * loss, 1.0)
+        rise = small * p * -math.expm1(-loss) + p * exp_rest(small) + r * exp_rest(-small)
+        return np.where(small < 1, np.log1p(rise), np.logaddexp.reduce(terms, axis=0)) / more
+
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
+        return 0.5 * self.local_epsilon**2
+
+    def release(
+        self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
+    ) -> NDArray:
+        """Randomised answers to the true answers 0..k-1; `sensitivity` plays no role."""
+        truth = np.asarray(value)
+        if truth.dtype.kind not in "iub" or np.any((truth < 0) | (truth >= self.answers)):
+            raise ValueError(f"Expected value to hold answers 0..{self.answers - 1}.")
+        honest = rng.random(truth.shape) < math.exp(self._log_masses[0])
+        other = (truth + rng.integers(1, self.answers, truth.shape)) % self.answers
+        return np.where(honest, truth, other)

@@ -1,0 +1,121 @@
+"""A noisy winner and a sparse vector against the laws of all that they can answer."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
+
+from dplearn import ACCOUNTANTS
+from dplearn.book.chapters import pate
+from dplearn.book.chapters import sparse_vector as selection
+from dplearn.mechanisms import NoisyMax, RandomizedResponse, SparseVector
+from outcomes import EPSILONS, delta_by_definition
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise_std", [0.8, 3.0, 20.0])
+@pytest.mark.parametrize(("adjacency", "moves"), [("add_remove", 1), ("replace_one", 2)])
+def test_no_votes_leak_more(noise_std, adjacency, moves):
+    (profile,) = NoisyMax(noise_std).profiles(adjacency)
+    bound, rng = profile.delta(EPSILONS), np.random.default_rng(0)
+    for size in (2, 3, 5) * 6:
+        votes = rng.integers(2, 12, size=size)
+        for moved in pate.neighbours(votes):
+            for _ in range(moves - 1):
+                moved = rng.choice(list(pate.neighbours(moved)))
+            p, q = (np.exp(pate.gnmax_law(v, noise_std)) for v in (votes, moved))
+            assert np.all(delta_by_definition(p, q) <= bound + 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.5])
+def test_each_epsilon_has_its_worst_gap(epsilon):
+    noise_std = 2.0
+    (profile,) = NoisyMax(noise_std).profiles()
+
+    def leak(gap):
+        ahead = lambda gap: ndtr(gap / (math.sqrt(2) * noise_std))
+        return ahead(gap) - math.exp(epsilon) * ahead(gap - 2)
+
+    worst = -minimize_scalar(lambda gap: -leak(gap), bounds=(-20, 20), method="bounded").fun
+    assert float(profile.delta(epsilon)) == pytest.approx(worst, rel=1e-9)
+
+
+def test_composed_it_is_enclosed_between_a_coin_and_a_gaussian():
+    stated = ACCOUNTANTS["pld"]().epsilon(NoisyMax(40.0), delta=1e-5, steps=300)
+    assert stated.kind == "bracket"
+    # 2.502 of the noisy counts; one bit of each tells at least the root of 2 / pi of it.
+    assert stated.epsilon == pytest.approx(2.502, abs=1e-3)
+    assert 0.7 * stated.epsilon < stated.lower < stated.epsilon
+
+
+def test_the_winner_is_drawn_as_its_law_says():
+    rng, mechanism = np.random.default_rng(0), NoisyMax(2.0)
+    drawn = [int(mechanism.release([3, 1, 0], rng=rng)) for _ in range(4000)]
+    law = np.exp(pate.gnmax_law([3, 1, 0], 2.0))
+    spread = np.sqrt(law * (1 - law) / 4000)
+    # Four deviations of each of three shares: a false alarm once in 5,000 seeds.
+    assert np.all(np.abs(np.bincount(drawn, minlength=3) / 4000 - law) < 4 * spread)
+
+
+def test_noise_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="noise_std"):
+        NoisyMax(0.0)
+
+
+def law(mechanism, answers):
+    """Chance of each outcome, shortest and lexically smallest first."""
+    scales = {name: getattr(mechanism, name) for name in ("threshold_scale", "query_scale")}
+    ways = sorted(selection.outcomes(len(answers), mechanism.positives))
+    return np.exp([selection.log_chance(way, answers[: len(way)], **scales) for way in ways])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("positives", [1, 2])
+@pytest.mark.parametrize("scales", [(2.0, 2.0), (0.5, 3.0), (4.0, 0.7)], ids=str)
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
+def test_no_counts_leak_more(positives, scales, adjacency):
+    mechanism = SparseVector(*scales, positives=positives)
+    profiles = mechanism.profiles(adjacency)
+    rng = np.random.default_rng(positives)
+    for size in (1, 3, 4):
+        without = rng.choice([0.0, 2.0]) * rng.uniform(-1, 1, size)
+        moves = [np.arange(size) % 2, np.ones(size), np.arange(size) == size - 1]
+        for move in moves if adjacency == "add_remove" else [2 * m - 1 for m in moves]:
+            p, q = law(mechanism, without + move), law(mechanism, without)
+            assert np.sum(p) == pytest.approx(1, abs=1e-9)
+            for profile, pair in zip((profiles * 2)[:2], ((p, q), (q, p)), strict=True):
+                assert np.all(delta_by_definition(*pair) <= profile.delta(EPSILONS) + 1e-9)
+
+
+def test_both_ends_of_the_interval_are_reached():
+    mechanism = SparseVector(2.0, 3.0, positives=2)
+    scales = {"threshold_scale": 2.0, "query_scale": 3.0}
+    many, yeses = [False] * 60, [True, True]
+    # Noes that rise with the record and yeses that do not; then yeses that rise alone.
+    with_record = selection.log_ratio(many + yeses, [1.0] * 60 + [0.0] * 2, **scales)
+    alone = selection.log_ratio(many + yeses, [0.0] * 60 + [-1.0] * 2, **scales)
+    remove, add = (np.max(np.abs(p.kinks)) for p in mechanism.profiles())
+    assert with_record == pytest.approx(1 / 2 + 2 / 3, abs=1e-3) and with_record <= max(remove, add)
+    assert alone == pytest.approx(2 / 3, abs=1e-3)
+    forward, backward = mechanism.profiles()
+    assert forward.delta(2 / 3) == 0 < forward.delta(0.66)
+    assert backward.delta(1 / 2 + 2 / 3) == 0 < backward.delta(1.16)
+
+
+def test_composed_a_sparse_vector_costs_less_than_any_pure_dp():
+    pld, about = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 100}
+    # Each is 0.1-DP: 1/20 for the threshold, 5/100 for five positives.
+    mine = pld.epsilon(SparseVector(20.0, 100.0, 5), **about).epsilon
+    coin = pld.epsilon(RandomizedResponse(0.1), adjacency="replace_one", **about).epsilon
+    assert mine < 0.75 * coin
+
+
+def test_what_is_released_follows_the_law():
+    mechanism, rng, answers = SparseVector(1.0, 2.0), np.random.default_rng(0), [0.5, -1.0]
+    drawn = [tuple(mechanism.release(answers, sensitivity=1.0, rng=rng)) for _ in range(4000)]
+    shares = [np.mean([d == way for d in drawn]) for way in ((0, 0), (0, 1), (1, -1))]
+    chances = law(mechanism, answers)
+    # Four deviations of each of three shares: a false alarm once in 5,000 seeds.
+    assert np.all(np.abs(shares - chances) < 4 * np.sqrt(chances * (1 - chances) / 4000))
