@@ -23,17 +23,17 @@ def white_box_scores(trainer: Trainer, canaries: Any) -> Tensor:
     `canaries` are records, as `fit` takes its dataset; those that are in stand in the trainer's.
     One pass per canary and step: this is for audits.
     """
-    records = Records(canaries, trainer.plan, device=trainer._device)
+    records = Records(canaries, trainer.plan, device=trainer._like.device)
     parts, rows = (trainer.model, trainer.loss_fn), []
     while trainer.steps < trainer.plan.steps:
+        expected = trainer._expected(trainer._begin())
         options = {"clip": trainer._clip, "survey": Survey.of(trainer.model)}
         pulls = [
             _flat(added_sum(*parts, *records.rows(np.array([i])), **options).sums)
             for i in range(len(records))
         ]
         length = trainer.step().clipping_norm
-        noisy = _flat({name: p.grad for name, p in trainer._clip.parameters.items()})
-        noisy = noisy * trainer._expected
+        noisy = expected * _flat({name: p.grad for name, p in trainer._clip.parameters.items()})
         rows.append(torch.stack([(g @ noisy - g @ g / 2) / length**2 for g in pulls]))
     return torch.stack(rows)
 

@@ -73,35 +73,41 @@ def test_the_trainer_leaks_less_than_certified_and_not_much_less(plan):
     assert 0.05 * certified < measured_epsilon(Trainer, plan, runs=RUNS) <= certified
 
 
+def replaced(noise, change):
+    drawn = change(noise())
+    return lambda: drawn
+
+
 class SilentLayer(Trainer):
     """Noise is forgotten on one layer."""
 
-    def _normals(self, runs):
-        return super()._normals([(size, z * (i != 1)) for i, (size, z) in enumerate(runs)])
+    def _noise(self, phase):
+        kept = torch.tensor([1.0] * 12 + [0.0] * 12 + [1.0])
+        return replaced(super()._noise(phase), lambda noise: noise * kept)
 
 
 class RealisedLot(Trainer):
     """Divides by the number of records that were drawn."""
 
-    def _update(self, flat):
-        drawn = max(1, len(self._lot(self.steps - 1)))
-        super()._update(flat * self._expected / drawn)
+    def _update(self, mean):
+        drawn = max(1, self.records[-1].private.lot_size)
+        super()._update(mean / drawn)  # the public size is 1
 
 
 class ForgottenNorm(Trainer):
     """Adds noise of standard deviation z instead of z C."""
 
-    def _normals(self, runs):
-        return super()._normals([(size, scale / NORM) for size, scale in runs])
+    def _noise(self, phase):
+        return replaced(super()._noise(phase), lambda noise: noise / NORM)
 
 
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _noisy_mean(self, lot, noise):
-        drawn = noise()
-        flat = super()._noisy_mean(lot, drawn.clone)
-        return drawn + (flat - drawn) * math.sqrt(24)
+    def _noisy_mean(self, lot, noise, expected):
+        drawn = noise().clone()[:-1]
+        mean, tally = super()._noisy_mean(lot, noise, expected)
+        return drawn + (mean - drawn) * math.sqrt(24), tally
 
 
 BROKEN = [

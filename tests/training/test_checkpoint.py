@@ -15,6 +15,7 @@ from cases import each
 from dplearn.run import Phases
 from dplearn.training import AdaptiveQuantile, checkpoint
 
+pytestmark = pytest.mark.usefixtures("unchecked")
 TEN = dataclasses.replace(PLAN, steps=10)
 SHUFFLED = dataclasses.replace(TEN, sampling="shuffled")  # epochs of 4 steps
 ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)

@@ -11,6 +11,7 @@ from small_runs import CROSS_ENTROPY, PLAN, flat, started
 
 from dplearn.training import Automatic, devices
 
+pytestmark = pytest.mark.usefixtures("unchecked")
 CPU, META = torch.device("cpu"), torch.device("meta")
 
 
