@@ -4,12 +4,9 @@ Its checksums find damage; they do not protect against those who would forge a f
 never runs code from one.
 """
 
-import copy
 import io
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -21,10 +18,10 @@ from torch.optim import Optimizer
 from dplearn.ground.files import temporaries, write_whole
 from dplearn.training.layers import trainable
 
-# What archives and pickles that are none raise.
+# What archives and pickles that are none raise, and what a file of something else does.
 _DAMAGED = (
-    *(zipfile.BadZipFile, UnpicklingError, struct.error),
-    *(RuntimeError, ValueError, LookupError, EOFError, OSError),
+    *(zipfile.BadZipFile, UnpicklingError, struct.error, RuntimeError),
+    *(TypeError, ValueError, LookupError, EOFError, OSError),
 )
 
 
@@ -47,7 +44,8 @@ def read(path: str | Path) -> dict[str, Any]:
         if zipfile.ZipFile(data).testzip():
             raise zipfile.BadZipFile
         data.seek(0)
-        return torch.load(data, map_location="cpu", weights_only=True)
+        content = torch.load(data, map_location="cpu", weights_only=True)
+        return dict(content, run=dict(content["run"]))
     except _DAMAGED as error:
         told = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(told) from error
@@ -61,21 +59,6 @@ def parts(model: nn.Module, optimizer: Optimizer) -> dict[str, str]:
         what = f"{value.dtype} {tuple(value.shape)}" + " trained" * (name in trained)
         facts[f"model[{name!r}]"] = what
     return {**facts, "first learning rates": repr(rates)}
-
-
-@contextmanager
-def whole_or_not_at_all(path: str | Path, *parts: Any) -> Iterator[None]:
-    """Take a checkpoint in; where it turns out to be none, the parts get their state back."""
-    before = [(part, copy.deepcopy(part.state_dict())) for part in parts if part is not None]
-    try:
-        yield
-    except (LookupError, TypeError, AttributeError, RuntimeError, ValueError) as error:
-        for part, state in before:
-            part.load_state_dict(state)
-        if isinstance(error, ValueError) and str(path) in str(error):
-            raise
-        why = " ".join(str(error).split())
-        raise ValueError(f"Expected a checkpoint of this run, got {path}: {why}") from error
 
 
 def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:

@@ -328,7 +328,7 @@ class Trainer:
         self.save(path)
 
     def load(self, path: str | Path) -> None:
-        """Go on where a checkpoint was written; nothing changes if it is refused.
+        """Go on where a checkpoint was written; nothing changes if it is refused for what it is.
 
         Settings of optimizer and scheduler are those of the file; change them afterwards. Steps
         that another trainer did after it was written are not counted: nothing of them may have
@@ -340,39 +340,33 @@ class Trainer:
         """
         self._place.has(path)
         written = checkpoint.read(path)
-        with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
-            self._take_in(written, path)
-
-    def _take_in(self, written: dict[str, Any], path: str | Path) -> None:
-        """Have the state of a checkpoint; raises where it is of another run, or none."""
         checkpoint.require_equal(written["run"], self._run, path)
         if not written["resumable"]:
             raise ValueError(
                 "Expected a checkpoint between two epochs, got one after "
                 f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
-        seed, bound = written["seed"], self._clip.bound
-        # Steps that this trainer has counted stay counted.
-        validate.integer(minimum=self.steps, maximum=self.plan.steps, steps=written["steps"])
-        if seed is not None:
-            validate.integer(minimum=0, seed=seed)
-        if isinstance(bound, AdaptiveQuantile):
-            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
+        if not self.steps <= written["steps"] <= self.plan.steps:  # what is counted stays so
+            raise ValueError(
+                f"Expected a checkpoint after {self.steps} to {self.plan.steps} steps, got one "
+                f"after {written['steps']} in {path}."
+            )
         self.optimizer.load_state_dict(written["optimizer"])
+        seed, bound, self._steps = written["seed"], self._clip.bound, written["steps"]
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        self._check()
+        if isinstance(bound, AdaptiveQuantile):
+            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
         self._clip = Clip.of(self.model, bound)
-        self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
-        self._drawn.clear()
-        if written.get("after_others"):
-            self._presumed[_NO_OTHER_RUN] = None
-        if seed is None:
-            self._presumed[_NO_OTHER_BRANCH] = None
+        self._randomness = replace(self._randomness, seed=seed)
+        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * bool(written.get("after_others")))
+        self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         changed_by_others(self.model, self._itself)  # whose model is there no more
+        self._drawn.clear()
         self.records.clear()
         self._data.forget()
+        self._check()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""

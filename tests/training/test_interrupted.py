@@ -121,14 +121,14 @@ write_whole(sys.argv[1], b"2")
 @pytest.mark.slow
 def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
     path = tmp_path / "run[1]"
-    checkpoint.write(path, {"a": 1})
+    checkpoint.write(path, {"run": {}})
     for name in ("run[1].writing-1", ".run1.writing-1", ".run[1].metadata"):
         (tmp_path / name).touch()  # somebody else's
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path)])
-    assert killed.returncode == -signal.SIGKILL and checkpoint.read(path) == {"a": 1}
+    assert killed.returncode == -signal.SIGKILL and checkpoint.read(path) == {"run": {}}
     assert len(list(tmp_path.iterdir())) == 5
-    checkpoint.write(path, {"a": 3})
-    assert checkpoint.read(path) == {"a": 3} and len(list(tmp_path.iterdir())) == 4
+    checkpoint.write(path, {"run": {"a": 3}})
+    assert checkpoint.read(path) == {"run": {"a": 3}} and len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_resumed_history_presumes_that_lost_steps_were_not_released(tmp_path):
