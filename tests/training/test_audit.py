@@ -3,7 +3,7 @@
 The worst case: a record without influence, and a canary that pulls as strongly as it may. The
 attacker sees every noisy gradient. A learning rate of 0 makes all runs of a plan start alike,
 so that one long run of the trainer is many short ones. The attacker looks at several statistics,
-each at its share of the false alarms: 1e-4 per choice of seeds, and these are fixed.
+each at its share of the false alarms: 1e-3 per choice of seeds, and these are fixed.
 """
 
 import dataclasses
@@ -19,11 +19,11 @@ from dplearn.audit import from_scores
 from dplearn.run import DPSGD
 from dplearn.training import Trainer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
-DELTA, ALARM = 1e-2, 1e-4
+DELTA, ALARM = 1e-2, 1e-3
 # What a broken trainer leaks shows in fewer runs than what a sound one does.
-RUNS, RUNS_TO_CATCH = 1200, 600
+RUNS, RUNS_TO_CATCH = 600, 400
 NORM = 4.0  # not 1: forgetting it must show
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.8, steps=1, max_grad_norm=NORM)
 PLANS = {"all": dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"), "poisson": PLAN}
@@ -110,15 +110,8 @@ class Coordinates(Trainer):
         return drawn + (mean - drawn) * math.sqrt(24), tally
 
 
-BROKEN = [
-    (SilentLayer, "all"),
-    (ForgottenNorm, "all"),
-    (Coordinates, "all"),
-    (RealisedLot, "poisson"),
-]
-
-
-@pytest.mark.parametrize(("broken", "name"), BROKEN)
-def test_a_broken_trainer_is_caught(broken, name):
+@pytest.mark.parametrize("broken", [SilentLayer, ForgottenNorm, Coordinates, RealisedLot])
+def test_a_broken_trainer_is_caught(broken):
+    name = "poisson" if broken is RealisedLot else "all"
     certified = PLANS[name].guarantee(delta=DELTA).epsilon
     assert measured_epsilon(broken, PLANS[name], runs=RUNS_TO_CATCH) > certified
