@@ -105,10 +105,9 @@ class Trainer:
         dtype = reduce(torch.promote_types, [wide(p.dtype) for p in every])
         self._like = every[0].new_empty(0, dtype=dtype)  # as noise and sums are
         self._data = Records(self.dataset, self.plan, device=self._like.device)
-        if self.micro_batch is not None:
-            validate.integer(minimum=1, micro_batch=self.micro_batch)
-        if self.expected_batch_size is not None:
-            validate.positive(expected_batch_size=self.expected_batch_size)
+        rows, public = self.micro_batch, self.expected_batch_size
+        validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
+        validate.positive(expected_batch_size=1 if public is None else public)
         validate.positive(loss_scale=self.loss_scale)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
@@ -145,13 +144,14 @@ class Trainer:
         The model is looked at again if its mode or its trainable parameters have changed.
         """
         phase = self._begin()
+        expected = self._expected(phase)
         lot = self._data.parts(self.steps, self._lots, self._rows(phase))
         noise = self._noise(phase)  # drawn meanwhile where a core is to spare
         with self._passes():
-            mean, tally = self._noisy_mean(lot, noise, self._expected(phase))
+            mean, tally = self._noisy_mean(lot, noise, expected)
         self._place.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(tally, self._expected(phase))
+        record = self._counted(tally, expected)
         self._update(mean)
         return record
 
@@ -214,12 +214,11 @@ class Trainer:
 
     def _noise(self, phase: DPSGD) -> Callable[[], Tensor]:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
-        bound, groups = self._clip.bound, self._clip.groups
-        z = bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
-        scales = {name: z * groups.scales[groups.of[name]] for name in self._clip.parameters}
-        runs = [(p.numel(), scales[name]) for name, p in self._clip.parameters.items()]
-        runs += [(1, float(isinstance(bound, AdaptiveQuantile)))]
-        runs = [(size, scale * self._place.share_of_noise) for size, scale in runs]
+        bound, parameters, groups, _ = self._clip
+        share = self._place.share_of_noise
+        z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
+        runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
+        runs.append((1, share * isinstance(bound, AdaptiveQuantile)))
         return self._randomness.normals(runs, self._like, self.steps)
 
     @contextmanager
