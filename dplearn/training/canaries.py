@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from dplearn.training.gradients import added_sum
-from dplearn.training.recording import Survey
 from dplearn.training.records import Records
 from dplearn.training.trainer import Trainer
 
@@ -23,17 +22,15 @@ def white_box_scores(trainer: Trainer, canaries: Any) -> Tensor:
     `canaries` are records, as `fit` takes its dataset; those that are in stand in the trainer's.
     One pass per canary and step: this is for audits.
     """
-    records = Records(canaries, trainer.plan, device=trainer._device)
-    parts, rows = (trainer.model, trainer.loss_fn), []
+    records, rows = Records(canaries, trainer.plan, device=trainer._like.device), []
+    one_by_one = [records.rows(np.array([i])) for i in range(len(records))]
     while trainer.steps < trainer.plan.steps:
-        options = {"clip": trainer._clip, "survey": Survey.of(trainer.model)}
-        pulls = [
-            _flat(added_sum(*parts, *records.rows(np.array([i])), **options).sums)
-            for i in range(len(records))
-        ]
+        expected, pulls = trainer._expected(trainer._begin()), []
+        for inputs, targets in one_by_one:
+            part = added_sum(trainer.model, trainer.loss_fn, inputs, targets, clip=trainer._clip)
+            pulls.append(_flat(part.sums))
         length = trainer.step().clipping_norm
-        noisy = _flat({name: p.grad for name, p in trainer._clip.parameters.items()})
-        noisy = noisy * trainer._expected
+        noisy = expected * _flat({name: p.grad for name, p in trainer._clip.parameters.items()})
         rows.append(torch.stack([(g @ noisy - g @ g / 2) / length**2 for g in pulls]))
     return torch.stack(rows)
 

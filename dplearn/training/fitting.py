@@ -1,7 +1,7 @@
 """A whole run in one call."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ def fit(
 
     `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
     before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
-    if that exists, and writes it at the end and after each multiple of `checkpoint_every` steps.
+    if that exists; it writes it at both ends and after each multiple of `checkpoint_every` steps.
     `progress` shows a line with private diagnostics and the epsilon so far; `callback` gets the
     `Trainer` after each step. Other arguments, and errors, are those of `Trainer`; ValueError is
     also raised if `target_epsilon` allows no single step, or the checkpoint is damaged or of
@@ -78,27 +78,15 @@ def fit(
     if checkpoint is not None:
         trainer.resume(checkpoint)
     line = ProgressLine(progress)
-    with _kept(trainer, checkpoint):
+    try:
         while trainer.steps < steps:
-            record = trainer.step()
-            last = record.step == steps
-            often = checkpoint_every is not None and record.step % checkpoint_every == 0
+            last = trainer.step().step == steps
+            often = checkpoint_every is not None and trainer.steps % checkpoint_every == 0
             if checkpoint is not None and (last or (often and trainer.resumable)):
                 trainer.save(checkpoint)
             line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
             if callback is not None:
                 callback(trainer)
-    return trainer.history()
-
-
-@contextmanager
-def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
-    """Whatever ends a run early, its exception has the history, and its checkpoint is written.
-
-    No worker outlives it.
-    """
-    try:
-        yield
     except BaseException as error:
         error.history = trainer.history()  # type: ignore[attr-defined]
         error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
@@ -108,6 +96,7 @@ def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
         raise
     finally:
         trainer.end_workers()
+    return trainer.history()
 
 
 def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:

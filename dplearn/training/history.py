@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
-from dplearn.run import DPSGD, Phases, Plan
+from dplearn.run import Phases, Plan
 from dplearn.training.bounds import Bound
 from dplearn.training.gradients import ClippedSum
 
@@ -53,10 +52,9 @@ class Record:
     def private(self) -> Private:
         """What happened; only who asks for it waits for the device."""
         tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
-        mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
         return Private(
-            loss=mean("loss", "finite"),
-            clipped_fraction=mean("clipped", "examples"),
+            loss=tally["loss"] / (tally["finite"] or math.nan),
+            clipped_fraction=tally["clipped"] / (tally["examples"] or math.nan),
             lot_size=round(tally["examples"]),
             non_finite=round(tally["non_finite"]),
         )
@@ -95,9 +93,15 @@ class History:
     def __add__(self, other: "History") -> "History":
         """Two runs on the same people as one, whichever of their records each of them used."""
         later = tuple(dataclasses.replace(r, step=self.steps + r.step) for r in other.records)
-        presumed = (*self._presumed, *other._presumed, _NOT_ADAPTED)
+        presumed, done = (*self._presumed, *other._presumed, _NOT_ADAPTED), []
+        for run in (self, other):
+            before = 0
+            for phase in run.plan.phases:
+                steps = min(max(run.steps - before, 0), phase.steps)
+                done.append(dataclasses.replace(phase, steps=steps))
+                before += phase.steps
         return History(
-            plan=Phases((*self._done, *other._done)),
+            plan=Phases(tuple(done)),
             steps=self.steps + other.steps,
             records=self.records + later,
             assumptions=tuple(dict.fromkeys(presumed)),
@@ -106,14 +110,6 @@ class History:
     @property
     def _presumed(self) -> tuple[str, ...]:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
-
-    @property
-    def _done(self) -> tuple[DPSGD, ...]:
-        """Phases of the plan as far as they were done."""
-        ends = np.cumsum([phase.steps for phase in self.plan.phases]).clip(max=self.steps)
-        steps = np.diff(ends, prepend=0).tolist()
-        pairs = zip(self.plan.phases, steps, strict=True)
-        return tuple(dataclasses.replace(phase, steps=count) for phase, count in pairs)
 
 
 def changed_by_others(model: nn.Module, run: object) -> bool:

@@ -3,12 +3,11 @@
 * A seed, taken from a `torch.Generator`: every run repeats. For teaching and tests; the guarantee
   holds against those who do not know the seed.
 * Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
-  system gives at every step and nobody keeps. This excludes attacks on a generator: to tell the
-  stream from true randomness is to break the cipher. It does not exclude attacks on rounding
-  (Mironov, 2012): epsilon is that of real numbers. In single precision, of the pairs of entries
-  that share a radius 85 % with noise 1 around (0, 0), and 56 % around (1, 0), are impossible under
-  the other, for whoever knows all else that was added up. Exact is whole-number noise alone:
-  `dplearn.federated.noise`. Lots come from a fast generator, seeded with 256 bits.
+  system gives at every step and nobody keeps: to tell it from true randomness is to break the
+  cipher. That excludes attacks on a generator, not on rounding (Mironov, 2012): epsilon is that of
+  real numbers. In single precision, of the pairs of entries that share a radius 85 % with noise 1
+  around (0, 0), and 56 % around (1, 0), are impossible under the other. Exact is whole-number noise
+  alone: `dplearn.federated.noise`. Lots come from a fast generator, seeded with 256 bits.
 * An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 
@@ -24,10 +23,10 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 import numpy as np
@@ -79,29 +78,43 @@ class Randomness:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Callable[[], Tensor]:
-        """What gives the noise of all runs when called: a flat tensor of the same type and device.
+        """What gives the noise of all runs: always the same flat tensor, where and as `like` is.
 
-        A processor draws it on cores to spare, if there are any, meanwhile; else when called.
+        It is begun at once. A processor's cores to spare, if there are any, draw it meanwhile.
         """
+        drawing: list[Future] = []
         if like.device.type != "cpu" and not self.secure:
-            return partial(self._on_device, runs, like, *key)
-        if self.seed is None:  # one piece for each scale
-            together = groupby(runs, lambda run: run[1])
-            runs = [(sum(size for size, _ in same), scale) for scale, same in together]
-        flat, spare, threads = torch.empty(sum(n for n, _ in runs), dtype=like.dtype), 0, 0
-        if len(flat) >= _WORTH:
-            spare = _cores() - torch.get_num_threads()
-            threads = min(spare if spare > 0 else torch.get_num_threads(), len(flat) // _WORTH)
-        parts = 1 if self.seed is not None else max(1, threads)
-        tasks = [
-            partial(_fill, self._words(*key), flat.numpy(), runs, part, parts)
-            for part in range(parts)
-        ]
-        if spare > 0:
-            wait = _started(tasks)
+            flat = self._on_device(runs, like, *key)
         else:
-            wait = lambda: _started(tasks)() if parts > 1 else tasks[0]()
-        return lambda: (wait(), flat.to(like.device))[1]
+            flat = torch.empty(sum(size for size, _ in runs), dtype=like.dtype)
+            drawing = self._begun(flat.numpy(), runs, *key)
+
+        @cache
+        def noise() -> Tensor:
+            for part in drawing:
+                part.result()
+            return flat.to(like.device)
+
+        return noise
+
+    def _begun(self, flat: NDArray, runs: Sequence[Run], *key: int) -> list[Future]:
+        """Fill an array, by cores to spare if there are any; what is still to come."""
+        spare = _cores() - torch.get_num_threads()
+        threads = min(spare if spare > 0 else torch.get_num_threads(), len(flat) // _WORTH)
+        if self.seed is None:
+            words = [_cipher() for _ in range(max(1, threads))]
+            together = groupby(runs, lambda run: run[1])  # one piece for each scale
+            runs = [(sum(size for size, _ in same), scale) for scale, same in together]
+        else:
+            words = [partial(_generated, self.stream(NOISE, *key))]
+        pieces = [(one, flat, runs, part, len(words)) for part, one in enumerate(words)]
+        if threads == 0:
+            _fill(*pieces[0])
+            return []
+        pool = ThreadPoolExecutor(len(pieces))
+        drawing = [pool.submit(_fill, *piece) for piece in pieces]
+        pool.shutdown(wait=spare <= 0)
+        return drawing
 
     def _on_device(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Noise by the device's own generator."""
@@ -111,10 +124,6 @@ class Randomness:
         for part, (_, scale) in zip(flat.split([size for size, _ in runs]), runs, strict=True):
             part.mul_(scale)
         return flat
-
-    def _words(self, *key: int) -> Words:
-        """A new source of random words."""
-        return _cipher() if self.seed is None else partial(_generated, self.stream(NOISE, *key))
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
@@ -130,14 +139,6 @@ def _cores() -> int:
     """Number of processor cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def _started(tasks: Sequence[Callable[[], object]]) -> Callable[[], object]:
-    """Start each task in a thread; what waits for all, and raises what they raise."""
-    pool = ThreadPoolExecutor(len(tasks))
-    running = [pool.submit(task) for task in tasks]
-    pool.shutdown(wait=False)
-    return lambda: [task.result() for task in running]
 
 
 def _cipher() -> Words:

@@ -39,6 +39,7 @@ class Place:
         self._group = group
         self.rank = 0 if group is None else dist.get_rank(group)
         self.processes = 1 if group is None else dist.get_world_size(group)
+        self.share_of_noise = float(self.rank == 0)
 
     def gathered(self, value: Any) -> list[Any]:
         """This value of every process."""
@@ -47,9 +48,9 @@ class Place:
             dist.all_gather_object(values, value, group=self._group)
         return values
 
-    def add_up(self, value: Tensor) -> None:
-        """Put the sum over all processes in the place of a tensor."""
-        if self._group is not None:
+    def add_up(self, *values: Tensor) -> None:
+        """Put sums over all processes in the place of tensors."""
+        for value in values if self._group is not None else ():
             dist.all_reduce(value, op=dist.ReduceOp.SUM, group=self._group)
 
     def start_equal(self, model: nn.Module) -> None:
@@ -70,7 +71,7 @@ class Place:
 
     def has(self, path: str | Path) -> bool:
         """Whether there is a file; ValueError unless it is the same in every process."""
-        exists = Path(path).exists()
+        exists = Path(path).is_file()
         if self._group is not None:
             text = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
             self.agree({"checkpoint": text})

@@ -1,20 +1,18 @@
 r"""One step of DP-SGD, for loops of one's own.
 
-A step draws a lot, sums the clipped gradients of its records, adds Gaussian noise once, divides
-by the *public* expected lot size, and leaves the result in ``.grad`` for an ordinary optimizer:
-
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
-Dividing by the number of records that happened to be drawn would tell it. An empty lot is a step
-like any other, of pure noise. `dplearn.training.plain` is the same on one page: its lot is `_lot`
-here, its clipped sum and noise are `_noisy_mean` and `_noise`, its last line is `_update`.
+The expected lot size L is *public*: the number of records that happened to be drawn would tell.
+An empty lot is a step like any other, of pure noise. `dplearn.training.plain` is the same on one
+page: its lot is `_lot` here, its clipped sum and noise are `_noisy_mean` and `_noise`, and its last
+line is `_update`, by an ordinary optimizer.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +28,14 @@ from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check, check_phases, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
-from dplearn.training.noise import LOTS, Randomness, Run
+from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
 from dplearn.training.recording import Survey, state_of
 from dplearn.training.records import Part, Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
+_NO_SEED = "nobody knows the seed"
 _NO_OTHER_RUN = "what other runs released of this model is added: first + second"
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 # Records whose shapes and types those on which the model is checked have.
@@ -50,7 +49,7 @@ class Trainer:
     The model's mode is left as it is: call ``model.train()`` or ``model.eval()`` before.
 
     ValueError and TypeError are raised for arguments out of range or that do not fit together,
-    NotImplementedError where no guarantee is known for the combination.
+    NotImplementedError where no guarantee is known.
 
     Examples
     --------
@@ -80,17 +79,16 @@ class Trainer:
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
     # result. Default: nearly equal parts of at most 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
-    # Public records (inputs, targets) on which the model is checked. Default: made-up ones.
-    example: Any = None
-    # Whether to compile the pass over a micro-batch: a minute or so at the first step, faster steps
-    # afterwards. Lots that vary in size are then cut into parts of a quarter of the expected lot,
-    # unless `micro_batch` says otherwise. A dict has options of `torch.compile`.
+    example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
+    # Whether to compile the pass over a micro-batch, or options of `torch.compile`: a minute or so
+    # at the first step, faster steps afterwards. Lots that vary in size are cut into parts of a
+    # quarter of the expected lot, unless `micro_batch` says otherwise.
     compile: bool | dict[str, Any] = False
-    # What losses are multiplied with on the way back, and gradients divided by before they are
-    # clipped: for autocast in float16, a constant since overflows would tell of records.
+    # Losses are multiplied with it on the way back, and gradients divided before they are clipped:
+    # for autocast in float16. A constant, since overflows would tell of records.
     loss_scale: float = 1.0
-    # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
-    # seed can subtract the noise. Default: the operating system's randomness.
+    # Gives a seed for lots, noise and dropout, for teaching and tests: who knows it can subtract
+    # the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
     process_group: Group = None  # each process gives records of its own
@@ -99,20 +97,25 @@ class Trainer:
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self.plan = self.plan.trained()
+        phase, _ = self.plan.at(0)
         self._place = Place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        self._steps, self._resumed = 0, False
-        self._itself, self._after_others = object(), False
-        self._phase, _ = self.plan.at(0)
-        self._clip = Clip.of(self.model, self.bound or Flat(self._phase.max_grad_norm))
-        parameters = self._clip.parameters.values()
-        self._device = next(iter(parameters)).device
-        dtype = reduce(torch.promote_types, [wide(p.dtype) for p in parameters])
-        self._like = torch.empty(0, dtype=dtype, device=self._device)
-        self._data = Records(self.dataset, self.plan, device=self._device)
-        self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
-        self._check_options()
-        self._records = sum(self._place.gathered(len(self._data)))
+        self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
+        every = list(self._clip.parameters.values())
+        dtype = reduce(torch.promote_types, [wide(p.dtype) for p in every])
+        self._like = every[0].new_empty(0, dtype=dtype)  # as noise and sums are
+        self._data = Records(self.dataset, self.plan, device=self._like.device)
+        rows, public = self.micro_batch, self.expected_batch_size
+        validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
+        validate.positive(expected_batch_size=1 if public is None else public)
+        validate.positive(loss_scale=self.loss_scale)
+        size, alone = len(self._data), not self.process_group
+        check_phases(self.plan, bound=self.bound, size=size, alone=alone)
+        self._records = sum(self._place.gathered(size))
+        self._steps, self._itself, seeded = 0, object(), self._randomness.seed is not None
+        self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
+        told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
+        self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
         run = self._fingerprint()
         self._place.agree({**run, "seed": repr(self._randomness.seed)})
         self._place.check_parts(self._data.digests)
@@ -134,6 +137,34 @@ class Trainer:
         """Number of steps that are done and counted."""
         return self._steps
 
+    @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
+    def step(self) -> Record:
+        """Run one step and say what happened; ValueError if all planned steps are done.
+
+        The model is looked at again if its mode or its trainable parameters have changed.
+        """
+        phase = self._begin()
+        expected = self._expected(phase)
+        lot = self._data.parts(self.steps, self._lots, self._rows(phase))
+        noise = self._noise(phase)  # drawn meanwhile where a core is to spare
+        with self._passes():
+            mean, tally = self._noisy_mean(lot, noise, expected)
+        self._place.add_up(mean, tally)
+        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        record = self._counted(tally, expected)
+        self._update(mean)
+        return record
+
+    def _begin(self) -> DPSGD:
+        """The phase of the next step, whose bound is in use; ValueError if there is none."""
+        if self.steps >= self.plan.steps:
+            raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
+        self._look()
+        phase, _ = self.plan.at(self.steps)
+        if self.bound is None and self._clip.bound != (bound := Flat(phase.max_grad_norm)):
+            self._clip = Clip.of(self.model, bound)
+        return phase
+
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
@@ -142,16 +173,16 @@ class Trainer:
         self._clip = Clip.of(self.model, self._clip.bound)
         if state not in self._sums:
             self._check()
-            self._sums[state] = self._summing()
+            parts, scale = (self.model, self.loss_fn), self.loss_scale
+            if self.compile:
+                options = self.compile if isinstance(self.compile, dict) else {}
+                bound = self._clip.bound
+                summing = compiled_sum(*parts, bound=bound, loss_scale=scale, **options)
+            else:
+                survey = Survey.of(self.model)
+                summing = partial(added_sum, *parts, loss_scale=scale, survey=survey)
+            self._sums[state] = summing
         self._state = state
-
-    def _summing(self) -> Callable[..., ClippedSum]:
-        """What adds up the clipped gradients of a micro-batch."""
-        parts, scale = (self.model, self.loss_fn), self.loss_scale
-        if not self.compile:
-            return partial(added_sum, *parts, loss_scale=scale, survey=Survey.of(self.model))
-        options = self.compile if isinstance(self.compile, dict) else {}
-        return compiled_sum(*parts, bound=self._clip.bound, loss_scale=scale, **options)
 
     def _check(self) -> None:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
@@ -159,139 +190,98 @@ class Trainer:
         batch = min(16, max(4, self.micro_batch or 16))
         check(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
 
-    def _check_options(self) -> None:
-        if self.micro_batch is not None:
-            validate.integer(minimum=1, micro_batch=self.micro_batch)
-        if self.expected_batch_size is not None:
-            validate.positive(expected_batch_size=self.expected_batch_size)
-        validate.positive(loss_scale=self.loss_scale)
-        check_phases(
-            self.plan, bound=self.bound, size=len(self._data), alone=not self.process_group
-        )
-
-    @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
-    def step(self) -> Record:
-        """Run one step and say what happened; ValueError if all planned steps are done.
-
-        The model is looked at again if its mode or its trainable parameters have changed.
-        """
-        self._begin()
-        lot = self._data.parts(self.steps, self._lots, self._rows)
-        noise = self._noise()  # drawn meanwhile where a core is to spare
-        with self._passes():
-            mean = self._noisy_mean(lot, noise)
-        self._place.add_up(mean)
-        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(mean[-len(TALLY) :].clone())
-        self._update(mean)
-        return record
-
-    def _begin(self) -> None:
-        """Have the phase and the bound of the next step; ValueError if there is none."""
-        if self.steps >= self.plan.steps:
-            raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
-        self._look()
-        self._phase, _ = self.plan.at(self.steps)
-        if self.bound is None and self._clip.bound != (bound := Flat(self._phase.max_grad_norm)):
-            self._clip = Clip.of(self.model, bound)
-
-    @contextmanager
-    def _passes(self) -> Iterator[None]:
-        """Dropout draws from the seed, and at steps 1, 2, 4, 8, ... nothing may be written."""
-        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        # An accelerator would have to wait.
-        looks = self._device.type == "cpu" and self.steps & (self.steps + 1) == 0
-        unwritten = check_stored(self.model) if looks else nullcontext()
-        with self._randomness.for_model(self._device, self._place.rank, self.steps), unwritten:
-            yield
-
     def _lots(self) -> Iterator[sampling.Lot]:
         """The lot of the next step and all later ones, which workers load ahead."""
         return map(self._lot, range(self.steps, self.plan.steps))
 
-    @property
-    def _rows(self) -> int | None:
-        """Rows of each micro-batch, one number for what is compiled; None where they may differ."""
-        varies = self._phase.sampling in ("poisson", "random_allocation")
-        if self.micro_batch is None and self.compile and varies:
-            return math.ceil(self._phase.sample_rate * len(self._data) / 4)
-        return self.micro_batch
-
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step; the same whenever it is tried again."""
-        phase, drawing, position = self._drawing(step)
-        if drawing not in self._drawn:
-            rng = self._randomness.stream(LOTS, self._place.rank, drawing)
-            self._drawn[drawing] = sampling.lots(phase, size=len(self._data), rng=rng)
-            _, needed, _ = self._drawing(self.steps)
-            for past in [number for number in self._drawn if number < needed]:
-                del self._drawn[past]
-        return self._drawn[drawing][position]
+        if step not in self._drawn:
+            phase, before = self.plan.at(step)
+            drawing, position = divmod(step - before, phase.drawing.batches)
+            rng = self._randomness.stream(LOTS, self._place.rank, before + drawing)
+            lots = sampling.lots(phase, size=len(self._data), rng=rng)[position:]
+            left = range(step, before + phase.steps)  # an epoch may end with its phase
+            self._drawn.update(zip(left, lots, strict=False))
+        return self._drawn[step]
 
-    def _drawing(self, step: int) -> tuple[DPSGD, int, int]:
-        """Phase of a step, a number for its drawing, and how many of its lots come before."""
-        phase, before = self.plan.at(step)
-        drawing, position = divmod(step - before, phase.drawing.batches)
-        return phase, before + drawing, position
+    def _rows(self, phase: DPSGD) -> int | None:
+        """Rows of each micro-batch, one number for what is compiled; None where they may differ."""
+        varies = phase.sampling in ("poisson", "random_allocation")
+        if self.micro_batch is None and self.compile and varies:
+            return math.ceil(phase.sample_rate * len(self._data) / 4)
+        return self.micro_batch
 
-    def _noise(self) -> Callable[[], Tensor]:
-        """Noise that the first process adds to the mean gradient, and to the quantile's count."""
-        bound, groups = self._clip.bound, self._clip.groups
-        z = bound.gradient_noise(self._phase.noise_multiplier) / self._expected
-        runs = [
-            (p.numel(), z * groups.scales[groups.of[n]]) for n, p in self._clip.parameters.items()
-        ]
-        runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(bound, AdaptiveQuantile)))]
-        return self._normals([(size, scale * (self._place.rank == 0)) for size, scale in runs])
-
-    def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
+    def _noise(self, phase: DPSGD) -> Callable[[], Tensor]:
+        """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
+        bound, parameters, groups, _ = self._clip
+        share = self._place.share_of_noise
+        z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
+        runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
+        runs.append((1, share * isinstance(bound, AdaptiveQuantile)))
         return self._randomness.normals(runs, self._like, self.steps)
 
-    def _noisy_mean(self, lot: Iterable[Part], noise: Callable[[], Tensor]) -> Tensor:
+    @contextmanager
+    def _passes(self) -> Iterator[None]:
+        """Dropout draws from the seed, and at steps 1, 2, 4, 8, ... nothing may be written."""
+        device = self._like.device
+        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
+        # An accelerator would have to wait.
+        looks = device.type == "cpu" and self.steps & (self.steps + 1) == 0
+        unwritten = check_stored(self.model) if looks else nullcontext()
+        with self._randomness.for_model(device, self._place.rank, self.steps), unwritten:
+            yield
+
+    def _noisy_mean(
+        self, lot: Iterable[Part], noise: Callable[[], Tensor], expected: float
+    ) -> tuple[Tensor, Tensor]:
         """Noise plus the clipped sum of a lot over its public size, and the lot's tally."""
-        noise, tallies = cache(noise), []
-        into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
+
+        def into() -> tuple[dict[str, Tensor], float]:
+            return self._by_name(noise()[:-1]), 1 / expected
+
+        tally = self._like.new_zeros(len(TALLY))
         for inputs, targets, mask in lot:
             part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
-            tallies.append(tally_of(part, mask, self._clip.bound, self._like.dtype))
+            tally += tally_of(part, mask, self._clip.bound, tally.dtype)
         mean = noise()
-        for tally in tallies:
-            mean[-len(TALLY) :].add_(tally)
-        return mean
+        tally[-1] = mean[-1]
+        return mean[:-1], tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """Parts of a flat tensor, in the shapes of the parameters."""
         parameters = self._clip.parameters
-        parts = flat[: -len(TALLY)].split([p.numel() for p in parameters.values()])
+        parts = flat.split([p.numel() for p in parameters.values()])
         named = zip(parameters.items(), parts, strict=True)
         return {name: part.view(parameter.shape) for (name, parameter), part in named}
 
-    def _update(self, flat: Tensor) -> None:
+    def _update(self, mean: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for name, value in self._by_name(flat).items():
+        for name, value in self._by_name(mean).items():
             parameter = self._clip.parameters[name]
             parameter.grad = value.to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
 
-    @property
-    def _expected(self) -> float:
+    def _expected(self, phase: DPSGD) -> float:
         """Public size of a lot."""
-        return float(self.expected_batch_size or self._phase.sample_rate * self._records)
+        return float(self.expected_batch_size or phase.sample_rate * self._records)
 
-    def _counted(self, tally: Tensor) -> Record:
+    def _counted(self, tally: Tensor, expected: float) -> Record:
+        """The step on record; the quantile's bound moves on."""
+        self._drawn.pop(self._steps, None)
         self._steps += 1
-        self._after_others |= changed_by_others(self.model, self._itself)
+        if changed_by_others(self.model, self._itself):
+            self._presumed[_NO_OTHER_RUN] = None
         norm, bound = self._clip.groups.sensitivity, self._clip.bound
         record = Record(step=self.steps, clipping_norm=norm, tally=tally)
         self.records.append(record)
         if isinstance(bound, AdaptiveQuantile):
             released = dict(zip(TALLY, tally.tolist(), strict=True))
             counts = {name: released[name] for name in ("below", "examples", "normal")}
-            bound = bound.updated(expected_batch_size=self._expected, **counts)
-            self._clip = Clip.of(self.model, bound)
+            self._clip = Clip.of(self.model, bound.updated(expected_batch_size=expected, **counts))
         return record
 
     def end_workers(self) -> None:
@@ -300,18 +290,15 @@ class Trainer:
 
     def history(self) -> History:
         """History of what was done so far, with its guarantee."""
-        seeded = self._randomness.seed is not None
-        told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
-        told += ["nobody knows the seed"] * seeded + [_NO_OTHER_RUN] * self._after_others
-        told += [_NO_OTHER_BRANCH] * (self._resumed and not seeded)
-        done, told = tuple(self.records), tuple(told)
+        done, told = tuple(self.records), tuple(self._presumed)
         return History(plan=self.plan, steps=self.steps, records=done, assumptions=told)
 
     @property
     def resumable(self) -> bool:
         """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
-        _, _, position = self._drawing(self.steps)
-        return position == 0 or self.steps == self.plan.steps or self._randomness.seed is not None
+        phase, before = self.plan.at(self.steps)
+        begun = (self.steps - before) % phase.drawing.batches and self.steps < self.plan.steps
+        return not begun or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, atomically.
@@ -325,7 +312,7 @@ class Trainer:
             "steps": self.steps,
             "seed": self._randomness.seed,
             "max_grad_norm": getattr(self._clip.bound, "max_grad_norm", None),
-            "after_others": self._after_others,
+            "after_others": _NO_OTHER_RUN in self._presumed,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
@@ -334,14 +321,13 @@ class Trainer:
             checkpoint.write(path, content)
 
     def resume(self, path: str | Path) -> None:
-        """Load the checkpoint at a path if there is one; OSError unless one can be written."""
-        if self._place.rank == 0:
-            checkpoint.require_writable(path)
+        """Load the checkpoint at a path if there is one; write one, or raise OSError, anyway."""
         if self._place.has(path):
             self.load(path)
+        self.save(path)
 
     def load(self, path: str | Path) -> None:
-        """Go on where a checkpoint was written; nothing changes if it is refused.
+        """Go on where a checkpoint was written; nothing changes if it is refused for what it is.
 
         Settings of optimizer and scheduler are those of the file; change them afterwards. Steps
         that another trainer did after it was written are not counted: nothing of them may have
@@ -353,33 +339,30 @@ class Trainer:
         """
         self._place.has(path)
         written = checkpoint.read(path)
-        with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
-            self._take_in(written, path)
-
-    def _take_in(self, written: dict[str, Any], path: str | Path) -> None:
-        """Have the state of a checkpoint; raises where it is of another run, or none."""
         checkpoint.require_equal(written["run"], self._run, path)
         if not written["resumable"]:
             raise ValueError(
                 "Expected a checkpoint between two epochs, got one after "
                 f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
-        seed, bound = written["seed"], self._clip.bound
-        # Steps that this trainer has counted stay counted.
-        validate.integer(minimum=self.steps, maximum=self.plan.steps, steps=written["steps"])
-        if seed is not None:
-            validate.integer(minimum=0, seed=seed)
-        if isinstance(bound, AdaptiveQuantile):
-            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
+        if not self.steps <= written["steps"] <= self.plan.steps:  # what is counted stays so
+            raise ValueError(
+                f"Expected a checkpoint after {self.steps} to {self.plan.steps} steps, got one "
+                f"after {written['steps']} in {path}."
+            )
         self.optimizer.load_state_dict(written["optimizer"])
+        seed, bound, self._steps = written["seed"], self._clip.bound, written["steps"]
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
+        if isinstance(bound, AdaptiveQuantile):
+            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
         self._clip = Clip.of(self.model, bound)
-        self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
-        self._drawn, self._resumed = {}, True
-        self._after_others = bool(written.get("after_others"))
+        self._randomness = replace(self._randomness, seed=seed)
+        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * bool(written.get("after_others")))
+        self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         changed_by_others(self.model, self._itself)  # whose model is there no more
+        self._drawn.clear()
         self.records.clear()
         self._data.forget()
         self._check()
@@ -390,7 +373,7 @@ class Trainer:
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._clip.bound),
-            "expected_batch_size": repr(self._expected),
+            "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
             "processes": repr(self._place.processes),

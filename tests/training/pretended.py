@@ -18,7 +18,6 @@ from dplearn import DPSGD
 from dplearn.training import Trainer, devices, learned, trainer
 
 MODELS = {
-    "linear": (nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)), (6,)),
     "convolution": (
         nn.Sequential(nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), nn.Flatten(), nn.Linear(32, 3)),
         (1, 6, 6),

@@ -3,7 +3,7 @@
 The worst case: a record without influence, and a canary that pulls as strongly as it may. The
 attacker sees every noisy gradient. A learning rate of 0 makes all runs of a plan start alike,
 so that one long run of the trainer is many short ones. The attacker looks at several statistics,
-each at its share of the false alarms: 1e-4 per choice of seeds, and these are fixed.
+each at its share of the false alarms: 1e-3 per choice of seeds, and these are fixed.
 """
 
 import dataclasses
@@ -19,11 +19,11 @@ from dplearn.audit import from_scores
 from dplearn.run import DPSGD
 from dplearn.training import Trainer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
-DELTA, ALARM = 1e-2, 1e-4
+DELTA, ALARM = 1e-2, 1e-3
 # What a broken trainer leaks shows in fewer runs than what a sound one does.
-RUNS, RUNS_TO_CATCH = 1200, 600
+RUNS, RUNS_TO_CATCH = 800, 500
 NORM = 4.0  # not 1: forgetting it must show
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.8, steps=1, max_grad_norm=NORM)
 PLANS = {"all": dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"), "poisson": PLAN}
@@ -73,46 +73,45 @@ def test_the_trainer_leaks_less_than_certified_and_not_much_less(plan):
     assert 0.05 * certified < measured_epsilon(Trainer, plan, runs=RUNS) <= certified
 
 
+def replaced(noise, change):
+    drawn = change(noise())
+    return lambda: drawn
+
+
 class SilentLayer(Trainer):
     """Noise is forgotten on one layer."""
 
-    def _normals(self, runs):
-        return super()._normals([(size, z * (i != 1)) for i, (size, z) in enumerate(runs)])
+    def _noise(self, phase):
+        kept = torch.tensor([1.0] * 12 + [0.0] * 12 + [1.0])
+        return replaced(super()._noise(phase), lambda noise: noise * kept)
 
 
 class RealisedLot(Trainer):
     """Divides by the number of records that were drawn."""
 
-    def _update(self, flat):
-        drawn = max(1, len(self._lot(self.steps - 1)))
-        super()._update(flat * self._expected / drawn)
+    def _update(self, mean):
+        drawn = max(1, self.records[-1].private.lot_size)
+        super()._update(mean / drawn)  # the public size is 1
 
 
 class ForgottenNorm(Trainer):
     """Adds noise of standard deviation z instead of z C."""
 
-    def _normals(self, runs):
-        return super()._normals([(size, scale / NORM) for size, scale in runs])
+    def _noise(self, phase):
+        return replaced(super()._noise(phase), lambda noise: noise / NORM)
 
 
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _noisy_mean(self, lot, noise):
-        drawn = noise()
-        flat = super()._noisy_mean(lot, drawn.clone)
-        return drawn + (flat - drawn) * math.sqrt(24)
+    def _noisy_mean(self, lot, noise, expected):
+        drawn = noise().clone()[:-1]
+        mean, tally = super()._noisy_mean(lot, noise, expected)
+        return drawn + (mean - drawn) * math.sqrt(24), tally
 
 
-BROKEN = [
-    (SilentLayer, "all"),
-    (ForgottenNorm, "all"),
-    (Coordinates, "all"),
-    (RealisedLot, "poisson"),
-]
-
-
-@pytest.mark.parametrize(("broken", "name"), BROKEN)
-def test_a_broken_trainer_is_caught(broken, name):
+@pytest.mark.parametrize("broken", [SilentLayer, ForgottenNorm, Coordinates, RealisedLot])
+def test_a_broken_trainer_is_caught(broken):
+    name = "poisson" if broken is RealisedLot else "all"
     certified = PLANS[name].guarantee(delta=DELTA).epsilon
     assert measured_epsilon(broken, PLANS[name], runs=RUNS_TO_CATCH) > certified
