@@ -26,13 +26,12 @@ from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario
 from dplearn.app.pages.mechanisms import answer
-from dplearn.app.pages.mechanisms import fields as pair_fields
-from dplearn.app.pages.mechanisms import tables as pair
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
 from dplearn.app.pages.train.plan import training_of
 from dplearn.book import book
 from dplearn.book.published import published
+from dplearn.browser import pairs
 from dplearn.claims import PARAMETERS
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
@@ -44,7 +43,7 @@ PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")} - {"people"})
 BROWSERS = {"epsilon_vs_steps", "one_minute"}  # whose words stand in their scripts
 SERVED = [name for name in PAGES if name not in BROWSERS]
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
-FILES += (APP / "pages").rglob("*.py")
+FILES += [*(APP / "pages").rglob("*.py"), APP.parent / "book" / "spoken.py"]
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
 # Choices whose options are no words, or names of parameters.
 BARE = ("present", "x_axis", "y_axis", "along")
@@ -80,7 +79,7 @@ def sentences() -> Iterator[str]:
         module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
         calls = (n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call))
         for call in calls:
-            if isinstance(call.func, ast.Name) and call.func.id == "translated":
+            if "translated" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
                 yield from named(call, module)
     yield from (*(page.TITLE for page in navigation.modules()), *navigation.GROUPS)
     for page in SERVED:
@@ -92,9 +91,8 @@ def sentences() -> Iterator[str]:
                 yield from (kind.label, kind.help)
             if isinstance(kind, Choice) and kind.key not in BARE:
                 yield from kind.options.values()
-    for name in MECHANISMS:
-        for key in pair_fields.used(name, pair_fields.state().values):
-            yield pair_fields.described(name, key, pair_fields.state().values)
+    for told in pairs.catalogue()["mechanisms"].values():
+        yield from told["about"].values()
     for kind in (notary.mechanism(), notary.SAMPLING, ADJACENCY):
         yield from (kind.label, *kind.options.values())
     yield from (*check_a_claim.EXAMPLES, details.NO_FORM, details.NO_FLINT)
@@ -268,7 +266,7 @@ def chinese(part: object) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_what_the_page_of_mechanisms_is_sent_is_translated():
-    own = pair_fields.catalogue()
+    own = pairs.worded(pairs.catalogue(), language.in_each)
     asked = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
     asked.append({"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"})
     asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
@@ -282,7 +280,7 @@ def test_what_the_page_of_mechanisms_is_sent_is_translated():
 def test_why_a_mechanism_covers_no_such_neighbours_is_translated(monkeypatch):
     monkeypatch.setattr(language, "current", lambda: "zh")
     examples = [e for law in MECHANISMS.values() for e in law.examples()]
-    told = {pair.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
+    told = {pairs.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
     told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
     assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]
 

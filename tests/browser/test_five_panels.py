@@ -12,8 +12,8 @@ import pytest
 from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import browser as engine
-from dplearn.app.pages.mechanisms import answer, fields
-from dplearn.app.pages.mechanisms.tables import Pair, profile
+from dplearn.app.kit.language import in_each
+from dplearn.browser import pairs
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, RandomizedResponse
 
 pytestmark = DRAWN
@@ -126,9 +126,11 @@ def test_closed_forms_known_by_heart(laws):
     assert too_wide is None
 
 
+TOLD = pairs.catalogue()
+START = {key: number["start"] for key, number in TOLD["numbers"].items()}
 ALL = [
     (name, adjacency, direction)
-    for name, told in fields.catalogue()["mechanisms"].items()
+    for name, told in TOLD["mechanisms"].items()
     for adjacency in told["covered"]
     for direction in ("remove", "add")[: 1 + told["two_sided"]]
 ]
@@ -137,12 +139,11 @@ ALL = [
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
 def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, direction):
-    asked = {"mechanism": name, "adjacency": adjacency, "direction": direction}
-    table = answer(asked)["table"]
+    pair = pairs.Pair(pairs.build(name, START), adjacency, direction)
+    table = pairs.worded(pairs.table(pair), in_each)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
     told = laws.evaluate(TABLE, [table, epsilons, orders, rates])
-    pair = _pair(name, adjacency, direction)
-    whole = profile(pair)
+    whole = pairs.profile(pair)
     logs = [-math.inf if x is None else x for x in told["delta"]]
     delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
     assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
@@ -160,17 +161,12 @@ def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, d
         assert np.all(real["misses"] >= whole.tradeoff(real["rates"]) - 1e-9)
 
 
-def _pair(name, adjacency, direction="remove"):
-    mechanism = fields.build(name, fields.state().values)
-    return Pair(mechanism, adjacency, direction)
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The page as a file."""
     file = tmp_path_factory.mktemp("five") / "five.html"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
-    told = json.dumps(fields.catalogue())
+    told = json.dumps(pairs.worded(TOLD, in_each))
     file.write_text(
         FILE.format(
             style=engine.style("page/page", "mechanisms/mechanisms"), source=source, told=told

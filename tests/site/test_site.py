@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
-from dplearn.app.pages.mechanisms import fields
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
+from dplearn.browser import pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site.html import _target
@@ -142,9 +142,7 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         state = view.evaluate("page.state")
         assert {key: str(state[key]) for key in asked} == asked
         assert not view.locator(".dp-unread").text_content()
-        opened = fields.state()
-        opened.read(asked)
-        mechanism = fields.build(asked["mechanism"], opened.values)
+        mechanism = pairs.build(asked["mechanism"], state)
         (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
         delta = float(whole.delta(float(asked["epsilon"])))
         written = float(view.locator(".dp-eps output").text_content())

@@ -7,15 +7,13 @@ figures, which have their numbers in them already, part by part.
 """
 
 import re
+import sys
 import threading
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -38,6 +36,11 @@ def table(language: str) -> Mapping[str, Mapping[str, str]]:
 
 def current() -> str:
     """The language of this session; English where there is none, as for a site of files."""
+    if "streamlit" not in sys.modules:
+        return "en"
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
     session = get_script_run_ctx(suppress_warning=True)
     if session is None or getattr(_run, "session", None) is session:
         return _run.language if session else "en"
@@ -46,6 +49,9 @@ def current() -> str:
 
 def read() -> None:
     """Take the language that the address names; it lasts until another is chosen."""
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
     if (named := st.query_params.get(KEY)) in LANGUAGES:
         st.session_state[KEY] = named
     _run.session, _run.language = get_script_run_ctx(), st.session_state.get(KEY, "en")
@@ -58,6 +64,8 @@ def address() -> dict[str, str]:
 
 def choose(code: str | None) -> None:
     """Take a language, until another is chosen."""
+    import streamlit as st
+
     if code in LANGUAGES:
         st.session_state[KEY] = st.query_params[KEY] = code
 

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from dplearn.app.kit.fields import Choice, Quantity
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
+from dplearn.browser.pairs import TITLES
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.run import steps_of
 
-_SPELLED = {
-    "discrete_gaussian": "Discrete Gaussian",
+_SPELLED = TITLES | {
     "none": "All records",
-    "shuffled": "Shuffled epochs",
     "shuffled_leaves_out": "Shuffled epochs, a record left out",
-    "random_allocation": "Random allocation (balls and bins)",
     "add_remove": "Add or remove a record",
     "replace_one": "Replace a record",
     "zero_out": "Zero out a record",
