@@ -28,7 +28,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario
 from dplearn.app.pages.mechanisms import answer
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
-from dplearn.app.pages.train.plan import training_of
+from dplearn.app.pages.train.fields import training_of
 from dplearn.book import book
 from dplearn.book.published import published
 from dplearn.browser import pairs

@@ -17,8 +17,8 @@ import explorer
 from cases import each
 from dplearn import smallest_noise_multiplier
 from dplearn.app import worker
-from dplearn.app.pages.train import fields, runs, words
-from dplearn.app.pages.train.plan import Training, as_python, training_of
+from dplearn.app.pages.train import draw, fields, runs
+from dplearn.app.pages.train.fields import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures import text
@@ -281,7 +281,7 @@ def test_a_worker_is_told_its_limits_and_says_why_it_died(pretend, pool, lines, 
     run = Run(SMALL)
     while run.live:
         pool.look(run)
-    assert run.problem == problem and words.headline(run) == "Nothing was trained"
+    assert run.problem == problem and draw.headline(run) == "Nothing was trained"
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch):
