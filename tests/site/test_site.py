@@ -2,7 +2,7 @@
 
 import html
 import re
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -27,7 +27,7 @@ HREF = re.compile(r'href="([^"]+)"')
 @pytest.fixture(scope="module")
 def out(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    with pytest.MonkeyPatch.context() as patch, ProcessPoolExecutor(2) as executor:
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
         site.write_site(folder, executor, tell=lambda line: None)
     return folder
