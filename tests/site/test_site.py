@@ -2,6 +2,8 @@
 
 import html
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -192,6 +194,13 @@ def test_the_search_finds_pages_by_their_words(out, view):
     view.wait_for_load_state("load")
     view.locator("#search").fill("xylophone")
     view.wait_for_function("document.getElementById('hits').textContent === 'Nothing found.'")
+
+
+def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
+    loads = "import sys, dplearn.site; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", loads], text=True).split()
+    assert "dplearn.browser.pairs" in loaded and "streamlit" not in loaded
+    assert not [name for name in loaded if name.startswith("dplearn.app.pages")]
 
 
 def test_links_to_the_explorer_stay_where_the_site_has_no_page():
