@@ -109,11 +109,12 @@ def test_the_plan_is_promised_before_anything_is_trained():
     assert title(app) == "**Before training, ε is known and accuracy is not**"
 
 
-def test_the_noise_is_the_least_for_the_target():
+@each("epsilon", [1, 3])  # to the nearest, one is rounded up and one down
+def test_the_noise_is_the_least_for_the_target(epsilon):
     state = fields.state()
-    state.read({"target_epsilon": "1", "steps": "100", "batch_size": "100"})
+    state.read({"target_epsilon": str(epsilon), "steps": "100", "batch_size": "100"})
     mechanism = DPSGD(noise_multiplier=1, sample_rate=100 / 1438, steps=100).mechanism
-    target = {"steps": 100, "epsilon": 1, "delta": 1e-4}
+    target = {"steps": 100, "epsilon": epsilon, "delta": 1e-4}
     least = smallest_noise_multiplier(mechanism, **target).value
     assert least <= training_of(state).plan.noise_multiplier <= least * 1.001
 
