@@ -62,7 +62,7 @@ def state(address: Mapping[str, str] | None = None) -> State:
 def answer(question: dict[str, Any]) -> dict[str, Any]:
     """The table that a page asks for, or why there is none, by language."""
     asked = state()
-    asked.read({key: str(value) for key, value in question.items() if key in asked.fields})
+    asked.read({key: str(value) for key, value in question.items()})
     try:
         if asked.notes:
             raise ValueError(next(iter(asked.notes.values())))
