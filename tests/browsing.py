@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -107,6 +108,71 @@ def page(browser, address) -> Iterator[Any]:
     yield opened
     context.close()
     assert not complaints, complaints
+
+
+# A page of the browser's own as a file: its style sheets, its scripts, and the line that mounts it.
+_FILE = """<!doctype html><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style>
+<body style="margin: 0; color-scheme: light dark"><div id="here"></div>
+<script>{scripts}</script><script>const here = document.getElementById("here"); {mount}</script>"""
+# Texts and attributes that a fault in a number would show in.
+BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
+  [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
+  || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
+_MOVED = """async hash => {
+  if (location.hash.slice(1) === hash) return;
+  const heard = new Promise(done => addEventListener("popstate", done, {once: true}));
+  location.hash = hash;
+  await heard;
+}"""
+
+
+def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
+    """A page of the browser's own, written into a folder."""
+    file = folder / "index.html"
+    file.write_text(_FILE.format(style=style, scripts=scripts, mount=mount), encoding="utf-8")
+    return file
+
+
+@contextmanager
+def visits(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens addresses, each in its own context, until something is there; none may complain."""
+    contexts, complaints = [], []
+
+    def visit(url: str, ready: str, screen: Any = SCREEN, route: Any = None, **options: Any) -> Any:
+        context = browser.new_context(viewport=screen, reduced_motion="reduce", **options)
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        view = context.new_page()
+        view.on("pageerror", lambda error: complaints.append(str(error)))
+        view.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+        if route:
+            route(view)
+        view.goto(url)
+        view.wait_for_selector(ready)
+        return view
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert not complaints, complaints
+
+
+def moved_to(page: Any, **address: Any) -> None:
+    """Follow an address within a page of the browser's own, which draws it."""
+    page.evaluate(_MOVED, urlencode(address))
+    page.wait_for_function("!page.queued")
+
+
+def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), held=False) -> None:
+    """Drag what is at a place, or at a selector, by so many pixels; perhaps without letting go."""
+    box = (page.locator(place) if isinstance(place, str) else place).bounding_box()
+    x, y = box["x"] + box["width"] * at[0], box["y"] + box["height"] * at[1]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by[0], y + by[1], steps=6)
+    if not held:
+        page.mouse.up()
 
 
 def settled(page: Any, picture: str = "") -> None:

@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,7 +76,6 @@ def main(options: Sequence[str]) -> int:
     from streamlit.web import cli
 
     from dplearn.app.kit import questions
-    from dplearn.book.minute import told
 
     # Whenever a page of somebody else knocks, Streamlit asks a service on the internet for this
     # machine's address, and everybody waits for the answer.
@@ -86,8 +84,6 @@ def main(options: Sequence[str]) -> int:
     PagesManager.uses_pages_directory = False
     MemoryUploadedFileManager.add_file = _alone(MemoryUploadedFileManager.add_file)
     questions.start()
-    # What the minute tells takes seconds: it is known before somebody opens it.
-    threading.Thread(target=questions.ask, args=(told,), daemon=True).start()
     script = Path(__file__).with_name("navigation.py")
     with ours(file_util.get_static_dir()) as folder:
         file_util.get_static_dir = lambda: folder

@@ -8,6 +8,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 # Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
 CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric", "discrete_gaussian")
@@ -45,6 +46,12 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 def presets() -> list[dict[str, str]]:
     """Published runs: title, and query of the address that shows it."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
+
+
+def shuffled() -> dict[str, Any]:
+    """Ends of epsilon of the shuffled preset, which take seconds and are stored, with the curve
+    that Poisson accounting claims of it; and ends of the first published run, were it shuffled."""
+    return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 
 def style(*entries: str) -> str:

@@ -331,8 +331,9 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     shown: Any = go.Figure(figures[labels[start]])
     frames = []
     for label, figure in figures.items():
-        data = []  # only what differs from the figure shown first
-        for trace, first in zip(figure.select_traces(), shown.data, strict=True):
+        data, traces = [], tuple[Any, ...](figure.select_traces())
+        # Only what differs from the figure shown first.
+        for trace, first in zip(traces, shown.data, strict=True):
             new = {k: trace[k] for k in "xy" if not np.array_equal(trace[k], first[k])}
             # Without its type a frame would turn columns into a line.
             words = {"text": trace.text} if trace.text != first.text else {}

@@ -1,13 +1,14 @@
 """A formula against its oracle: along one parameter, or as a cloud of all points checked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.book.pictures import Cloud, Curve, Region
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, gaps, keys, markers
 from dplearn.figures.kit.panel import one_panel
@@ -28,42 +29,6 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
 }
 # A ratio of largest and smallest value from which an axis is logarithmic.
 _WIDE = 30.0
-
-
-class Region(NamedTuple):
-    """An interval of the x axis; kind is outside, unsafe, safe or wrong."""
-
-    left: float
-    right: float
-    kind: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
-
-    x: Sequence[float]
-    value: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
-    own: Sequence[float] = ()  # the formula beside its wrong variant
-    claimed: bool = False  # whether the value is that of a wrong variant
-    regions: Sequence[Region] = ()
-    ends: tuple[float, float]  # of the x axis
-    log_x: bool = False
-    ticks: Sequence[str] = ()  # words for 0, 1, and so on, where x counts steps towards a limit
-    star: tuple[float, float] | None = None  # the counterexample to a wrong variant
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cloud:
-    """Value and truth at many points."""
-
-    truth: Sequence[float]
-    value: Sequence[float]
-    verdict: Sequence[str]  # each right, unsafe, safe or wrong
-    words: Sequence[str] = ()  # on hover
-    kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
 
 
 def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
-from dplearn.app.pages.mechanisms.fields import catalogue
+from dplearn.app.kit.language import in_each
 from dplearn.book import book
-from dplearn.book.minute import told
 from dplearn.book.published import drawn_figures
-from dplearn.browser import presets, source, style
+from dplearn.browser import pairs, presets, shuffled, source, style
 from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
 from dplearn.site import entries
@@ -54,15 +53,18 @@ def write_site(
 def _browser_files() -> Iterator[tuple[str, str]]:
     """What the minute and the page of epsilon against T need: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
-    data = {"PUBLISHED": list(drawn_figures()), "PRESETS": known}
+    published = list(drawn_figures())
+    data = {"PUBLISHED": published, "PRESETS": known}
     epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
     yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
     yield "epsilon.css", style("page/page")
-    minute = f"const TOLD = {json.dumps(told())};\n"
+    told = {"published": published, "shuffled": shuffled()}
+    minute = f"const TOLD = {json.dumps(told)};\n"
     yield "minute.js", source("minute", "scenes/scenes") + minute
     yield "minute.css", style("scenes/scenes")
-    all_of_them = f"const CATALOGUE = {json.dumps(catalogue(), ensure_ascii=False)};\n"
+    catalogue = pairs.worded(pairs.catalogue(), in_each)
+    all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
     yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
 

@@ -2,39 +2,37 @@
 
 import html
 import json
-import math
 from collections.abc import Sequence
 
-from dplearn.app.kit.look import VERDICTS
-from dplearn.app.pages.formula_book import fields, points, words
-from dplearn.app.pages.formula_book.points import Place, start
 from dplearn.book import Formula, book
-from dplearn.book.everything import refutation
+from dplearn.book.pictures import Place, as_python, cloud, curve, refuted
 from dplearn.book.published import check_figure, published
+from dplearn.book.spoken import VERDICTS, Words, group_name, label
 from dplearn.classroom.html import chart, from_markdown
 from dplearn.datasets import deployments
+from dplearn.figures.formula import formula_cloud, formula_curve
 from dplearn.site.html import Page
+
+_words = Words()
 
 
 def page(id: str) -> Page:
     """The page of an entry: statement, hypothesis, source, picture, and its wrong variants."""
     entry = book[id]
-    parameters = entry.printed[0].parameters if entry.printed else start(id, "none")
-    code = html.escape(words.as_python(entry, parameters))
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
         _statement(entry.statement),
-        from_markdown(f"{words.kind_of(entry)} {words.hypothesis(entry)}\n\n{entry.reference}"),
+        from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
         _picture(entry, "none"),
-        f'<pre class="code">{code}</pre>',
+        f'<pre class="code">{html.escape(as_python(entry))}</pre>',
     ]
     if entry.misprints:
         parts.append("<h2>Wrong variants in circulation</h2>")
     for misprint in entry.misprints:
-        result = refutation(id, misprint.name)
-        said = [misprint.note, words.danger(result)]
+        result = refuted(id, misprint.name)
+        said = [misprint.note, _words.danger(result)]
         if result.counterexample:
-            said.append(words.case(entry.claimed(misprint).kind, result.counterexample))
+            said.append(_words.case(entry.claimed(misprint).kind, result.counterexample))
         if misprint.met:
             said.append(f"Met in {misprint.met}.")
         parts += [
@@ -53,19 +51,24 @@ def _statement(latex: str) -> str:
 
 def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
-    place = Place(entry.id, misprint, 0, ())
-    name = fields.along(entry.id, misprint).default
-    figure, headline, _ = points.figure_of(place, name, seconds=math.inf)
-    return chart(
-        json.loads(str(figure.to_json())), f"Value and truth of {place.claim.id}. {headline}."
-    )
+    place = Place(entry.id, misprint)
+    if name := next(iter(place.axes), ""):
+        picture = curve(place, name)
+        figure = formula_curve(
+            picture.drawn, finding=picture.headline(place, _words), x=label(name)
+        )
+    else:
+        picture = cloud(place, _words)
+        figure = formula_cloud(picture.drawn, finding=picture.headline(place, _words))
+    said = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
+    return chart(json.loads(str(figure.to_json())), said)
 
 
 def contents() -> Page:
     """All entries, group by group."""
-    parts, titles = ["<h1>Formula book</h1>"], fields.groups(next(iter(book))).options
+    parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
-        parts.append(f"<h2>{titles[group]}</h2><ul>")
+        parts.append(f"<h2>{group_name(group)}</h2><ul>")
         for id, entry in book.items():
             if entry.group == group:
                 wrong = len(entry.misprints)
@@ -83,7 +86,7 @@ def published_figures() -> Page:
     for id, row in published().items():
         figure = check_figure(id)
         value = "" if figure.status == "not computed" else f"{figure.value:.6g}"
-        what = words.label(row["quantity"])
+        what = label(row["quantity"])
         verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
         rows.append((figure.source, what, figure.printed, value, verdict))
     names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")

@@ -8,17 +8,12 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.app.pages.formula_book import (
-    draw,
-    fields,
-    points,
-    search,
-    tables,
-    words,
-)
-from dplearn.book import Case, Interval, Refutation, Verification, book, refute, verify
+from dplearn.app.pages.formula_book import draw, fields, search
+from dplearn.app.pages.formula_book.fields import place_of, words
+from dplearn.book import Case, Interval, Refutation, Verification, book, pictures, refute, verify
+from dplearn.book.pictures import Curve, Place, Region, as_python, cloud, curve, start
 from dplearn.book.published import published
-from dplearn.figures.formula import Curve, Region, formula_cloud, formula_curve
+from dplearn.figures.formula import formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
 from explorer import words as shown
 
@@ -32,20 +27,20 @@ def unhurried(monkeypatch):
     monkeypatch.setattr(draw, "_PICTURE", math.inf)
 
 
-def place_at(id: str, misprint: str = "none") -> points.Place:
+def place_at(id: str, misprint: str = "none") -> Place:
     """Where the picture of an entry begins."""
-    return draw.place_of(fields.state({"id": id, "misprint": misprint}))
+    return place_of(fields.state({"id": id, "misprint": misprint}))
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """No search for counterexamples and no oracles: of all variants they take minutes."""
-    remembered = (points.start, points.point, points._of_design)
+    remembered = (pictures.start, pictures.point, pictures._of_design)
     truth = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
-    monkeypatch.setattr(points, "compare", truth)
-    monkeypatch.setattr(points, "refuted", stands)
-    monkeypatch.setattr(points, "refuted", stands)
+    monkeypatch.setattr(pictures, "compare", truth)
+    monkeypatch.setattr(pictures, "refuted", stands)
+    monkeypatch.setattr(fields, "searched", stands)
     for cached in remembered:
         cached.cache_clear()
     yield
@@ -53,14 +48,14 @@ def quick(monkeypatch):
         cached.cache_clear()
 
 
-def is_drawn(id: str, misprint: str) -> list[points.Point]:
+def is_drawn(id: str, misprint: str) -> list[pictures.Point]:
     """A point or two of a picture, once its axis is known to be finite."""
     state = fields.state({"id": id, "misprint": misprint})
     if along := state.values["along"]:
-        picture = points.curve(draw.place_of(state), along, seconds=0.0)
+        picture = curve(place_of(state), along, seconds=0.0)
         figure = formula_curve(picture.drawn)
     else:
-        picture = points.cloud(id, misprint, seconds=0.0)
+        picture = cloud(place_of(state), words, seconds=0.0)
         figure = formula_cloud(picture.drawn)
     assert figure.data and all(math.isfinite(x) for x in figure.layout.yaxis.range)
     return picture.points
@@ -69,12 +64,11 @@ def is_drawn(id: str, misprint: str) -> list[points.Point]:
 @pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
 def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
     for id in search.matching("", group):
-        entry, start = book[id], points.start(id, "none")
+        entry, begin = book[id], start(id)
         assert {p.verdict for p in is_drawn(id, "none")} <= {"right", ""}, id
-        assert entry.accepts(start) and set(entry.domain) <= set(start), id
+        assert entry.accepts(begin) and set(entry.domain) <= set(begin), id
         assert words.hypothesis(entry), id
-        parameters = entry.printed[0].parameters if entry.printed else start
-        lines, _, value = words.as_python(entry, parameters).rpartition("  # ")
+        lines, _, value = as_python(entry).rpartition("  # ")
         *imports, call = lines.splitlines()
         scope: dict = {}
         exec("\n".join(imports), scope)
@@ -101,7 +95,7 @@ def test_parameters_have_names_of_their_own_in_the_address(id):
 
 def test_points_are_those_of_the_formula_and_its_oracle():
     at = place_at("G-A8")
-    found, some, whole = points.curve(at, "order")
+    found, some, whole = curve(at, "order")
     entry = book["G-A8"]
     assert found.ends == (found.x[0], found.x[-1]) == entry.domain["order"].corners[:2]
     assert whole and len(found.x) == 33
@@ -114,11 +108,11 @@ def test_points_are_those_of_the_formula_and_its_oracle():
 def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too_small():
     # The noise multiplier stays below twice the bit noise.
     at = place_at("G-F5").at("bit_noise", 1.0)
-    (region,) = points.curve(at, "noise_multiplier")[0].regions
+    (region,) = curve(at, "noise_multiplier")[0].regions
     assert region.kind == "outside" and region.right == 20.0
     assert region.left == pytest.approx(2.0, rel=1e-9)
     at = place_at("G-A4", "no-root")
-    found, some, _ = points.curve(at, "order")
+    found, some, _ = curve(at, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)
     assert "unsafe" in {region.kind for region in found.regions}
     for x, point in zip(found.x, some, strict=True):
@@ -133,17 +127,18 @@ def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too
 
 def test_what_a_time_limit_cuts_is_spread_and_goes_on():
     at = place_at("G-A8").at("scale", 3.21)
-    _, some, whole = points.curve(at, "order", seconds=0.0)
+    _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
-    assert points._coarse_to_fine(33)[:5] == [0, 32, 16, 8, 24]
-    assert sorted(points._coarse_to_fine(7)) == list(range(7))
-    assert points.curve(at, "order")[2]
+    assert curve(at, "order")[2]
+    drawn: list[int] = []
+    pictures._in_time(lambda k: drawn.append(k), pictures._order(33), math.inf)
+    assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
 def test_a_cloud_is_the_design_of_the_verification():
-    found, some, whole = points.cloud("G-A12b", "none")
+    found, some, whole = cloud(place_at("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
-    wrong, _, _ = points.cloud("G-A12b", "without-continuity")
+    wrong, _, _ = cloud(place_at("G-A12b", "without-continuity"), words)
     harmless = refute(book["G-A12b"], book["G-A12b"].misprints[0]).harmless
     assert np.mean([v == "right" for v in wrong.verdict]) == pytest.approx(harmless)
 
@@ -157,7 +152,7 @@ def test_what_is_made_of_a_parameter_follows_it():
     at = place_at("G-A5")
     kernel = at.parameters["kernel"]
     assert at.at("order", 7.0).parameters["kernel"] is kernel
-    drawn = points.Place("G-A5", "none", 3, at.settings).parameters
+    drawn = Place("G-A5", "none", 3, at.settings).parameters
     assert not np.array_equal(drawn["p"], at.parameters["p"])
 
 
@@ -291,13 +286,13 @@ def quickly(id: str) -> Verification:
 
 
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
-    monkeypatch.setattr(tables, "verification", quickly)
+    monkeypatch.setattr(draw, "verification", quickly)
     app = press(opened(view="table"), "Verify all of them")
     assert "all verified" in shown(app)
     table = app.dataframe[0].value
     assert list(table["id"]) == search.matching("", "G-A")
     assert set(table["status"]) == {"✓ verified"} and min(table["points"]) > 0
-    monkeypatch.setattr(tables, "_PATIENCE", 0.0)
+    monkeypatch.setattr(draw, "_PATIENCE", 0.0)
     app = press(opened(view="table", group="all"), "Verify all of them")
     assert "Stopped after 0 s" in shown(app)
 
@@ -314,7 +309,7 @@ def test_what_was_checked_of_theorem_numbers_is_said_once_and_not_beneath_each_f
 def test_published_figures_have_their_verdicts(monkeypatch):
     by_verdict = {row["verdict"]: id for id, row in reversed(published().items())}
     rows = {id: published()[id] for id in by_verdict.values()}
-    monkeypatch.setattr(tables, "published", lambda: rows)
+    monkeypatch.setattr(draw, "published", lambda: rows)
     app = opened(view="figures")
     table = app.dataframe[0].value
     assert list(table["id"]) == list(rows) and not app.error

@@ -27,13 +27,12 @@ from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario
 from dplearn.app.pages.mechanisms import answer
-from dplearn.app.pages.mechanisms import fields as pair_fields
-from dplearn.app.pages.mechanisms import tables as pair
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
-from dplearn.app.pages.train.plan import training_of
+from dplearn.app.pages.train.fields import training_of
 from dplearn.book import book
 from dplearn.book.published import published
+from dplearn.browser import pairs
 from dplearn.claims import PARAMETERS, check
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
@@ -41,6 +40,7 @@ from dplearn.mechanisms import MECHANISMS
 APP = Path(navigation.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *(APP / "pages").rglob("*.py")]
+FILES.append(APP.parent / "book" / "spoken.py")
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
@@ -97,8 +97,9 @@ def sentences() -> Iterator[str]:
     """Every English sentence that is translated where it stands in the source."""
     for file in FILES:
         module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-        for call in ast.walk(ast.parse(file.read_text())):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "translated":
+        calls = (n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call))
+        for call in calls:
+            if "translated" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
                 yield from named(call, module)
     yield from (*(page.TITLE for page in PAGES.values()), *navigation.GROUPS)
     for page in ("formula_book", "mechanisms", "train"):
@@ -109,9 +110,8 @@ def sentences() -> Iterator[str]:
             yield from (kind.label, kind.help)
             if isinstance(kind, Choice) and kind.key != "along":
                 yield from kind.options.values()
-    for name in MECHANISMS:
-        for key in pair_fields.used(name, pair_fields.state().values):
-            yield pair_fields.described(name, key, pair_fields.state().values)
+    for told in pairs.catalogue()["mechanisms"].values():
+        yield from told["about"].values()
     for kind in (notary.mechanism(), notary.SAMPLING, ADJACENCY):
         yield from (kind.label, *kind.options.values())
     yield from (details.NO_FORM, details.NO_FLINT)
@@ -122,10 +122,10 @@ def test_every_sentence_in_a_source_is_translated_and_every_template_keeps_its_p
     worded = {s for s in sentences() if re.search("[A-Za-z][a-z]{2}", s) and s[0] not in "▲●✕■▼★◆✚"}
     tables = language.table()
     assert worded - set(tables["words"]) == set(), "without a translation"
-    pairs = [pair for name in KEYED for pair in language.by_key(name).values()]
-    left_over = set(tables["words"]) - set(sentences()) - {english for english, _ in pairs}
+    keyed = [pair for name in KEYED for pair in language.by_key(name).values()]
+    left_over = set(tables["words"]) - set(sentences()) - {english for english, _ in keyed}
     assert not left_over, "of no sentence"
-    assert not [e for e, zh in pairs if tables["words"][e] != zh], "with two translations"
+    assert not [e for e, zh in keyed if tables["words"][e] != zh], "with two translations"
     places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
     for english, words in chain(*(table.items() for table in tables.values())):
         assert places(english) == places(words), f"{english}: other places in {words}"
@@ -316,14 +316,14 @@ def test_what_the_page_of_mechanisms_is_sent_is_translated():
     asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
     asked.append({"mechanism": "gaussian", "noise_multiplier": "many"})
     answers_ = [answer(question) for question in asked]
-    told = [*in_chinese(pair_fields.catalogue()), *in_chinese(answers_)]
+    told = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
     assert len(told) > 100 and not [t for t in told if ENGLISH.search(t)]
     assert sum("refused" in each for each in answers_) >= 3
 
 
 def test_why_a_mechanism_covers_no_such_neighbours_is_translated(chinese):
     examples = [e for law in MECHANISMS.values() for e in law.examples()]
-    told = {pair.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
+    told = {pairs.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
     told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
     assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]
 

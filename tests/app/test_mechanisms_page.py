@@ -10,36 +10,39 @@ import pytest
 from browsing import DRIVEN, settled
 from cases import each
 from dplearn.app.kit import questions
-from dplearn.app.pages.mechanisms import answer, fields
-from dplearn.app.pages.mechanisms.tables import Pair
+from dplearn.app.pages.mechanisms import answer
+from dplearn.browser.pairs import Pair, build, catalogue, worded
 from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
 from explorer import opened
 
-FIELDS = fields.state().fields
-VALUES = fields.state().values
+TOLD = catalogue()
+START = {key: number["start"] for key, number in TOLD["numbers"].items()}
 
 
 @each("name", MECHANISMS)
 def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
-    keys = fields.used(name, VALUES)
+    told = TOLD["mechanisms"][name]
+    assert told["about"] and told["covered"] and told["conditions"]
     views = {"mechanism", "example", "adjacency", "direction", "epsilon", "order"}
-    assert keys and not {*views, "false_positive_rate"} & {*fields.parameters(name)}
-    told = fields.catalogue()["mechanisms"][name]
-    assert [*told["about"]] == keys and told["covered"] and told["conditions"]["en"]
-    assert (told["examples"] is None) != ("example" in keys)
-    for key in (key for key in keys if hasattr(FIELDS[key], "marks")):
-        kind = FIELDS[key]
-        assert len(told["about"][key]["en"].split()) > 3
-        assert kind.lower <= kind.default <= kind.upper and len(kind.marks()) > 10
-        for end in (kind.lower, kind.upper):
-            mechanism = fields.build(name, {**VALUES, key: end})
-            assert mechanism != fields.build(name, VALUES) or end == kind.default
+    assert not {*views, "false_positive_rate"} & {*told["keys"]}
+    assert (told["examples"] is None) != ("example" in told["about"])
+    for key in told["about"].keys() & START.keys():
+        (low, high), start = TOLD["numbers"][key]["ends"], START[key]
+        assert len(told["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
+        for end in (low, high):
+            assert build(name, START | {key: end}) != build(name, START) or end == start
+
+
+def test_words_and_nothing_else_are_put_into_languages():
+    twice = lambda words: [words, words]
+    told = worded({"about": {"a": "A"}, "reason": "R", "keys": ["k"], "ends": (1, 2)}, twice)
+    assert told == {"about": {"a": ["A", "A"]}, "reason": ["R", "R"], "keys": ["k"], "ends": (1, 2)}
 
 
 def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
-    told = fields.catalogue()["mechanisms"][registered.name]
+    told = catalogue()["mechanisms"][registered.name]
     assert told["keys"] == ["noise_multiplier"]
-    assert "How much noise there is" in told["about"]["noise_multiplier"]["en"]
+    assert "How much noise there is" in told["about"]["noise_multiplier"]
     table = answer({"mechanism": registered.name, "noise_multiplier": 2})["table"]
     divergences = Laplace(2.0).rdp(table["orders"])
     assert table["divergences"] == pytest.approx(divergences) and len(table["logs"]) > 1000
@@ -76,7 +79,7 @@ def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
 
 def test_tables_are_light():
     for name in MECHANISMS:
-        adjacency = fields.catalogue()["mechanisms"][name]["covered"][0]
+        adjacency = TOLD["mechanisms"][name]["covered"][0]
         table = answer({"mechanism": name, "adjacency": adjacency})["table"]
         assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
 

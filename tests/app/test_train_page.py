@@ -17,8 +17,8 @@ import explorer
 from cases import each
 from dplearn import smallest_noise_multiplier
 from dplearn.app import worker
-from dplearn.app.pages.train import fields, runs, words
-from dplearn.app.pages.train.plan import Training, as_python, training_of
+from dplearn.app.pages.train import draw, fields, runs
+from dplearn.app.pages.train.fields import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures.kit import text
@@ -109,11 +109,12 @@ def test_the_plan_is_promised_before_anything_is_trained():
     assert title(app) == "**Before training, ε is known and accuracy is not**"
 
 
-def test_the_noise_is_the_least_for_the_target():
+@each("epsilon", [1, 3])  # to the nearest, one is rounded up and one down
+def test_the_noise_is_the_least_for_the_target(epsilon):
     state = fields.state()
-    state.read({"target_epsilon": "1", "steps": "100", "batch_size": "100"})
+    state.read({"target_epsilon": str(epsilon), "steps": "100", "batch_size": "100"})
     mechanism = DPSGD(noise_multiplier=1, sample_rate=100 / 1438, steps=100).mechanism
-    target = {"steps": 100, "epsilon": 1, "delta": 1e-4}
+    target = {"steps": 100, "epsilon": epsilon, "delta": 1e-4}
     least = smallest_noise_multiplier(mechanism, **target).value
     assert least <= training_of(state).plan.noise_multiplier <= least * 1.001
 
@@ -281,7 +282,7 @@ def test_a_worker_is_told_its_limits_and_says_why_it_died(pretend, pool, lines, 
     run = Run(SMALL)
     while run.live:
         pool.look(run)
-    assert run.problem == problem and words.headline(run) == "Nothing was trained"
+    assert run.problem == problem and draw.headline(run) == "Nothing was trained"
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch):

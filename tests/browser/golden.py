@@ -1,4 +1,5 @@
-"""Answers of the Python engine that the one in JavaScript is held against.
+"""Answers of the Python engine that the one in JavaScript is held against, and the numbers of the
+minute's shuffled scene.
 
 `python tests/browser/golden.py` makes them anew, in about a minute.
 """
@@ -6,20 +7,27 @@
 import json
 import math
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
+from dplearn import browser
 from dplearn.accountants import ACCOUNTANTS
+from dplearn.book.published import drawn_figures
 from dplearn.figures.kit.certificate import floor
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.run import DPSGD, Sampling
 
 FILE = Path(__file__).with_name("golden.json")
-RUNS, LENGTHS = 700, 5
+SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
+RUNS, LENGTHS = 352, 5
 # The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
+_NAMES = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "here"}
 
 
 def step(run: dict[str, Any]) -> Mechanism:
@@ -79,11 +87,40 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
     return line
 
 
+def shuffled() -> dict[str, Any]:
+    """What `browser.shuffled` has stored."""
+    queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
+    asked = next(query for query in queries if query.get("sampling") == "shuffled")
+    run = {symbol: float(asked[name]) for symbol, name in _NAMES.items()}
+    steps = sorted({max(1, round(run["T"] * (k / 24) ** 2)) for k in range(1, 25)})
+    claim = _plan(run, "poisson").guarantees(delta=run["delta"], steps=steps, adjacency="zero_out")
+    first = next(drawn_figures())
+    return {
+        "run": {**run, "adjacency": asked["adjacency"]},
+        "claim": [[t, guarantee.epsilon] for t, guarantee in zip(steps, claim, strict=True)],
+        **_ends(run),
+        "before": {name: first[name] for name in _NAMES} | _ends(first),
+    }
+
+
+def _plan(run: Mapping[str, float], sampling: Sampling) -> DPSGD:
+    about = {"noise_multiplier": run["sigma"], "sample_rate": run["q"], "steps": int(run["T"])}
+    return DPSGD(**about, sampling=sampling)
+
+
+def _ends(run: Mapping[str, float]) -> dict[str, float]:
+    """What is proved from below and above of a run on shuffled batches."""
+    proved = _plan(run, "shuffled").guarantee(delta=run["delta"])
+    return {"lower": proved.lower, "upper": proved.epsilon}
+
+
 def make() -> None:
-    """Write the file, a line for each run."""
+    """Write the files, the first with a line for each run."""
     rng = random.Random(15)
     lines = [json.dumps(entry(i, rng), separators=(",", ":")) for i in range(RUNS)]
     FILE.write_text("[\n" + ",\n".join(lines).replace("Infinity", "1e999") + "\n]\n")
+    parts = (f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in shuffled().items())
+    SHUFFLED.write_text("{\n" + ",\n".join(parts) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -8,21 +8,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from browsing import DRAWN, PATIENCE, SCREEN
+from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
 from dplearn.figures.kit.template import style_of
 
 pytestmark = DRAWN
 
-FILE = """<!doctype html><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style><body style="margin: 0"><div id="here"></div>
-<script>{engine}</script><script>{page}</script><script>
-const {{ page }} = epsilonPage.mount(document.getElementById("here"), {{
-  engine: dplearn, source: String(dplearnModule), presets: {presets}, published: {published},
-}});
-</script>"""
 PRINTED = [
     {"sigma": 4, "q": 0.01, "delta": 1e-5, "T": 10_000, "epsilon": 1.26}
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
@@ -32,49 +24,33 @@ SIGMA, EPSILON = "b[data-drag=sigma]", ".dp-eps output"
 # What the reader is told of the run, and what is drawn of it.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
-# Texts and attributes that a fault in a number would show in.
-BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
-  [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
-  || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The page as a file."""
-    file = tmp_path_factory.mktemp("page") / "page.html"
-    text = FILE.format(
-        style=browser.style("page/page"),
-        engine=browser.source(),
-        page=browser.source("epsilonPage", "page/page"),
-        presets=json.dumps(browser.presets()),
-        published=json.dumps(PRINTED),
-    )
-    file.write_text(text, encoding="utf-8")
-    return file.as_uri()
+    mount = f"""const {{ page }} = epsilonPage.mount(here, {{
+      engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
+      published: {json.dumps(PRINTED)},
+    }});"""
+    scripts = browser.source() + browser.source("epsilonPage", "page/page")
+    folder = tmp_path_factory.mktemp("page")
+    return as_file(folder, browser.style("page/page"), scripts, mount).as_uri()
 
 
 @pytest.fixture
 def open_page(browser, address):
     """Opens the page with a run in its address; it must not complain."""
-    contexts, complaints = [], []
+    with visits(browser) as visit:
+        yield lambda screen=SCREEN, **run: visit(
+            f"{address}#{urlencode(run)}", ".dp[data-drawn]", screen
+        )
 
-    def opened(screen=SCREEN, **run):
-        context = browser.new_context(viewport=screen, reduced_motion="reduce")
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        view = context.new_page()
-        view.on("pageerror", lambda error: complaints.append(str(error)))
-        view.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-        view.goto(f"{address}#{urlencode(run)}")
-        view.wait_for_selector(".dp[data-drawn]")
-        # The crossings and the attacker have come.
-        view.wait_for_function("page.lasting && page.caught !== undefined")
-        return view
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not complaints
+@pytest.fixture
+def shown(open_page):
+    """One page, which follows the address from run to run."""
+    return open_page()
 
 
 def number(text: str) -> float:
@@ -97,9 +73,9 @@ def number(text: str) -> float:
         dict(noise_multiplier=8.5, sample_rate=0.15, delta=1e-8, here=2_000),
     ],
 )
-def test_the_page_shows_what_the_library_proves(open_page, run):
-    view = open_page(**run, accountants=",".join(ALL))
-    told = view.evaluate(STATE)
+def test_the_page_shows_what_the_library_proves(shown, run):
+    moved_to(shown, **run, accountants=",".join(ALL))
+    view, told = shown, shown.evaluate(STATE)
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
     asked = {"delta": run["delta"], "steps": run["here"]}
     for name in ALL:
@@ -117,6 +93,7 @@ def test_the_page_shows_what_the_library_proves(open_page, run):
 
 def test_a_budget_lasts_as_long_as_is_proved(open_page):
     view = open_page(accountants="basic,moments,pld")
+    view.wait_for_function("page.lasting")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     view.locator(".dp-more summary").click()
     view.locator(".dp-more td").first.wait_for()
@@ -134,6 +111,7 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
 
 def test_people_are_those_of_the_certified_trade_off(open_page):
     view = open_page()
+    view.wait_for_function("page.caught !== undefined")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(
         step, false_positive_rate=0.01, steps=10_000
@@ -152,11 +130,7 @@ def test_people_are_those_of_the_certified_trade_off(open_page):
 def test_a_number_that_is_dragged_takes_everything_along(open_page):
     view = open_page()
     before = view.evaluate(STATE)
-    box = view.locator(SIGMA).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    view.mouse.move(x, y)
-    view.mouse.down()
-    view.mouse.move(x - 60, y, steps=6)
+    dragged(view, SIGMA, (-60, 0), held=True)
     view.wait_for_function("page.run.sigma < 2.5 && !page.queued")
     held = view.evaluate(STATE)
     assert held["head"] != before["head"]
@@ -168,39 +142,27 @@ def test_a_number_that_is_dragged_takes_everything_along(open_page):
     assert sigma == held["run"]["sigma"] and f"noise_multiplier={sigma}" in view.url
 
 
-@each("handle, pull", [(".dp-grip", 70), (".dp-grip", -40)])
-def test_the_curve_is_pulled_and_the_noise_answers(open_page, handle, pull):
-    view = open_page()
-    box = view.locator(handle).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    view.mouse.move(x, y)
-    view.mouse.down()
-    view.mouse.move(x, y + pull, steps=5)
-    aimed = view.evaluate("y => page.frame.epsilonAt(page.run, y)", _inside(view, y + pull))
-    view.mouse.up()
-    view.wait_for_function("location.hash.includes('noise_multiplier')")
-    now = view.evaluate(STATE)
+@each("pull", [70, -40])
+def test_the_curve_is_pulled_and_the_noise_answers(shown, pull):
+    moved_to(shown)
+    grip, top = shown.locator(".dp-grip").bounding_box(), shown.locator(".dp-svg").bounding_box()
+    dragged(shown, ".dp-grip", (0, pull), held=True)
+    to = grip["y"] + grip["height"] / 2 + pull - top["y"]
+    aimed = shown.evaluate("y => page.frame.epsilonAt(page.run, y)", to)
+    shown.mouse.up()
+    shown.wait_for_function("location.hash.includes('noise_multiplier')")
+    now = shown.evaluate(STATE)
     assert (now["run"]["sigma"] > 4) == (pull > 0)
     # The noise is rounded up: what was asked is not exceeded but by the search's tolerance.
     assert now["ends"]["pld"]["upper"] == pytest.approx(aimed, rel=0.02)
 
 
-def _inside(view, y: float) -> float:
-    return y - view.locator(".dp-svg").bounding_box()["y"]
-
-
 @each("line, by", [("T", (-120, 0)), ("budget", (0, -60))])
-def test_lines_are_handles(open_page, line, by):
-    view = open_page()
-    before = view.evaluate(f"page.run.{line}")
-    box = view.locator(f".dp-h-{line} .dp-pill").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    view.mouse.move(x, y)
-    view.mouse.down()
-    view.mouse.move(x + by[0], y + by[1], steps=4)
-    view.mouse.up()
-    view.wait_for_function(f"page.run.{line} !== {before}")
-    assert not view.evaluate(BROKEN)
+def test_lines_are_handles(shown, line, by):
+    before = shown.evaluate(f"page.run.{line}")
+    dragged(shown, f".dp-h-{line} .dp-pill", by)
+    shown.wait_for_function(f"page.run.{line} !== {before}")
+    assert not shown.evaluate(BROKEN)
 
 
 def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
@@ -234,8 +196,9 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
         ("q", "1/0", 0.01),
     ],
 )
-def test_numbers_are_typed_and_rubbish_changes_nothing(open_page, drag, typed, value):
-    view = open_page()
+def test_numbers_are_typed_and_rubbish_changes_nothing(shown, drag, typed, value):
+    view = shown
+    moved_to(view)
     view.locator(f"b[data-drag={drag}]").focus()
     view.keyboard.press("Enter")
     view.keyboard.press("Control+a")
@@ -254,7 +217,8 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
     view = open_page()
     view.goto(first.url)
     view.reload()
-    view.wait_for_function("page.lasting && page.caught !== undefined")
+    for page in (first, view):
+        page.wait_for_function("page.lasting && page.caught !== undefined && !page.queued")
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         assert view.locator(part).text_content() == first.locator(part).text_content()
     assert view.evaluate("page.run.B / page.run.N === page.run.q && page.run.T === 80")
@@ -290,18 +254,19 @@ def test_nothing_can_be_read_before_the_guess_is_drawn(open_page):
     assert view.locator(".dp-guess").get_attribute("d")
 
 
-@each("width, height", [(390, 844), (1024, 768)])
-@each("language", ["en", "zh"])
-def test_every_value_is_on_a_small_screen(open_page, width, height, language):
-    view = open_page({"width": width, "height": height}, accountants=",".join(ALL))
-    if language == "zh":
-        view.locator("[data-do=language]").click()
-        view.wait_for_selector(".dp[lang=zh][data-drawn]")
-    view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
-    assert view.evaluate("document.documentElement.scrollWidth") <= width
-    for name in ALL:
-        box = view.locator(f".dp-value.dp-{name}").bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width, name
+def test_every_value_is_on_a_small_screen_in_either_language(open_page):
+    view = open_page(accountants=",".join(ALL))
+    for width, height in ((390, 844), (1024, 768)):
+        view.set_viewport_size({"width": width, "height": height})
+        for other in ("zh", "en"):
+            view.locator("[data-do=language]").click()
+            view.wait_for_selector(f".dp[lang={other}][data-drawn]")
+            view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
+            view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
+            assert view.evaluate("document.documentElement.scrollWidth") <= width
+            for name in ALL:
+                box = view.locator(f".dp-value.dp-{name}").bounding_box()
+                assert box["x"] >= 0 and box["x"] + box["width"] <= width, name
 
 
 def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
@@ -322,16 +287,17 @@ def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
         dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
     ],
 )
-def test_no_run_breaks_the_page(open_page, run):
-    view = open_page(**run, accountants=",".join(ALL))
-    view.locator(SIGMA).press("ArrowUp")
-    view.wait_for_function("!page.queued")
-    assert not view.evaluate(BROKEN)
-    assert view.locator(EPSILON).text_content()
+def test_no_run_breaks_the_page(shown, run):
+    moved_to(shown, **run, accountants=",".join(ALL))
+    shown.locator(SIGMA).press("ArrowUp")
+    shown.wait_for_function("!page.queued")
+    assert not shown.evaluate(BROKEN)
+    assert shown.locator(EPSILON).text_content()
 
 
 def test_files_hold_what_is_drawn(open_page):
     view = open_page()
+    view.wait_for_function("page.lasting")
     view.locator(".dp-more summary").click()
     with view.expect_download() as csv:
         view.locator("[data-do=csv]").click()
@@ -357,17 +323,18 @@ def test_languages_say_the_same_things_and_colours_are_those_of_the_figures(open
         assert colour.upper() == style_of(name).colour
 
 
-@each("button, number, worse", [("sigma", "sigma", 0.998), ("q", "q", 1.002)])
-def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page, button, number, worse):
+def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page):
     view = open_page(here=777, budget=1.5)
     view.locator(".dp-more summary").click()
-    view.locator(f"[data-do={button}]").click()
-    view.wait_for_function("Math.abs(page.view.ends.pld.upper - 1.5) < 0.02")
-    run = view.evaluate("page.run")
-    for factor, within in ((1, True), (worse**8, False)):
-        other = run | {number: factor * run[number]}
-        step = PoissonSubsampled(Gaussian(other["sigma"]), other["q"])
-        assert (ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=777).epsilon <= 1.5) == within
+    for name, worse in (("sigma", 0.984), ("q", 1.016)):
+        moved_to(view, here=777, budget=1.5)
+        view.locator(f"[data-do={name}]").click()
+        view.wait_for_function("Math.abs(page.view.ends.pld.upper - 1.5) < 0.02")
+        run = view.evaluate("page.run")
+        for factor, within in ((1, True), (worse, False)):
+            other = run | {name: factor * run[name]}
+            step = PoissonSubsampled(Gaussian(other["sigma"]), other["q"])
+            assert (step.guarantee(delta=1e-5, steps=777).epsilon <= 1.5) == within
 
 
 LAST = DPSGD(noise_multiplier=1, sample_rate=0.5, steps=2)
@@ -388,27 +355,28 @@ CODED = [
 ]
 
 
-@each("change, plan", CODED)
-def test_the_python_that_is_copied_says_the_same_epsilon(open_page, change, plan, capsys):
-    code = copied(open_page(noise_multiplier=2, sample_rate=0.1, here=20), change)
-    exec(code, {})
-    said = plan.guarantee("pld", delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
-    assert capsys.readouterr().out == f"{said}\n"
-
-
-def test_the_python_of_other_noise_says_the_same_epsilon(open_page, capsys):
-    code = copied(open_page(noise_multiplier=9, sample_rate=0.1, here=20), {"mechanism": "laplace"})
-    exec(code, {})
-    step = PoissonSubsampled(Laplace(9.0), 0.1)
-    said = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=20)
-    assert capsys.readouterr().out == f"{said}\n"
-
-
-def copied(view, change: dict) -> str:
-    """The code of a run, which may be of a kind that this page does not draw."""
-    view.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    view.evaluate("change => { page.run = { ...page.run, ...change }; }", change)
+def test_the_python_that_is_copied_says_the_same_epsilon(open_page, capsys):
+    view = open_page(noise_multiplier=2, sample_rate=0.1, here=20)
     view.locator(".dp-more summary").click()
+    own = view.evaluate("page.run")
+    for change, plan in CODED:
+        exec(copied(view, own | change), {})
+        said = plan.guarantee(delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
+        assert capsys.readouterr().out == f"{said}\n"
+    exec(copied(view, own | {"mechanism": "laplace", "sigma": 9}), {})
+    said = PoissonSubsampled(Laplace(9.0), 0.1).guarantee(delta=1e-5, steps=20)
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+def copied(view, run: dict) -> str:
+    """The code of a run, which may be of a kind that this page does not draw."""
+    view.evaluate(
+        """run => {
+      navigator.clipboard.writeText = async (text) => { window.copied = text; };
+      [window.copied, page.run] = ["", run];
+    }""",
+        run,
+    )
     view.locator("[data-do=python]").click()
     return view.wait_for_function("window.copied").json_value()
 

@@ -1,7 +1,6 @@
 """The minute in Chromium, from a file: what each scene says, what it must not say yet, the card."""
 
 import json
-import math
 import re
 from io import BytesIO
 from pathlib import Path
@@ -12,22 +11,15 @@ import pytest
 import segno
 from PIL import Image
 
-from browsing import DRAWN, PATIENCE, SCREEN
+import golden
+from browsing import DRAWN, SCREEN, as_file, visits
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
-from dplearn.book import minute
+from dplearn.book.published import drawn_figures
 from dplearn.figures.kit.template import style_of
-from dplearn.mechanisms import Shuffled
 
 pytestmark = DRAWN
 
-FILE = """<!doctype html><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style><body style="margin: 0; color-scheme: light dark"><div id="here"></div>
-<script>{engine}</script><script>{minute}</script><script>
-const shown = minute.mount(document.getElementById("here"),
-  {{ engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).minute;
-</script>"""
 PHONE = {"width": 390, "height": 844}
 WALL = {"width": 1920, "height": 1080}
 ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
@@ -44,39 +36,28 @@ BROKEN = "/NaN|undefined|Infinity|null/"
 @pytest.fixture(scope="module")
 def file(tmp_path_factory) -> Path:
     """The minute as a file."""
-    path = tmp_path_factory.mktemp("minute") / "index.html"
-    text = FILE.format(
-        style=browser.style("scenes/scenes"),
-        engine=browser.source(),
-        minute=browser.source("minute", "scenes/scenes"),
-        told=json.dumps(minute.told()),
-    )
-    path.write_text(text, encoding="utf-8")
-    return path
+    told = json.dumps({"published": list(drawn_figures()), "shuffled": browser.shuffled()})
+    mount = f"""const shown = minute.mount(here, {{
+      engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).minute;"""
+    scripts = browser.source() + browser.source("minute", "scenes/scenes")
+    folder = tmp_path_factory.mktemp("minute")
+    return as_file(folder, browser.style("scenes/scenes"), scripts, mount)
 
 
 @pytest.fixture
 def opened(browser, file):
     """Opens the minute at a run, a scene, an address; it must not complain."""
-    contexts, complaints = [], []
+    with visits(browser) as visit:
 
-    def open_page(screen=SCREEN, at="", options=None, touch=False, **asked):
-        context = browser.new_context(viewport=screen, reduced_motion="reduce", has_touch=touch)
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        view = context.new_page()
-        view.on("pageerror", lambda error: complaints.append(str(error)))
-        view.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-        view.add_init_script(f"globalThis.OPTIONS = {json.dumps(options or {})}")
-        view.route(re.compile("^http:"), lambda route: route.fulfill(path=file))
-        view.goto(f"{at or file.as_uri()}#{urlencode(asked)}")
-        view.wait_for_selector(".dm")
-        return view
+        def open_page(screen=SCREEN, at="", options=None, touch=False, **asked):
+            def route(view) -> None:
+                view.add_init_script(f"globalThis.OPTIONS = {json.dumps(options or {})}")
+                view.route(re.compile("^http:"), lambda route: route.fulfill(path=file))
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not complaints
+            url = f"{at or file.as_uri()}#{urlencode(asked)}"
+            return visit(url, ".dm", screen, route, has_touch=touch)
+
+        yield open_page
 
 
 def scene(view, number: int) -> str:
@@ -127,19 +108,19 @@ def numbers(text: str) -> list[float]:
 
 
 @HANDS
-@each("level, verdict", [(0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %")])
-def test_a_guess_is_compared_with_what_the_library_proves(opened, touch, level, verdict):
-    view = opened(PHONE if touch else SCREEN, touch=touch)
-    stroke(view, [level] * 20, touch=touch)
-    view.wait_for_function("shown.guess")
-    # The axis goes to 10.
-    truth = proved().epsilon
-    words = scene(view, 2)
-    assert verdict in words and "T = 10000" in words
-    if verdict in ("large", "small"):
-        factor = 10 * level / truth if verdict == "large" else truth / (10 * level)
-        assert float(re.search(r"([\d.]+) times", words)[1]) == pytest.approx(factor, rel=0.06)
-    assert view.evaluate("scrollX + scrollY") == 0
+def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
+    view, truth = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
+    for level, verdict in ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %")):
+        scene(view, 1)
+        stroke(view, [level] * 20, touch=touch)
+        # The axis goes to 10.
+        view.wait_for_function(f"Math.abs(shown.guess?.at(-1) - {10 * level}) < {level}")
+        words = scene(view, 2)
+        assert verdict in words and "T = 10000" in words
+        if verdict in ("large", "small"):
+            factor = max(10 * level / truth, truth / (10 * level))
+            assert float(re.search(r"([\d.]+) times", words)[1]) == pytest.approx(factor, rel=0.06)
+        assert view.evaluate("scrollX + scrollY") == 0
 
 
 def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
@@ -210,27 +191,33 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
 
 
+def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
+    stored, proved_now = browser.shuffled(), golden.shuffled()
+    assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-9)
+    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
+        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
+            1 + 1e-9
+        )
+        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
+    assert stored["run"] == proved_now["run"]
+    assert stored["before"]["sigma"] == ABADI["noise_multiplier"]
+
+
 def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
-    view = opened()
+    view, stored = opened(), browser.shuffled()
     words = scene(view, 4).replace("\n", " ")
-    sigma, batches, delta = 0.5, 10_000, 1e-6
-    epoch = Shuffled(Gaussian(sigma), batches)
-    below = max(float(p.epsilon(delta)) for p in epoch.witnesses("zero_out"))
-    above = max(float(p.epsilon(delta)) for p in epoch.profiles("zero_out"))
-    claim = proved(dict(noise_multiplier=sigma, sample_rate=1e-4, delta=delta, here=batches))
+    claim, (below, above) = stored["claim"][-1][1], (stored["lower"], stored["upper"])
     said, least, times = numbers(re.search(r"ε ≤ .*? as much", words)[0])
-    assert claim.epsilon <= said < 1.0101 * claim.epsilon
-    assert 0.999 * below < least <= below and times <= below / claim.epsilon < 1.02 * times
+    assert claim <= said < 1.0101 * claim
+    assert 0.999 * below < least <= below and times <= below / claim < 1.02 * times
     low, high = numbers(re.search(r"shuffled, [^.]*\.\d+ ≤ ε ≤ [\d.]*\d", words)[0])
     assert numbers(view.locator(".dm-value.dm-shuffled").text_content()) == [least]
     assert low == least and above <= high < 1.001 * above
-    assert f"σ = {sigma}, one epoch of {batches} batches, δ = 10⁻⁶, one record zeroed out" in words
+    assert "σ = 0.5, one epoch of 10000 batches, δ = 10⁻⁶, one record zeroed out" in words
     # Of the run before, the claim breaks, too, and this is said.
-    hundred = ACCOUNTANTS["pld"]().epsilon(
-        Shuffled(Gaussian(4.0), 100), delta=1e-5, steps=100, adjacency="zero_out"
-    )
     low, high, held = numbers(words.partition("Of the run before")[2])
-    assert low <= hundred.lower < 1.01 * low and hundred.epsilon <= high < 1.01 * hundred.epsilon
+    assert low <= stored["before"]["lower"] < 1.01 * low
+    assert stored["before"]["upper"] <= high < 1.01 * stored["before"]["upper"]
     assert held < low < high and held >= proved().epsilon and "does not hold" in words
     assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
 
@@ -346,8 +333,7 @@ def test_the_code_leads_others_somewhere_or_is_not_there(opened, at, options, ba
     assert view.locator(".dm-card").is_visible()
 
 
-@each("language", ["en", "zh"])
-@pytest.mark.parametrize("screen", [SCREEN, WALL, PHONE], ids=["laptop", "wall", "phone"])
+@each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
 def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, screen, language):
     view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
     # On a wall, 2 % of its height; on a phone, what a hand's distance asks.
@@ -450,4 +436,3 @@ def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
     for name in ("pld", "moments"):
         (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("scenes/scenes"))
         assert colour.upper() == style_of(name).colour
-    assert math.isclose(minute.told()["shuffled"]["before"]["sigma"], ABADI["noise_multiplier"])

@@ -2,7 +2,9 @@
 
 import html
 import re
-from concurrent.futures import ProcessPoolExecutor
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -10,9 +12,9 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
-from dplearn.app.pages.mechanisms import fields
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
+from dplearn.browser import pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site.html import _target
@@ -27,7 +29,7 @@ HREF = re.compile(r'href="([^"]+)"')
 @pytest.fixture(scope="module")
 def out(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    with pytest.MonkeyPatch.context() as patch, ProcessPoolExecutor(2) as executor:
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
         site.write_site(folder, executor, tell=lambda line: None)
     return folder
@@ -142,9 +144,7 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         state = view.evaluate("page.state")
         assert {key: str(state[key]) for key in asked} == asked
         assert not view.locator(".dp-unread").text_content()
-        opened = fields.state()
-        opened.read(asked)
-        mechanism = fields.build(asked["mechanism"], opened.values)
+        mechanism = pairs.build(asked["mechanism"], state)
         (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
         delta = float(whole.delta(float(asked["epsilon"])))
         written = float(view.locator(".dp-eps output").text_content())
@@ -194,6 +194,13 @@ def test_the_search_finds_pages_by_their_words(out, view):
     view.wait_for_load_state("load")
     view.locator("#search").fill("xylophone")
     view.wait_for_function("document.getElementById('hits').textContent === 'Nothing found.'")
+
+
+def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
+    loads = "import sys, dplearn.site; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", loads], text=True).split()
+    assert "dplearn.browser.pairs" in loaded and "streamlit" not in loaded
+    assert not [name for name in loaded if name.startswith("dplearn.app.pages")]
 
 
 def test_links_to_the_explorer_stay_where_the_site_has_no_page():

@@ -6,15 +6,13 @@ keys. A sentence is a template, translated before its values are put in: `Said` 
 """
 
 import re
+import sys
 import threading
 import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
-
-import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -76,6 +74,11 @@ def table() -> dict[str, dict[str, str]]:
 
 def current() -> str:
     """The language of this session; English where there is none, as for a site of files."""
+    if "streamlit" not in sys.modules:
+        return "en"
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
     session = get_script_run_ctx(suppress_warning=True)
     if session is None or getattr(_run, "session", None) is session:
         return _run.language if session else "en"
@@ -84,6 +87,9 @@ def current() -> str:
 
 def read() -> None:
     """Take the language that the address names; it lasts until another is chosen."""
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
     if (named := st.query_params.get(KEY)) in LANGUAGES:
         st.session_state[KEY] = named
     _run.session, _run.language = get_script_run_ctx(), st.session_state.get(KEY, "en")
@@ -96,6 +102,8 @@ def address() -> dict[str, str]:
 
 def choose(code: str | None) -> None:
     """Take a language, until another is chosen."""
+    import streamlit as st
+
     if code in LANGUAGES:
         st.session_state[KEY] = st.query_params[KEY] = code
 

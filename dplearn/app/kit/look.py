@@ -13,13 +13,6 @@ from dplearn.app.kit.fields import Words
 from dplearn.figures.kit.panel import Unchecked, on_page
 
 _say = Words("shared")
-# The verdicts on published figures.
-VERDICTS = {
-    "reproduces": "reproduces",
-    "within_one_percent": "within one percent",
-    "does_not_reproduce": "does not reproduce",
-    "not_checkable": "cannot be checked",
-}
 # Streamlit writes white on the light blue of a dark page, and code too faint on either.
 _DARK = "button[kind=primary] { color: black; } .stCode .token { filter: brightness(1.3); }"
 _LIGHT = ".stCode .token { filter: brightness(0.65); }"

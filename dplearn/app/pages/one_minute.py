@@ -4,9 +4,9 @@ import streamlit as st
 from streamlit import config, net_util
 
 from dplearn import browser
-from dplearn.app.kit import language, questions
+from dplearn.app.kit import language
 from dplearn.app.kit.scripts import component
-from dplearn.book.minute import told
+from dplearn.book.published import drawn_figures
 
 TITLE = "One minute"
 GROUP = "See"
@@ -18,7 +18,8 @@ _START = f"dplearn app --server.address 0.0.0.0 {_HOST} localhost {_HOST} {{ip}}
 def render() -> None:
     """The scenes; the server is asked for nothing after them."""
     st.session_state["page_in_view"] = "one_minute"
-    data = {**questions.ask(told), **_network(), "explore": "./", "language": language.current()}
+    data = {"published": list(drawn_figures()), "shuffled": browser.shuffled(), **_network()}
+    data |= {"explore": "./", "language": language.current()}
     _component(key="minute", data=[data], height="content")
 
 

@@ -2,7 +2,7 @@
 // leaks less, and Renyi divergences, drawn laws and a real pair beside it.
 import { Atoms } from "./atoms.js";
 
-/** What `dplearn.app.pages.mechanisms.tables` wrote, as a law like those in closed form. */
+/** What `dplearn.browser.pairs` wrote, as a law like those in closed form. */
 export function fromTable({ first, step, losses, logs, infinite, orders, divergences, outputs, real, corners, reason, conditions }) {
   const at = losses ?? logs.map((_, i) => first + step * i);
   const atoms = new Atoms(at, logs.map((log) => log ?? -Infinity), infinite);

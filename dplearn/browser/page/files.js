@@ -30,13 +30,12 @@ export function python(run) {
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
-    return `from dplearn.accountants import accountants
-from dplearn.mechanisms import mechanisms
+    return `from dplearn import ACCOUNTANTS, MECHANISMS
 from dplearn.run import guarantees
 
-noise = mechanisms["${run.mechanism}"](${run.sigma})
+noise = MECHANISMS["${run.mechanism}"](${run.sigma})
 asked = dict(sample_rate=${rate}, ${named}, ${asked})
-print(*guarantees(accountants["pld"](), noise, steps=[${run.T}], **asked))
+print(*guarantees(ACCOUNTANTS["pld"](), noise, steps=[${run.T}], **asked))
 `;
   }
   const then = run.then.split(";").filter((one) => one.trim()).map((one) => plan(...one.split(",").map((part) => part.trim())));

@@ -15,6 +15,7 @@ from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY, DELTA
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers, printed_rows
+from dplearn.book.spoken import VERDICTS
 from dplearn.choosing import readings
 from dplearn.figures import ladder
 from dplearn.figures.kit import certificate, text
@@ -25,7 +26,7 @@ from dplearn.run import DPSGD, Phases, Plan, sampled
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
-_VERDICTS = look.VERDICTS | {"reproduces": "reproduced"}
+_VERDICTS = VERDICTS | {"reproduces": "reproduced"}
 _PROOF = (
     "ε at T = {steps} with a proof, made when you press. Whoever has the file proves it again: "
     "`dplearn check certificate.json`."

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit.state import save
-from dplearn.app.pages.formula_book import draw, tables
+from dplearn.app.pages.formula_book import draw
 
 TITLE = "Formula book"
 GROUP = "Check"
@@ -16,7 +16,7 @@ def render() -> None:
     with st.sidebar:
         draw.catalogue(state)
     save(state)
-    views = (draw.entry, tables.entries, tables.figures, tables.sources)
+    views = (draw.entry, draw.entries, draw.figures, draw.sources)
     for tab, show in zip(draw.tabs(state), views, strict=True):
         with tab:
             if tab.open:

@@ -1,22 +1,29 @@
-"""The catalogue, and one entry: statement, picture with its controls, check, wrong variants."""
+"""The catalogue beside one entry, a table of many, the published figures or the sources."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import controls, language, links, look, questions
 from dplearn.app.kit.fields import Quantity
-from dplearn.app.kit.language import translated
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State, load
-from dplearn.app.pages.formula_book import fields, points, search, words
-from dplearn.app.pages.formula_book.points import Place, refuted, shown, start
-from dplearn.app.pages.formula_book.tables import verified
-from dplearn.book import Formula, Misprint, book
+from dplearn.app.pages.formula_book import fields, search
+from dplearn.app.pages.formula_book.fields import place_of, words
+from dplearn.book import Formula, Misprint, Verification, book
 from dplearn.book.everything import verification
 from dplearn.book.kit.entry import Typed
+from dplearn.book.kit.words import KINDS
 from dplearn.book.kit.written import parse
+from dplearn.book.pictures import as_python, cloud, curve, shown
+from dplearn.book.published import Figure, check_figure, published
+from dplearn.book.spoken import VERDICTS, label, signature
 from dplearn.claims import PARAMETERS, aliases
+from dplearn.figures.formula import formula_cloud, formula_curve
 
 # What an address of the first page needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
@@ -24,6 +31,23 @@ _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 _DRAFT, _PICTURE = 0.4, 1.5
 _STOPPED = "Stopped after {seconds:g} s with {points} points."
 _CHECKS = "Compares {points} points or more of its domain with another way to the truth."
+# Seconds for a table.
+_PATIENCE = 60.0
+_MANY = "**{count} formulas**: {which}, as chosen in the sidebar."
+_STOPPED_AT = "Stopped after {seconds:g} s with {done} of {count}. Press to go on."
+_FAILED = "{count} formulas in {seconds:.1f} s; not verified: {ids}."
+_OTHER = "The verdict in the table is not the one found here: {ids}."
+_FIGURES = (
+    "Printed: as in the source. Here: computed just now by the method of the source, where the "
+    "code for it is in this package. Click a column to sort, a cell to read all of it."
+)
+_CITED = (
+    "Of {count} theorems {looked_up} had the number looked up in the paper. The others are cited "
+    "from memory, and a preprint and its journal version may count differently. **No formula rests "
+    "on its citation**: each is compared on this machine with the truth computed from the "
+    "definition (*Check many*)."
+)
+_KINDS = {name: name for name in KINDS}
 
 
 def entry(state: State) -> None:
@@ -45,17 +69,15 @@ def entry(state: State) -> None:
                     _misprint(state, misprint)
         else:
             st.caption(translated("No wrong variant of it is known to this book."))
-        st.caption(f"`{words.signature(formula)}`")
-        printed = formula.printed
-        parameters = printed[0].parameters if printed else start(formula.id, "none")
-        st.code(words.as_python(formula, parameters), wrap_lines=True)
+        st.caption(f"`{signature(formula)}`")
+        st.code(as_python(formula), wrap_lines=True)
         _links(state, formula)
         for lesson in search.lessons(formula.id):
             title = translated("Lesson {title}", title=lesson)
             st.markdown(f":material/school: {title}")
     with left:
         _picture(state)
-        below(state)
+        _below(state)
 
 
 def _links(state: State, formula: Formula) -> None:
@@ -70,15 +92,19 @@ def _links(state: State, formula: Formula) -> None:
 
 def _picture(state: State) -> None:
     """Formula against oracle, and whether all of it is there."""
-    place, name = place_of(state), state.values["along"]
-    claim = place.claim
+    place, along = place_of(state), state.values["along"]
     seconds = _DRAFT if state.moving else _PICTURE
-    along = name if state.values["picture"] == "curve" else ""
-    figure, headline, picture = points.figure_of(place, along, seconds=seconds)
+    if along and state.values["picture"] == "curve":
+        picture = curve(place, along, seconds=seconds)
+        draw = partial(formula_curve, picture.drawn, x=label(along))
+    else:
+        picture = cloud(place, words, seconds=seconds)
+        draw = partial(formula_cloud, picture.drawn)
+    headline = picture.headline(place, words)
     with st.container(key="picture"):
-        about = translated("Value and truth of {id}", id=claim.id)
+        about = translated("Value and truth of {id}", id=place.claim.id)
         alt = f"{about}, {book[place.id].title}. {headline}."
-        look.chart(figure, "formula_picture", alt)
+        look.chart(draw(finding=headline), "formula_picture", alt)
     if not picture.complete and not state.moving:
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.caption(translated(_STOPPED, seconds=seconds, points=len(picture.points)))
@@ -105,14 +131,14 @@ def _misprint(state: State, misprint: Misprint) -> None:
     st.session_state[key] = chosen
 
     def turned() -> None:
-        go(misprint=misprint.name if st.session_state[key] else "none")
+        _go(misprint=misprint.name if st.session_state[key] else "none")
 
     name = misprint.name.replace("-", " ")
     with st.expander(name, key=key, on_change=turned, icon=":material/close:"):
         if chosen:
             claim = shown(id, misprint.name)
             with st.spinner(translated("Looking for a counterexample …")):
-                result = refuted(id, misprint.name)
+                result = fields.searched(id, misprint.name)
             st.latex(claim.statement)
             if result.counterexample:
                 case = words.case(claim.kind, result.counterexample)
@@ -175,7 +201,7 @@ def current() -> State:
     return state
 
 
-def go(**changed: str) -> None:
+def _go(**changed: str) -> None:
     """To another entry, or another wrong variant, at the next run."""
     st.session_state[_WISH] = changed
 
@@ -188,7 +214,8 @@ def catalogue(state: State) -> None:
         st.caption(translated("The entries of the book are in English."))
     controls.note(state, "id")
     controls.box(state, fields.FIND, then=lambda state: state.values.update(group="all"))
-    controls.choice(state, fields.groups(state.values["id"]))
+    group: Any = state.fields["group"]
+    controls.choice(state, group)
     ids = search.matching(state.values["find"], state.values["group"])
     meant = " ".join(search.meant(state.values["find"]))
     count = translated("{count} of {all} formulas", count=len(ids), all=len(book))
@@ -204,7 +231,7 @@ def catalogue(state: State) -> None:
             ids,
             key=key,
             format_func=lambda id: f"**{id}** {book[id].title}",
-            on_change=lambda: go(id=st.session_state[key]),
+            on_change=lambda: _go(id=st.session_state[key]),
             label_visibility="collapsed",
         )
 
@@ -219,7 +246,7 @@ def tabs(state: State) -> list[Any]:
     return list(st.tabs(list(names.values()), key=key, on_change=chosen))
 
 
-def below(state: State) -> None:
+def _below(state: State) -> None:
     """Below the picture: what runs along the axis, and a control for every other parameter."""
     along: Any = state.fields["along"]
     if not along.options:
@@ -249,7 +276,114 @@ def below(state: State) -> None:
     right.button(translated("Draw others"), key="draw", on_click=draw, icon=":material/casino:")
 
 
-def place_of(state: State) -> Place:
-    """Entry, variant and parameters in use."""
-    id, misprint, draw = (state.values[key] for key in ("id", "misprint", "draw"))
-    return Place(id, misprint, int(draw), tuple(fields.entered(state).items()))
+def verified() -> dict[str, Verification]:
+    """What this session has verified."""
+    return st.session_state.setdefault("formula_checks", {})
+
+
+def entries(state: State) -> None:
+    """A group or the whole book, and a button that checks it."""
+    group, results = state.values["group"], verified()
+    ids = search.matching("", group)
+    left, right = st.columns([2, 1], vertical_alignment="center")
+    missing = [id for id in ids if id not in results]
+    which = translated("the whole book" if group == "all" else "one group")
+    left.markdown(translated(_MANY, count=len(ids), which=which))
+    todo = missing if missing and len(missing) < len(ids) else ids
+    name = translated("Verify the rest" if todo is missing else "Verify all of them")
+    if right.button(name, type="primary", icon=":material/check:", width="stretch"):
+        _verify(todo, results)
+    st.dataframe(
+        [_entry(book[id], results.get(id)) for id in ids],
+        hide_index=True,
+        height=577,  # half a row says that more follow
+        placeholder="",
+        column_config={translated("worst slack"): st.column_config.NumberColumn(format="%.2g")},
+    )
+
+
+def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
+    """One after the other until the time is over."""
+    bar, began = st.progress(0.0), time.perf_counter()
+    for done, id in enumerate(ids):
+        if time.perf_counter() - began > _PATIENCE:
+            bar.empty()
+            st.warning(translated(_STOPPED_AT, seconds=_PATIENCE, done=done, count=len(ids)))
+            return
+        bar.progress(done / len(ids), f"{id} {book[id].title}")
+        results[id] = questions.ask(verification, id)
+    bar.empty()
+    failed = [id for id in ids if not results[id].good]
+    spent = {"count": len(ids), "seconds": time.perf_counter() - began}
+    if failed:
+        st.error(translated(_FAILED, ids=", ".join(failed), **spent))
+    else:
+        st.success(translated("{count} formulas in {seconds:.1f} s: all verified.", **spent))
+
+
+def _entry(formula: Formula, result: Verification | None) -> dict[str, Any]:
+    return {
+        "id": formula.id,
+        translated("formula"): formula.title,
+        translated("kind"): translated(_KINDS[formula.kind]),
+        translated("status"): words.status(result.status if result else "not yet"),
+        translated("worst slack"): result.worst_slack if result else None,
+        translated("points"): result.points if result else None,
+        translated("seconds"): round(result.seconds, 2) if result else None,
+        translated("wrong variants"): len(formula.misprints),
+    }
+
+
+def figures(_: State) -> None:
+    """Every published figure, what comes out here, and what to think of it."""
+    with st.spinner(translated("Computing every figure again …")):
+        computed = [questions.ask(check_figure, id) for id in published()]
+    counts = {name: sum(f.verdict == v for f in computed) for v, name in VERDICTS.items()}
+    for place, (name, count) in zip(st.columns(len(counts)), counts.items(), strict=True):
+        place.metric(translated(name), count)
+    failed = [f.id for f in computed if not f.good]
+    if failed:
+        st.error(translated(_OTHER, ids=", ".join(failed)))
+    column = st.column_config.Column
+    widths = {"id": 50, "source": 150, "what": 60, "printed": 80, "verdict": 130, "why": 350}
+    st.dataframe(
+        [_figure(f) for f in computed],
+        hide_index=True,
+        height=577,  # half a row says that more follow
+        row_height=72,
+        placeholder="",
+        column_config={translated(name): column(width=width) for name, width in widths.items()}
+        | {translated("here"): st.column_config.NumberColumn(format="%.6g", width=80)},
+    )
+    st.caption(translated(_FIGURES))
+
+
+def sources(_: State) -> None:
+    """Where each formula stands, and what was checked about the places."""
+    of = {id: entry.reference for id, entry in book.items()}
+    of |= {law.title: law.reference for law in ACCOUNTANTS.values()}
+    looked_up = sum(reference.checked for reference in of.values())
+    st.markdown(translated(_CITED, count=len(of), looked_up=looked_up))
+    rows = [
+        {
+            translated("theorem"): name,
+            translated("authors"): r.authors,
+            translated("year"): str(r.year),
+            translated("place"): r.where,
+            translated("looked up"): translated("yes" if r.checked else "no"),
+        }
+        for name, r in of.items()
+    ]
+    st.dataframe(rows, hide_index=True, height=560, placeholder="")
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        translated("source"): retold(figure.source),
+        translated("what"): label(published()[figure.id]["quantity"]),
+        translated("printed"): figure.printed,
+        translated("here"): None if figure.status == "not computed" else figure.value,
+        translated("verdict"): translated(VERDICTS[figure.verdict]),
+        translated("why"): retold(figure.why),
+    }

@@ -7,9 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from unicodedata import combining, normalize
 
-from dplearn.app.pages.formula_book import fields
-from dplearn.app.pages.formula_book.words import GREEK
 from dplearn.book import Formula, book
+from dplearn.book.spoken import GREEK, group_name
 
 _LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
 # Words that say nothing about a formula, and how formulas are typed and typeset.
@@ -74,7 +73,7 @@ def _texts_of(id: str, entry: Formula) -> Iterator[tuple[int, str]]:
     """Id, title, group, formula, source, notes, lessons: what says most of an entry weighs most."""
     yield 9, id
     yield 7, entry.title
-    yield 5, fields.groups(id).options[entry.group]
+    yield 5, group_name(entry.group)
     typed = " ".join(typed.expression for typed in entry.typed)
     yield 4, f"{entry.statement} {typed} {entry.function.__name__}"
     yield 3, f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"

@@ -7,7 +7,7 @@ import streamlit as st
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.train import draw, fields, runs
-from dplearn.app.pages.train.plan import Training, as_python, training_of
+from dplearn.app.pages.train.fields import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Run
 
 TITLE = "Train"

@@ -26,7 +26,7 @@ import streamlit as st
 
 from dplearn.app import ONE_THREAD
 from dplearn.app.kit.questions import PLACES
-from dplearn.app.pages.train.plan import Training
+from dplearn.app.pages.train.fields import Training
 
 SECONDS = 120
 MEMORY = 4e9

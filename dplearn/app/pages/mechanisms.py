@@ -1,0 +1,85 @@
+"""One pair of neighbouring outputs, seen in five ways, for every mechanism there is.
+
+The browser draws it (`dplearn/browser/mechanisms`). The server is asked once for the table of a
+mechanism that the browser has no closed form of, and not for any move.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from dplearn import browser
+from dplearn.app.kit import language, questions
+from dplearn.app.kit.fields import Choice, Field, Quantity, by_key
+from dplearn.app.kit.run_fields import ADJACENCY
+from dplearn.app.kit.scripts import component
+from dplearn.app.kit.state import State
+from dplearn.browser import pairs
+from dplearn.mechanisms import MECHANISMS
+
+TITLE = "Mechanisms"
+GROUP = "See"
+ORDER = 20
+_KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
+
+
+def render() -> None:
+    """The page, mounted once; later runs bring it a table or another language."""
+    st.session_state["page_in_view"] = "mechanisms"
+    catalogue, _ = _known(tuple(MECHANISMS.items()))
+    told = {"catalogue": catalogue, "language": language.current()}
+    told["answer"] = st.session_state.get(_ANSWER)
+    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    _page(key=_KEY, data=[told], on_asked_change=_asked, on_language_change=_spoken)
+
+
+@lru_cache(maxsize=2)
+def _known(registered: tuple[tuple[str, type], ...]) -> tuple[dict[str, Any], dict[str, Field]]:
+    """The catalogue with its words by language, and a field for all that can be set."""
+    plain = pairs.catalogue()
+    titles = {name: told["title"] for name, told in plain["mechanisms"].items()}
+    ranks = {str(k): str(k) for k in range(1, 1 + max(len(m.examples()) for _, m in registered))}
+    fields: list[Field] = [
+        Choice("mechanism", "Mechanism", "", titles, "gaussian"),
+        Choice("example", "What is run", "", ranks),
+        Choice("base", "Base", "", titles, "gaussian"),
+        ADJACENCY,
+        Choice("direction", "Who has the record", "", {"remove": "P", "add": "Q"}),
+    ]
+    for key, told in plain["numbers"].items():
+        (low, high), whole = told["ends"], told["whole"]
+        fields.append(Quantity(key, told["label"], "", told["start"], low, high, whole=whole))
+    return pairs.worded(plain, language.in_each), by_key(*fields)
+
+
+def state(address: Mapping[str, str] | None = None) -> State:
+    """The page before anything is entered."""
+    return State(_known(tuple(MECHANISMS.items()))[1])
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """The table that a page asks for, or why there is none, by language."""
+    asked = state()
+    asked.read({key: str(value) for key, value in question.items()})
+    try:
+        if asked.notes:
+            raise ValueError(next(iter(asked.notes.values())))
+        mechanism = pairs.build(asked.values["mechanism"], asked.values)
+        pair = pairs.Pair(mechanism, asked.values["adjacency"], asked.values["direction"])
+        return {"table": pairs.worded(questions.ask(pairs.table, pair), language.in_each)}
+    except (ValueError, NotImplementedError) as error:
+        return {"refused": language.in_each(str(error))}
+
+
+def _asked() -> None:
+    question = st.session_state[_KEY].asked
+    st.session_state[_ANSWER] = {"key": question["key"], **answer(question)}
+
+
+def _spoken() -> None:
+    language.choose(st.session_state[_KEY].language)
+
+
+_page = component("mechanismsPage", browser.style("page/page", "mechanisms/mechanisms"))
