@@ -18,7 +18,7 @@ from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
-from dplearn.training.twin import on_trial
+from dplearn.training.trial import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
 Part = tuple[Any, Any, Tensor | None]

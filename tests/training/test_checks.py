@@ -20,7 +20,7 @@ from torch.nn.modules.lazy import LazyModuleMixin
 from cases import each
 from dplearn.training import Flat, check, clipped_sum
 from dplearn.training.passes import called
-from dplearn.training.twin import contents
+from dplearn.training.trial import contents
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
