@@ -21,8 +21,15 @@ from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.ground import validate
-from dplearn.training.layers import Rule, reads_inputs, rule_of, substitute_of, trained
-from dplearn.training.mixing import refuse_mixing
+from dplearn.training.layers import (
+    RULES,
+    SUBSTITUTES,
+    Rule,
+    reads_inputs,
+    refuse_mixing,
+    registered,
+    trained,
+)
 from dplearn.training.shared import Source, shared
 
 Edge = GradientEdge | Tensor
@@ -131,8 +138,9 @@ class Survey:
         names = {parameter: name for name, parameter in model.named_parameters()}
         parts, within, owners = [], {}, _owners(modules)
         for name, module in modules.items():
-            substitute = substitute_of(module) if any(map(trained, module.parameters())) else None
-            rule = rule_of(module)
+            trains = any(map(trained, module.parameters()))
+            substitute = registered(SUBSTITUTES, module) if trains else None
+            rule = registered(RULES, module)
             if substitute or module in owners:
                 parts.append((name, module, substitute, rule))
                 if not substitute and not rule:
