@@ -44,7 +44,7 @@ def differentiated(
     dtype = next(x.dtype for part in grads for x in part.values())
     widen = lambda x: x.to(dtype) if isinstance(x, Tensor) and x.is_floating_point() else x
     state = chain(call.module.named_parameters(remove_duplicate=False), call.module.named_buffers())
-    leaves, structure = tree_flatten((call.args, call.kwargs, call.within()))
+    leaves, structure = tree_flatten(call.tree())
     *_, within = tree_unflatten(rows, structure)
     # What all examples share has no gradient of one example: an inner call with it runs again.
     kept = [

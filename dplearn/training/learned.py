@@ -73,7 +73,9 @@ def _rows(two: Tape, three: Tape) -> Rows:
     sides, rows = defaultdict(lambda: ([], [])), {}
     for place, tape in enumerate((two, three)):
         for call in tape.calls:
-            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in call.leaves()]
+            first = [
+                len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in tree_leaves(call.tree())
+            ]
             sides[call.kind()][place].append(first)
     for kind, passes in sides.items():
         calls = zip(*passes, strict=False)  # data may choose how many
