@@ -74,22 +74,23 @@ class Records:
         """
         if step != self._due:
             self.forget()  # workers end before others are started
-            order: Any = self._order(lots(), micro_batch)
+            cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
+            # The micro-batches of each lot, with masks, and None after its last.
+            order: Any = (part for lot in lots() for part in (*cut(lot), None))
             options = {"batch_sampler": order, "collate_fn": _same, **self._source.options}
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
                 self._coming = iter(data.DataLoader(cast(Any, self._source), **options))
         self._due = step + 1
-        return map(self._taken, iter(partial(next, self._coming), None))
+        return self._lot()
+
+    def _lot(self) -> Iterator[Part]:
+        # A generator: an item that raises StopIteration does not end its lot.
+        while (part := next(self._coming)) is not None:
+            yield self._taken(part)
 
     def forget(self) -> None:
         """Drop what was loaded ahead; workers end."""
         self._due, self._coming = -1, iter(())
-
-    def _order(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Any]:
-        """What is loaded: the micro-batches of each lot, with masks, and None after its last."""
-        for lot in lots:
-            yield from micro_batches(lot, micro_batch, most=self._most)
-            yield None
 
     def _taken(self, part: Part) -> Part:
         """A micro-batch on the device; labels of 64 bits, as losses want them."""

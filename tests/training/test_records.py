@@ -168,6 +168,22 @@ def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, work
         assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - begun.plan.leaves_out
 
 
+class Ending(Items):
+    """Its last record looks like the end of a lot."""
+
+    def __getitem__(self, i):
+        return super().__getitem__(i) if i < 31 else next(iter(()))
+
+
+@each("workers", [0, 2])
+def test_an_item_that_stops_ends_no_lot(workers):
+    data = loaded(Ending(PAIRS.items), num_workers=workers)
+    trainer = started(data=data, plan=dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"))
+    with pytest.raises(RuntimeError):
+        trainer.step()
+    assert trainer.steps == 0
+
+
 def ragged(items):
     return pad_sequence([x for x, _ in items], batch_first=True), torch.stack([y for _, y in items])
 

@@ -127,7 +127,8 @@ def _layer(
         state = step(product, recurrent, added, states[-1])
         if smaller is not None:  # the output of an LSTM with `proj_size`
             output = F.linear(state[0], smaller)
-            record(partial(_smaller, "weight_hr" + name), state[:1], {}, output)
+            rule = lambda _, x, grad: {"weight_hr" + name: Outer(grad[:, None], x[0][:, None])}
+            record(rule, state[:1], {}, output)
             state = output, state[1]
         if lengths is not None:  # a sequence that has ended, or not begun, keeps its state
             alive = (t < lengths).to(given.device)[:, None]
@@ -141,10 +142,6 @@ def _layer(
             carried.append(torch.stack([state[1] for state in after], 1))
     record(partial(_products, name), (values, *carried), {}, given)
     return torch.stack([state[0] for state in after], 1), states[-1]
-
-
-def _smaller(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
-    return {name: Outer(grad[:, None], inputs[0][:, None])}
 
 
 def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
