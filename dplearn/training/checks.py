@@ -7,7 +7,7 @@ must add up to the ordinary gradient.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -88,10 +88,10 @@ def check(
             records = MadeUp((inputs, targets), works, batch, precise=precise, public=public)
             return _Trial(model, loss_fn, records, batch), start
 
-    try:
-        trial, start = begun(precise=True)
-    except Exception:  # whatever a model raises that fixes its types
-        trial, start = begun(precise=False)
+    found = None
+    with suppress(Exception):  # whatever a model raises that fixes its types
+        found = begun(precise=True)
+    trial, start = found or begun(precise=False)
     _check_kept(trial, start)
     with start():
         _check_all(trial)

@@ -127,7 +127,7 @@ class Tape:
             versions = _versions((args, kwargs))
             self.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
 
-    def ruled(self, name: str, module: Any, rule: Rule, forward: Any, *args: Any, **kwargs: Any):
+    def ruled(self, name: str, module: Any, rule: Rule, forward: Any, /, *args: Any, **kwargs: Any):
         """Forward pass of a module with a rule, which is noted."""
         output, compiling = forward(*args, **kwargs), torch.compiler.is_compiling()
         follows = compiling or not self.runs or not isinstance(module, nn.Embedding)
@@ -142,7 +142,7 @@ class Tape:
         # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
         return on_tensors(Tensor.clone, output) if compiling else output
 
-    def run(self, name: str | None, module: Any, forward: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(self, name: str | None, module: Any, forward: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Forward pass of a module without a rule; without a name, of one inside such a module.
 
         What the former calls is on record too, for `fallback`.

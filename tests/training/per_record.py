@@ -137,14 +137,16 @@ class Scaled(nn.Module):
 class Pair(nn.Bilinear):
     """A custom module with two inputs, keywords and two outputs."""
 
-    def forward(self, left, *, right, power: int = 2):
+    def forward(self, left, *, right, module: int = 2):
         mixed = torch.einsum("bi,kij,bj->bk", left, self.weight, right) + self.bias
-        return {"mixed": mixed, "size": (mixed**power).sum(1)}
+        return {"mixed": mixed, "size": (mixed**module).sum(1)}
 
 
 def pairs() -> Model:
     added = lambda output: output["mixed"] + output["size"][:, None]
-    return Model(lambda m, left, right: added(m.pair(left, right=right)), pair=Pair(3, 4, CLASSES))
+    return Model(
+        lambda m, left, right: added(m.pair(left, right=right, module=2)), pair=Pair(3, 4, CLASSES)
+    )
 
 
 class Mixing(nn.Module):
