@@ -177,7 +177,7 @@ class Ending(Items):
 
 @each("workers", [0, 2])
 def test_an_item_that_stops_ends_no_lot(workers):
-    data = loaded(Ending(PAIRS.items), num_workers=workers)
+    data = loaded(Ending(PAIRS.items), num_workers=workers, batch_size=32)
     trainer = started(data=data, plan=dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"))
     with pytest.raises(RuntimeError):
         trainer.step()
