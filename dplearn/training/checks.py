@@ -88,10 +88,9 @@ def check(
             records = MadeUp((inputs, targets), works, batch, precise=precise, public=public)
             return _Trial(model, loss_fn, records, batch), start
 
-    found = None
+    trial, start = begun(precise=False)  # records must suit the model as it is
     with suppress(Exception):  # whatever a model raises that fixes its types
-        found = begun(precise=True)
-    trial, start = found or begun(precise=False)
+        trial, start = begun(precise=True)
     _check_kept(trial, start)
     with start():
         _check_all(trial)
