@@ -30,7 +30,7 @@ from torch.utils._pytree import tree_leaves
 from trainer import seconds
 
 from dplearn.training import Flat, clipped_sum
-from dplearn.training.layers import rule_of, substitute_of
+from dplearn.training.layers import RULES, SUBSTITUTES, registered
 from dplearn.training.recording import recording
 
 NOTE = """\
@@ -147,9 +147,9 @@ def losses(outputs: Any, batch: int) -> Tensor:
 
 def kind(module: nn.Module, inputs: Inputs) -> str:
     """How this package differentiates a module."""
-    if substitute_of(module):
+    if registered(SUBSTITUTES, module):
         return "substitute"
-    if rule_of(module):
+    if registered(RULES, module):
         return "rule"
     with recording(module) as tape:
         module(*inputs)

@@ -14,7 +14,7 @@ import math
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -87,27 +87,18 @@ class Automatic(Bound):
 
 @dataclass(frozen=True, kw_only=True)
 class PerLayer(Bound):
-    r"""Each layer is clipped alone; together the norm stays below `max_grad_norm` = C > 0.
-
-    The norm of each of M layers is :math:`C / \sqrt M` (equal) or :math:`C \sqrt{d_m / d}`.
-    """
+    r"""Each of M layers is clipped alone, to :math:`C / \sqrt M` with C = `max_grad_norm` > 0."""
 
     max_grad_norm: float
-    allocation: Literal["equal", "dimension"] = "equal"
 
     def __post_init__(self) -> None:
         validate.positive(max_grad_norm=self.max_grad_norm)
-        validate.one_of(("equal", "dimension"), allocation=self.allocation)
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        layer = {name: name.rpartition(".")[0] for name in sizes}
-        layers = list(dict.fromkeys(layer.values()))
-        shares = [1.0] * len(layers)
-        if self.allocation == "dimension":
-            shares = [sum(sizes[name] for name in sizes if layer[name] == one) for one in layers]
-        norms = tuple(self.max_grad_norm * math.sqrt(s / sum(shares)) for s in shares)
-        of = {name: layers.index(prefix) for name, prefix in layer.items()}
-        return Groups(of=of, norms=norms, scales=(self.max_grad_norm,) * len(norms))
+        layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))
+        of = {name: layers.index(name.rpartition(".")[0]) for name in sizes}
+        norm, count = self.max_grad_norm, len(layers)
+        return Groups(of=of, norms=(norm / math.sqrt(count),) * count, scales=(norm,) * count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +125,7 @@ class Grouped(Bound):
     noise_multipliers: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        noise = self._multipliers()
+        noise = self._noise
         validate.integer(minimum=1, groups=len(self.norms))
         validate.positive(**{f"norms[{name!r}]": norm for name, norm in self.norms.items()})
         validate.positive(**{f"noise_multipliers[{name!r}]": z for name, z in noise.items()})
@@ -143,14 +134,15 @@ class Grouped(Bound):
                 f"Expected noise_multipliers for {sorted(self.norms)}, got {sorted(noise)}."
             )
 
-    def _multipliers(self) -> Mapping[str, float]:
+    @property
+    def _noise(self) -> Mapping[str, float]:
         given = self.noise_multipliers
         return dict.fromkeys(self.norms, 1.0) if given is None else given
 
     @property
     def noise_multiplier(self) -> float:
         """The noise multiplier of all groups together."""
-        return sum(z**-2 for z in self._multipliers().values()) ** -0.5
+        return sum(z**-2 for z in self._noise.values()) ** -0.5
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         prefixes = list(self.norms)
@@ -159,7 +151,7 @@ class Grouped(Bound):
         if lost:
             raise ValueError(f"Expected a group for every parameter, got none for {lost}.")
         of = {name: prefixes.index(max(matches, key=len)) for name, matches in fits.items()}
-        total, noise = self.noise_multiplier, self._multipliers()
+        total, noise = self.noise_multiplier, self._noise
         scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
         return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)
 

@@ -6,10 +6,8 @@ on how many there are, on their places or on what came before; and the gradients
 must add up to the ordinary gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -27,11 +25,10 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
-from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
 from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.twin import contents, on_trial, stored
+from dplearn.training.trial import MadeUp, contents, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
 _SEEDS = 4
@@ -70,54 +67,41 @@ def check(
     ValueError: Expected records to be separate, but the loss of record 0 depends on other rows ...
     """
     validate.integer(minimum=4, batch=batch)
-    with recording(model):  # refuses by name before anything runs
-        works = partial(_check_works, model, loss_fn)
+    Survey.of(model)  # refuses by name before anything runs
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
 
-    def records(*, precise: bool) -> MadeUp:
-        with on_trial(*modules, precise=precise):
-            return MadeUp((inputs, targets), works, precise=precise, public=public)
+    def works(pair: Any) -> Any:
+        with forked(device_of(model), 0):
+            outputs = called(model, pair[0])
+            losses = loss_fn(outputs, pair[1])
+        check_losses(losses)
+        if not losses.isfinite().all():
+            raise ValueError(
+                "Expected finite losses of made-up records, got some that are not for all kinds of "
+                "numbers tried. Give public records as an example."
+            )
+        return outputs
 
-    drawn, precise = records(precise=False), True
-    try:
-        drawn = records(precise=True)
-    except Exception:  # whatever a model raises that fixes its types
-        precise = False
-    start = partial(on_trial, *modules, precise=precise)
-    with start():
-        trial = _Trial(model, loss_fn, drawn, batch)
+    def begun(precise: bool) -> tuple[_Trial, Callable[[], Any]]:
+        start = partial(on_trial, *modules, precise=precise)
+        with start():
+            records = MadeUp((inputs, targets), works, batch, precise=precise, public=public)
+            return _Trial(model, loss_fn, records, batch), start
+
+    trial, start = begun(precise=False)  # records must suit the model as it is
+    with suppress(Exception):  # whatever a model raises that fixes its types
+        trial, start = begun(precise=True)
     _check_kept(trial, start)
     with start():
         _check_all(trial)
 
 
-def _check_works(model: nn.Module, loss_fn: Loss, pair: Any) -> Any:
-    """The model's outputs; raises unless it takes such records."""
-    with forked(device_of(model), 0):
-        outputs = called(model, pair[0])
-        losses = loss_fn(outputs, pair[1])
-    check_losses(losses)
-    if not losses.isfinite().all():
-        raise ValueError(
-            "Expected finite losses of made-up records, got some that are not for all kinds of "
-            "numbers tried. Give public records as an example."
-        )
-    return outputs
-
-
 class _Trial:
-    """A model and batches of made-up records, which have numbers.
-
-    First come `size` ordinary ones, then as many that are larger, smaller, and with entries that
-    are not a number; then in each style as many short ones and long ones.
-    """
+    """A model and made-up records, by their numbers; `size` of them are looked at at once."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss, records: MadeUp, size: int) -> None:
-        self.model, self.loss_fn, self.size, self._records = model, loss_fn, size, records
-        scales = [1.0] * size + [9.0] * size + [0.1] * size + [1.0] * size
-        self._pool = records.draw(scales, size, styled=[0.01] * size + [9.0] * size)
-        self.styles = records.styles
-        leaves = *tree_leaves(self._pool), *model.parameters()
+        self.model, self.loss_fn, self.size, self.records = model, loss_fn, size, records
+        leaves = *tree_leaves(records.rows(range(size))), *model.parameters()
         floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
         eps = max(torch.finfo(x.dtype).eps for x in floating)
         # What rounding may change, relatively: a model in float64 may have parts in float32.
@@ -127,34 +111,42 @@ class _Trial:
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
-        inputs, targets = self._records.rows(self._pool, numbers)
+        inputs, targets = self.records.rows(numbers)
         with forked(self._device, seed), recording(self.model, self._survey) as tape:
             tape.rows = self._rows
             losses = self.loss_fn(called(self.model, inputs), targets)
         check_losses(losses)
         return tape.calls, losses
 
+    def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:
+        """Clipped sum of the kept ones of these records."""
+        mask = torch.tensor([number in kept for number in numbers], device=self._device)
+        parts = self.model, self.loss_fn, *self.records.rows(numbers)
+        with forked(self._device, seed):
+            return added_sum(*parts, clip=self._clip, mask=mask, survey=self._survey)
+
     def look(self, numbers: Sequence[int], kept: Sequence[int], seed: int) -> tuple[Tensor, Tensor]:
         """Of the kept ones of these records losses (kept, 1) and clipped sum (1, parameters)."""
-        part = self._clipped(numbers, [number in kept for number in numbers], seed)
+        part = self.clipped(numbers, kept, seed)
         places = [list(numbers).index(number) for number in kept]
         return part.losses[places, None], torch.cat([x.flatten() for x in part.sums.values()])[None]
 
+    def alone(self, kept: Sequence[int], seed: int) -> tuple[Tensor, Tensor]:
+        """The same of lots of one record each."""
+        try:
+            looks = [self.look([one], [one], seed) for one in kept]
+        except Exception as error:
+            raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
+        losses, sums = zip(*looks, strict=True)
+        return torch.cat(losses), torch.cat(sums).sum(0, keepdim=True)
+
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
-        self._rows = learn(
-            self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size))
-        )
-        norms = self._clipped(range(self.size), [True] * self.size, 0).norms
-        middle = norms[norms.isfinite()].median().item() if norms.isfinite().any() else 0.0
-        if middle > 0:
+        ordinary = range(self.size)
+        self._rows = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
+        norms = self.clipped(ordinary, ordinary).norms
+        if (middle := norms[norms.isfinite()].nanmedian().item()) > 0:  # nan if there is none
             self._clip = Clip.of(self.model, Flat(1e-3 * middle))
-
-    def _clipped(self, numbers: Sequence[int], counts: list[bool], seed: int) -> ClippedSum:
-        parts = self.model, self.loss_fn, *self._records.rows(self._pool, numbers)
-        mask = torch.tensor(counts, device=self._device)
-        with forked(self._device, seed):
-            return added_sum(*parts, clip=self._clip, mask=mask, survey=self._survey)
 
     def random(self) -> bool:
         """Whether losses depend on the random state."""
@@ -164,7 +156,7 @@ class _Trial:
     def equal(self, first: Tensor, second: Tensor) -> bool:
         """Whether rows are the same but for rounding."""
         sizes = first.norm(dim=1)
-        typical = sizes[sizes.isfinite()].median() if sizes.isfinite().any() else 0.0
+        typical = sizes[sizes.isfinite()].nanmedian().nan_to_num()
         near = (first - second).norm(dim=1) <= self._room * (sizes + 0.01 * typical)
         odd = first.isnan() & second.isnan() | (first == second)
         return bool((near | odd.all(1)).all())
@@ -183,17 +175,13 @@ def _check_all(trial: _Trial) -> None:
     random = trial.random()
     for seed in range(_SEEDS) if random else (0,):
         _check_separate(trial, seed, together=not random)
-    if random and _quiet(trial):
-        _check_separate(trial, 0, together=True)
-
-
-def _quiet(trial: _Trial) -> bool:
-    """Switch dropout off, for as long as this trial lasts; whether nothing random is left."""
-    for module in trial.model.modules():
-        for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
-            if isinstance(vars(module).get(name), float):
-                setattr(module, name, 0.0)
-    return not trial.random()
+    if random:  # switch dropout off, for as long as this trial lasts
+        for module in trial.model.modules():
+            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
+                if isinstance(vars(module).get(name), float):
+                    setattr(module, name, 0.0)
+        if not trial.random():
+            _check_separate(trial, 0, together=True)
 
 
 def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
@@ -242,27 +230,26 @@ def _check_separate(trial: _Trial, seed: int, *, together: bool) -> None:
         key = tuple(batch), tuple(kept)
         try:
             before[key] = before[key] if key in before else trial.look(batch, kept, seed)
-            after = trial.look(other, kept, seed)
-        except Exception as error:
+            after = trial.look(other, kept, seed) if other else trial.alone(kept, seed)
+        except Exception:
             if "missing" in what:
                 continue  # a model may refuse what is not a number
-            if len(other) > 1:
-                raise
-            raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
+            raise
         if not all(map(trial.equal, before[key], after)):
-            cause = (
-                "mixes records" if other != batch else "remembers, or draws not from torch's seed"
-            )
+            mixes, keeps = "mixes records", "remembers, or draws not from torch's seed"
             raise ValueError(
                 "Expected what a record loses and adds to the sum not to depend on others, but it "
-                f"is different {what}: the model or the loss {cause}."
+                f"is different {what}: the model or the loss {keeps if other == batch else mixes}."
             )
 
 
 def _experiments(
     trial: _Trial, together: bool
 ) -> Iterator[tuple[str, list[int], list[int], list[int]]]:
-    """What is different, which records are compared, and two batches that contain them."""
+    """What is different, which records are compared, and two batches that contain them.
+
+    Instead of the second batch there may be none: each is alone.
+    """
     size, places = trial.size, range(0, trial.size, 3)
     kept, spoilt = list(places), [3 * size + i for i in places]
     # The kept ones in their places, others from a part of the pool.
@@ -275,17 +262,17 @@ def _experiments(
     yield "beside smaller records", kept, batch, among(kept, 2)
     yield "beside missing values", kept, batch, among(kept, 3)
     yield "with missing values of its own", spoilt, among(spoilt, 0), among(spoilt, 1)
-    for style in range(trial.styles):
-        short = [(4 + 2 * style) * size + i for i in places]
-        beside, longer = (among(short, part + 2 * style) for part in (4, 5))
+    for part in range(4, 4 + 2 * trial.records.styles, 2):
+        short = [part * size + i for i in places]
+        beside, longer = among(short, part), among(short, part + 1)
         yield "beside longer records, or fewer ignored labels", short, beside, longer
     if together:
         moved = [batch[i] for i in torch.randperm(size, generator=torch.Generator().manual_seed(0))]
         fewer = [i for i in moved if i in kept or i < size // 3]
         yield "in other places", kept, batch, moved
         yield "in a smaller batch", kept, batch, fewer
-        for one in (*kept[:3], *(size + i for i in kept[:3])):
-            yield "on its own", [one], batch if one < size else [i + size for i in batch], [one]
+        yield "on its own", kept, batch, []
+        yield "on its own", [i + size for i in kept], [i + size for i in batch], []
 
 
 def _check_gradients(calls: list[Call], losses: Tensor) -> None:

@@ -7,9 +7,8 @@ concatenation more, and dropout inside it is that of the forward pass. A module 
 draws random numbers would draw others the second time: it is refused.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -44,7 +43,7 @@ def differentiated(
     dtype = next(x.dtype for part in grads for x in part.values())
     widen = lambda x: x.to(dtype) if isinstance(x, Tensor) and x.is_floating_point() else x
     state = chain(call.module.named_parameters(remove_duplicate=False), call.module.named_buffers())
-    leaves, structure = tree_flatten((call.args, call.kwargs, call.within()))
+    leaves, structure = tree_flatten(call.tree())
     *_, within = tree_unflatten(rows, structure)
     # What all examples share has no gradient of one example: an inner call with it runs again.
     kept = [
@@ -60,64 +59,60 @@ def differentiated(
         for x, n in zip(leaves, rows, strict=True)
     ]
     fixed = {name: widen(x.detach()) for name, x in state}
-    own_code = _OwnCode(call, structure, kept, [0 if n else None for n in rows], fixed)
-    return own_code.gradients({name: fixed[name] for name in names}, grads, leaves, batch)
+    split = [0 if n else None for n in rows]
+    parameters = {name: fixed[name] for name in names}
+    loss = partial(_loss, call, structure, kept, split, fixed)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
+            each = vmap(grad(loss), in_dims=(None, 0, *split))
+            return each(parameters, grads, *leaves)
+    except RuntimeError as error:
+        if "randomness" in str(error):
+            raise _random(call.module) from error
+    at = lambda i: [x if d is None else x[i] for x, d in zip(leaves, split, strict=True)]
+    one = lambda mine, i: loss(mine, tree_map(lambda g: g[i], grads), *at(i))
+    return _one_by_one(call.module, one, parameters, batch)
 
 
-@dataclass(frozen=True)
-class _OwnCode:
-    """A module's own code, to run again for one example; some of the inner calls are kept."""
+def _loss(
+    call: Call,
+    structure: Any,  # of all arguments, and of what went in and out inside
+    kept: Sequence[bool],  # which inner calls do not run again
+    split: Sequence[int | None],  # 0 for leaves with rows of one example
+    state: dict[str, Tensor],
+    parameters: dict[str, Tensor],
+    grads: Grads,
+    *leaves: Any,
+) -> Tensor:
+    """Outputs of a module's own code, and inputs of inner calls, times their gradients."""
+    # Copies, since the module may write into its inputs.
+    own = [x if d is None else x.clone() for x, d in zip(leaves, split, strict=True)]
+    args, kwargs, within = tree_unflatten(own, structure)
+    outputs = [pair[1] if keep else _AGAIN for pair, keep in zip(within, kept, strict=True)]
+    with _giving(call.inner, outputs) as values:
+        state = {**state, **parameters}
+        output = functional_call(call.module, state, args, kwargs, tie_weights=False)
+    parts = zip([tree_leaves(output), *values], grads, strict=True)
+    return torch.stack(
+        [(value[i] * g).sum() for value, part in parts for i, g in part.items()]
+    ).sum()
 
-    call: Call
-    structure: Any  # of all arguments, and of what went in and out inside
-    kept: Sequence[bool]
-    split: Sequence[int | None]  # 0 for leaves with rows of one example
-    state: dict[str, Tensor]
 
-    def loss(self, parameters: dict[str, Tensor], grads: Grads, *leaves: Any) -> Tensor:
-        """Outputs and inputs of inner calls that are kept, times their gradients."""
-        # Copies, since the module may write into its inputs.
-        own = [x if d is None else x.clone() for x, d in zip(leaves, self.split, strict=True)]
-        args, kwargs, within = tree_unflatten(own, self.structure)
-        kept = zip(within, self.kept, strict=True)
-        outputs = [pair[1] if keep else _AGAIN for pair, keep in kept]
-        with _giving(self.call.inner, outputs) as values:
-            state = {**self.state, **parameters}
-            output = functional_call(self.call.module, state, args, kwargs, tie_weights=False)
-        parts = zip([tree_leaves(output), *values], grads, strict=True)
-        pairs = [(value[i], g) for value, part in parts for i, g in part.items()]
-        return torch.stack([(value * g).sum() for value, g in pairs]).sum()
-
-    def gradients(
-        self, parameters: dict[str, Tensor], grads: Grads, leaves: list[Any], batch: int
-    ) -> dict[str, Tensor]:
-        """Gradients of the loss of each example, in one go if that can be."""
-        try:
-            with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
-                each = vmap(grad(self.loss), in_dims=(None, 0, *self.split))
-                return each(parameters, grads, *leaves)
-        except RuntimeError as error:
-            if "randomness" in str(error):
-                raise _random(self.call.module) from error
-            return self._one_by_one(parameters, grads, leaves, batch)
-
-    def _one_by_one(
-        self, parameters: dict[str, Tensor], grads: Grads, leaves: list[Any], batch: int
-    ) -> dict[str, Tensor]:
-        """The same by ordinary autograd in a loop."""
-        cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
-        states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
-        before, rows = states(), []
-        for i in range(batch):
-            mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}
-            at = [x if d is None else x[i] for x, d in zip(leaves, self.split, strict=True)]
-            with torch.enable_grad():
-                value = self.loss(mine, tree_map(lambda g, i=i: g[i], grads), *at)
-                value = value + sum(0 * x.sum() for x in mine.values())  # not all may be used
-            rows.append(torch.autograd.grad(value, list(mine.values())))
-        if not all(map(torch.equal, before, states())):
-            raise _random(self.call.module)
-        return {name: torch.stack([row[k] for row in rows]) for k, name in enumerate(parameters)}
+def _one_by_one(
+    module: nn.Module, loss: Callable[..., Tensor], parameters: dict[str, Tensor], batch: int
+) -> dict[str, Tensor]:
+    """Gradients of ``loss(parameters, i)`` of each example by ordinary autograd in a loop."""
+    cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
+    states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
+    before, rows = states(), []
+    for i in range(batch):
+        mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}
+        with torch.enable_grad():
+            value = loss(mine, i) + sum(0 * x.sum() for x in mine.values())  # not all may be used
+        rows.append(torch.autograd.grad(value, list(mine.values())))
+    if not all(map(torch.equal, before, states())):
+        raise _random(module)
+    return {name: torch.stack([row[k] for row in rows]) for k, name in enumerate(parameters)}
 
 
 @contextmanager

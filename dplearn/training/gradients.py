@@ -173,7 +173,11 @@ def _recorded_sum(
     losses = loss_fn(called(model, inputs), targets)
     tape.runs = False
     check_losses(losses)
-    _check_mask(mask, losses)
+    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
+        raise ValueError(
+            f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
+            f"got {mask.dtype} and {tuple(mask.shape)}."
+        )
     gradients = per_example(tape, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), exactly(losses.device):
@@ -200,14 +204,6 @@ class Clip(NamedTuple):
     def zeros(self) -> tuple[dict[str, Tensor], float]:
         """Room for the clipped sum of each parameter, and what to multiply it with."""
         return {name: zeros(parameter) for name, parameter in self.parameters.items()}, 1.0
-
-
-def _check_mask(mask: Tensor | None, losses: Tensor) -> None:
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
-        raise ValueError(
-            f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
-            f"got {mask.dtype} and {tuple(mask.shape)}."
-        )
 
 
 def _clipped(

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Call, Rows, Tape, recording, state_of
+from dplearn.training.recording import Rows, Tape, recording, state_of
 
 # What was learned of each model, and the modes and trainable parameters it had then.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
@@ -51,7 +51,8 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     (two, _), (tape, losses) = passed(2, {}), passed(3, {})
     before, known = _LEARNED.get(model, (None, {}))
     tape.rows = rows = (known if before == state_of(model) else {}) | _rows(two, tape)
-    tables = [call for call in tape.calls if rows[call.kind()] == (0,) and _looks_up(call)]
+    looked_up = [call for call in tape.calls if isinstance(call.module, nn.Embedding) and call.args]
+    tables = [call for call in looked_up if rows[call.kind()] == (0,)]
     if tables:  # learn what they meet, with numbers of records that are no other size
         shapes = [(*call.args[0].shape, call.module.embedding_dim) for call in tables]
         shapes += [x.shape[1:] for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)]
@@ -64,27 +65,20 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     return rows
 
 
-def _looks_up(call: Call) -> bool:
-    return isinstance(call.module, nn.Embedding) and bool(call.args)
-
-
 def _rows(two: Tape, three: Tape) -> Rows:
     """Rows per record of the arguments of all calls; -1 where the two passes do not tell."""
     sides, rows = defaultdict(lambda: ([], [])), {}
     for place, tape in enumerate((two, three)):
         for call in tape.calls:
-            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in call.leaves()]
+            leaves = tree_leaves(call.tree())
+            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in leaves]
             sides[call.kind()][place].append(first)
+    per_record = lambda two, three: 0 if two == three else two // 2 if 3 * two == 2 * three else -1
     for kind, passes in sides.items():
         calls = zip(*passes, strict=False)  # data may choose how many
-        uses = {tuple(map(_per_record, *call)) for call in calls}
+        uses = {tuple(map(per_record, *call)) for call in calls}
         rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
     return rows
-
-
-def _per_record(two: int, three: int) -> int:
-    """Rows that belong to a record, from the rows of two records and of three."""
-    return 0 if two == three else two // 2 if 3 * two == 2 * three else -1
 
 
 def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:

@@ -8,7 +8,7 @@ because the edge names the value before it.
 """
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,8 +21,15 @@ from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.ground import validate
-from dplearn.training.layers import Rule, reads_inputs, rule_of, substitute_of, trained
-from dplearn.training.mixing import refuse_mixing
+from dplearn.training.layers import (
+    RULES,
+    SUBSTITUTES,
+    Rule,
+    reads_inputs,
+    refuse_mixing,
+    registered,
+    trained,
+)
 from dplearn.training.shared import Source, shared
 
 Edge = GradientEdge | Tensor
@@ -62,17 +69,14 @@ class Call:
     versions: tuple[int, ...]
     inner: tuple[Inner, ...] = ()
 
-    def leaves(self) -> list[Any]:
-        """All arguments in one list, as `rows` counts them, and what went in and out inside."""
-        return tree_leaves((self.args, self.kwargs, self.within()))
-
-    def within(self) -> list[Any]:
-        """What went into the calls inside that gradients are of, and what came out."""
-        return [(cut.inputs, cut.output) for cut in self.inner]
+    def tree(self) -> Any:
+        """All arguments, as `rows` counts their leaves, and what went in and out inside."""
+        return self.args, self.kwargs, [(cut.inputs, cut.output) for cut in self.inner]
 
     def kind(self) -> tuple[Any, ...]:
         """Name of the module and dimensions of its arguments, the same for calls alike."""
-        return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in self.leaves())
+        leaves = tree_leaves(self.tree())
+        return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in leaves)
 
     def check_unchanged(self) -> None:
         """Raise if an input was overwritten after the module had read it."""
@@ -85,7 +89,7 @@ class Call:
 
 def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
     """Rows per record of the arguments of this call; NotImplementedError if nobody knows."""
-    leaves = call.leaves()
+    leaves = tree_leaves(call.tree())
     learned = rows.get(call.kind(), (-1,) * len(leaves))
     for count, leaf in zip(learned, leaves, strict=True):
         if count < 0 and isinstance(leaf, Tensor) and leaf.dim() and len(leaf) % batch == 0:
@@ -111,6 +115,81 @@ class Tape:
     rows: Rows = field(default_factory=dict)  # see `learned`
     learns: int = 0  # records of a pass from which that is learned
 
+    def note(
+        self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
+    ) -> None:
+        """Add a call to the record, unless no gradient flows through it."""
+        leaves = enumerate(_leaves(output))
+        edges = {i: _edge(x) for i, x in leaves if isinstance(x, Tensor) and x.requires_grad}
+        if edges and self.runs:
+            read = reads_inputs(module, rule)
+            args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
+            versions = _versions((args, kwargs))
+            self.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
+
+    def ruled(self, name: str, module: Any, rule: Rule, forward: Any, /, *args: Any, **kwargs: Any):
+        """Forward pass of a module with a rule, which is noted."""
+        output, compiling = forward(*args, **kwargs), torch.compiler.is_compiling()
+        follows = compiling or not self.runs or not isinstance(module, nn.Embedding)
+        index = None if follows else next(iter((*args, *kwargs.values())))
+        if index is not None and self.rows.get((name, index.dim())) == (0,):  # for all records
+            note = partial(self.note, name, module)
+            return shared(Source(name, self, note, rule, index, output))
+        if not compiling and isinstance(output, Tensor) and output._is_view():
+            # An alias that is none: an activation in place would cut the edge of a view.
+            output = torch.ops.aten._unsafe_view(output, output.shape)
+        self.note(name, module, rule, args, kwargs, output)
+        # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
+        return on_tensors(Tensor.clone, output) if compiling else output
+
+    def run(self, name: str | None, module: Any, forward: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Forward pass of a module without a rule; without a name, of one inside such a module.
+
+        What the former calls is on record too, for `fallback`.
+        """
+        outer, inputs, before = self.inner, {}, ()
+        if not self.runs or (name is None and outer is None):
+            return forward(*args, **kwargs)
+        if outer is not None:
+            args, kwargs, inputs = _apart((args, kwargs))
+            before = _versions((args, kwargs))
+        self.inner = None if name is None else []
+        try:
+            output = forward(*args, **kwargs)
+            if name is not None:
+                output = _fresh(output)
+                self.note(name, module, None, args, kwargs, output, *(self.inner or ()))
+        finally:
+            self.inner = outer
+        if outer is not None:
+            edges = {place: _edge(x) for place, x in inputs.items()}
+            inputs, given = on_tensors(Tensor.detach, (inputs, output))
+            kept = before == _versions((args, kwargs))
+            if torch.compiler.is_compiling():  # what is stored must not be overwritten
+                output = on_tensors(Tensor.clone, output)
+                kept = not any(getattr(x, "inplace", False) for x in module.modules())
+            outer.append(Inner(module, edges, inputs, given, _versions(given) if kept else None))
+        return output
+
+    def uncalled(self, owners: Collection[nn.Module], model: Any, args: Any, kwargs: Any, out: Any):
+        """Note the whole model if a layer's parameters were used without a call of that layer."""
+        called = {call.module for call in self.calls}
+        if not self.runs or called.issuperset(owners):
+            return out
+        parameters = [parameter for _, parameter in owned(model, called)]
+        ends = [x for x in _leaves(out) if isinstance(x, Tensor) and x.requires_grad]
+        if not parameters or not ends:
+            return out
+        if not torch.compiler.is_compiling():
+            options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
+            ones = [torch.ones_like(x) for x in ends]
+            used = torch.autograd.grad(ends, parameters, ones, **options)
+            if all(x is None for x in used):
+                return out
+        out = _fresh(out)
+        self.note("", model, None, args, kwargs, out)
+        return out
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -131,8 +210,9 @@ class Survey:
         names = {parameter: name for name, parameter in model.named_parameters()}
         parts, within, owners = [], {}, _owners(modules)
         for name, module in modules.items():
-            substitute = substitute_of(module) if any(map(trained, module.parameters())) else None
-            rule = rule_of(module)
+            trains = any(map(trained, module.parameters()))
+            substitute = registered(SUBSTITUTES, module) if trains else None
+            rule = registered(RULES, module)
             if substitute or module in owners:
                 parts.append((name, module, substitute, rule))
                 if not substitute and not rule:
@@ -148,10 +228,27 @@ def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
     Nothing stays on the model afterwards, also after an exception.
     """
     tape, undo = observed(model, survey or Survey.of(model))
-    try:
+    with undo:
         yield tape
-    finally:
-        undo()
+
+
+def observed(model: nn.Module, survey: Survey) -> tuple[Tape, ExitStack]:
+    """The record of all calls from now on, and what stops it."""
+    tape, undo = Tape(names=survey.names), ExitStack()
+    for name, module, substitute, rule in survey.parts:
+        if substitute:
+            forward = partial(substitute, module, partial(tape.note, name, module))
+        elif rule:
+            forward = partial(tape.ruled, name, module, rule, module.forward)
+        else:
+            forward = partial(tape.run, name, module, module.forward)
+        undo.callback(replaced(module, forward))
+    for module in survey.within:
+        undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
+    if model not in survey.owners:
+        hook = partial(tape.uncalled, survey.owners)
+        undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
+    return tape, undo
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
@@ -167,28 +264,6 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
-def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], object]]:
-    """The record of all calls from now on, and what stops it."""
-    tape, undo = Tape(names=survey.names), []
-    for name, module, substitute, rule in survey.parts:
-        note = partial(_note, tape, name, module)
-        if substitute:
-            forward = partial(substitute, module, note)
-        elif rule:
-            forward = partial(_ruled, module.forward, partial(note, rule))
-            if isinstance(module, nn.Embedding):
-                forward = partial(_looked_up, tape, name, forward, module.forward, note, rule)
-        else:
-            forward = partial(_run, tape, module, module.forward, note)
-        undo.append(replaced(module, forward))
-    for module in survey.within:
-        undo.append(replaced(module, partial(_run, tape, module, module.forward, None)))
-    if model not in survey.owners:
-        hook = partial(_uncalled, tape, survey.owners)
-        undo.append(model.register_forward_hook(hook, with_kwargs=True).remove)
-    return tape, lambda: [back() for back in reversed(undo)]
-
-
 def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
     """Modules whose forward passes use trainable parameters of their own or of their lists."""
 
@@ -196,9 +271,7 @@ def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
         part = parts[name]
         list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
         weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
-        if name and (list_only or weighs):
-            return runs(above)
-        return part
+        return runs(above) if name and (list_only or weighs) else part
 
     own = lambda module: any(map(trained, module._parameters.values()))
     return {runs(name): None for name, module in parts.items() if own(module)}
@@ -221,87 +294,6 @@ def replaced(module: nn.Module, forward: Callable[..., Any]) -> Callable[[], Non
     if before:
         return partial(setattr, module, "forward", before)
     return partial(delattr, module, "forward")
-
-
-def _ruled(
-    forward: Callable[..., Any], note: Callable[..., None], *args: Any, **kwargs: Any
-) -> Any:
-    """Forward pass of a module with a rule, which is noted."""
-    output = forward(*args, **kwargs)
-    compiling = torch.compiler.is_compiling()
-    if not compiling and isinstance(output, Tensor) and output._is_view():
-        # An alias that is none: an activation in place would cut the edge of a view.
-        output = torch.ops.aten._unsafe_view(output, output.shape)
-    note(args, kwargs, output)
-    # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
-    return on_tensors(Tensor.clone, output) if compiling else output
-
-
-def _looked_up(
-    tape: Tape, name: str, ruled: Any, forward: Any, note: Any, rule: Rule, input: Tensor
-) -> Tensor:
-    """Rows of a table; followed until they meet records where all records share them."""
-    shares = tape.runs and tape.rows.get((name, input.dim())) == (0,)
-    if not shares or torch.compiler.is_compiling():
-        return ruled(input)
-    return shared(Source(name, tape, note, rule, input, forward(input)))
-
-
-def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:
-    """Forward pass of a module without a rule (then it is noted), or of one inside such a module.
-
-    What the former calls is on record too, for `fallback`.
-    """
-    outer, inputs, before = tape.inner, {}, ()
-    if not tape.runs or (note is None and outer is None):
-        return forward(*args, **kwargs)
-    if outer is not None:
-        args, kwargs, inputs = _apart((args, kwargs))
-        before = _versions((args, kwargs))
-    tape.inner = None if note is None else []
-    try:
-        output = forward(*args, **kwargs)
-        if note is not None:
-            output = _fresh(output)
-            note(None, args, kwargs, output, tuple(tape.inner or ()))
-    finally:
-        tape.inner = outer
-    if outer is not None:
-        edges = {place: _edge(x) for place, x in inputs.items()}
-        inputs, stored = on_tensors(Tensor.detach, (inputs, output))
-        if torch.compiler.is_compiling():  # what is stored must not be overwritten
-            output = on_tensors(Tensor.clone, output)
-        kept = before == _versions((args, kwargs)) and not _overwrites(module)
-        outer.append(Inner(module, edges, inputs, stored, _versions(stored) if kept else None))
-    return output
-
-
-def _uncalled(
-    tape: Tape, owners: Collection[nn.Module], model: nn.Module, args: Any, kwargs: Any, output: Any
-) -> Any:
-    """Note the whole model if a layer's parameters were used without a call of that layer."""
-    called = {call.module for call in tape.calls}
-    if not tape.runs or called.issuperset(owners):
-        return output
-    parameters = [parameter for _, parameter in owned(model, called)]
-    ends = [x for x in _leaves(output) if isinstance(x, Tensor) and x.requires_grad]
-    if not parameters or not ends:
-        return output
-    if not torch.compiler.is_compiling():
-        options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
-        ones = [torch.ones_like(x) for x in ends]
-        used = torch.autograd.grad(ends, parameters, ones, **options)
-        if all(x is None for x in used):
-            return output
-    output = _fresh(output)
-    _note(tape, "", model, None, args, kwargs, output)
-    return output
-
-
-def _overwrites(module: nn.Module) -> bool:
-    """Whether a module writes into its input; the compiler does not tell afterwards."""
-    compiling = torch.compiler.is_compiling()
-    return compiling and any(getattr(x, "inplace", False) for x in module.modules())
 
 
 def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor]]:
@@ -328,35 +320,11 @@ def _edge(value: Tensor) -> Edge:
     return value if torch.compiler.is_compiling() else get_gradient_edge(value)
 
 
-def _note(
-    tape: Tape,
-    name: str,
-    module: nn.Module,
-    rule: Rule | None,
-    args: Any,
-    kwargs: Any,
-    output: Any,
-    inner: tuple[Inner, ...] = (),
-) -> None:
-    """Add a call to the record, unless no gradient flows through it."""
-    edges = {
-        place: _edge(leaf)
-        for place, leaf in enumerate(_leaves(output))
-        if isinstance(leaf, Tensor) and leaf.requires_grad
-    }
-    if edges and tape.runs:
-        read = reads_inputs(module, rule)
-        args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-        versions = _versions((args, kwargs))
-        tape.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
-
-
 def _versions(tree: Any) -> tuple[int, ...]:
     """Version of each tensor: how often it was changed in place. The compiler knows none."""
-    if torch.compiler.is_compiling():
-        return ()
-    versions = []
-    on_tensors(lambda leaf: versions.append(leaf._version), tree)
+    versions: list[int] = []
+    if not torch.compiler.is_compiling():
+        on_tensors(lambda leaf: versions.append(leaf._version), tree)
     return tuple(versions)
 
 

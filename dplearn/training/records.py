@@ -2,11 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import tee
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -19,17 +18,15 @@ from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
-from dplearn.training.twin import on_trial
+from dplearn.training.trial import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
 Part = tuple[Any, Any, Tensor | None]
 
 _ARRAYS = Tensor, np.ndarray
 # What a DataLoader knows of how items are loaded, not of which.
-_LOADING = (
-    *("num_workers", "prefetch_factor", "worker_init_fn", "multiprocessing_context"),
-    *("pin_memory", "timeout", "generator"),
-)
+_LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
+    generator"""
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
 # Records whose digests are compared between processes if each must be loaded.
@@ -37,172 +34,164 @@ _DIGESTED = 4096
 
 
 class Records:
-    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on a device.
-
-    Arrays are moved there at once if they take at most half of what is free.
-    """
+    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on a device."""
 
     def __init__(self, dataset: Any, plan: Plan, *, device: torch.device) -> None:
         self._device, self._due, self._coming = device, -1, iter(())
-        self._dataset, self._collate, self._options = _source(dataset, plan, device)
+        self._source = _source(dataset, plan, device)
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         # On a processor few rows at a time take less memory, and stay in its caches.
         self._most = largest_pass(plan, len(self)) if device.type == "cpu" else None
 
     def __len__(self) -> int:
-        return len(self._dataset)
+        return len(self._source)
 
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
-        return self._taken(self._fetched(index))
+        return self._taken((*self._source.take(index), None))[:2]
 
     def digests(self, key: bytes) -> list[bytes]:
         """A keyed digest of each record; of so many at most where each must be loaded."""
-        whole = isinstance(self._dataset, _Arrays)
+        whole = self._source.arrays
         count = len(self) if whole else min(len(self), _DIGESTED)
         places = np.linspace(0, len(self) - 1, count).astype(np.int64)
-        # Items one by one: what they are collated with may change their shape.
-        lots = np.array_split(places, math.ceil(count / _DIGESTED) if whole else count)
-        digest = partial(hashlib.blake2b, digest_size=16, key=key)
         found = []
-        for lot in lots:
-            leaves = [x for x in tree_leaves(self._fetched(lot)) if isinstance(x, Tensor)]
-            found += [
-                digest(b"".join(row)).digest() for row in zip(*map(_rows, leaves), strict=True)
-            ]
+        # Items one by one: what they are collated with may change their shape.
+        for lot in np.array_split(places, math.ceil(count / _DIGESTED) if whole else count):
+            leaves = [x for x in tree_leaves(self._source.take(lot)) if isinstance(x, Tensor)]
+            plain = [x.detach().cpu().contiguous().flatten().view(torch.uint8) for x in leaves]
+            rows = torch.cat([x.view(len(lot), -1) for x in plain], 1).numpy()
+            found += [hashlib.blake2b(row, digest_size=16, key=key).digest() for row in rows]
         return found
 
     def parts(
         self, step: int, lots: Callable[[], Iterator[Lot]], micro_batch: int | None
-    ) -> Iterable[Part]:
+    ) -> Iterator[Part]:
         """Micro-batches of a step's lot; `lots` gives those of this and all later steps.
 
         Workers load lots before they are needed. After a step that failed they begin anew.
         """
         if step != self._due:
             self.forget()  # workers end before others are started
-            self._coming = self._batches(lots(), micro_batch)
+            cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
+            # The micro-batches of each lot, with masks, and None after its last.
+            order: Any = (part for lot in lots() for part in (*cut(lot), None))
+            options = {"batch_sampler": order, "collate_fn": _same, **self._source.options}
+            with torch.random.fork_rng([]):  # a loader draws a seed for its workers
+                self._coming = iter(data.DataLoader(cast(Any, self._source), **options))
         self._due = step + 1
-        return next(self._coming)
+        return self._lot()
+
+    def _lot(self) -> Iterator[Part]:
+        # A generator: an item that raises StopIteration does not end its lot.
+        while (part := next(self._coming)) is not None:
+            yield self._taken(part)
 
     def forget(self) -> None:
         """Drop what was loaded ahead; workers end."""
         self._due, self._coming = -1, iter(())
 
-    def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
-        """Micro-batches of each lot, loaded in that order."""
-        cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
-        ahead, due = tee(list(cut(lot)) for lot in lots)
-        index = (part for lot in ahead for part, _ in lot)
-        loaded = self._loaded(index) if self._options else map(self._fetched, index)
-        for lot in due:
-            yield ((*self._taken(next(loaded)), self._moved(mask)) for _, mask in lot)
-
-    def _loaded(self, index: Iterator[Lot]) -> Iterator[tuple[Any, Any]]:
-        """Inputs and targets as workers load them."""
-        batches: Any = (part.tolist() for part in index)
-        options = {"batch_sampler": batches, "collate_fn": self._collate, **self._options}
-        with torch.random.fork_rng([]):  # a loader draws a seed for its workers
-            return iter(data.DataLoader(self._dataset, **options))
-
-    def _fetched(self, index: Lot) -> tuple[Any, Any]:
-        """Inputs and targets of these records, where they are."""
-        if isinstance(self._dataset, _Arrays):
-            return self._dataset[index]
-        return self._collate([self._dataset[i] for i in index.tolist()])
-
-    def _taken(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Inputs and targets on the device; labels of 64 bits, as losses want them."""
-        inputs, targets = self._moved(pair)
+    def _taken(self, part: Part) -> Part:
+        """A micro-batch on the device; labels of 64 bits, as losses want them."""
+        inputs, targets, mask = on_tensors(partial(moved, device=self._device), part)
         short = torch.int16, torch.int32
-        return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets)
-
-    def _moved(self, values: Any) -> Any:
-        return on_tensors(partial(moved, device=self._device), values)
+        return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets), mask
 
     def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if the loss of a record depends on what it was collated with, padded say.
 
         The first records are compared, so this finds nothing where they are of one size.
         """
-        if self._collate is _default:
+        if not self._source.padded:
             return
+
+        def losses(index: Lot) -> Tensor:
+            with forked(self._device, 0), torch.no_grad():
+                inputs, targets = self.rows(index)
+                return loss_fn(called(model, inputs), targets)
+
         places = np.arange(min(_COMPARED, len(self)))
         with on_trial(model, precise=False):
             model.eval()
-            together = self._losses(model, loss_fn, places)
-            alone = [self._losses(model, loss_fn, np.full_like(places, i))[i] for i in places]
+            together = losses(places)
+            alone = [losses(np.full_like(places, i))[i] for i in places]
         if not torch.allclose(torch.stack(alone), together, rtol=_ROUNDING, equal_nan=True):
             raise ValueError(
                 "Expected the loss of a record not to depend on what collate_fn puts beside it, "
                 "which it does: mask what is padded, or pad all records to one length."
             )
 
-    @torch.no_grad()
-    def _losses(self, model: nn.Module, loss_fn: Loss, index: Lot) -> Tensor:
-        with forked(self._device, 0):
-            inputs, targets = self.rows(index)
-            return loss_fn(called(model, inputs), targets)
-
 
 @dataclass(frozen=True)
-class _Arrays:
-    """Records that are rows of arrays."""
+class _Source:
+    """So many records as a DataLoader takes them: a micro-batch at once, None where a lot ends."""
 
-    pair: tuple[Any, Any]
+    count: int
+    take: Callable[[Lot], tuple[Any, Any]]  # inputs and targets of records, where they are
+    arrays: bool = False
+    padded: bool = False  # by somebody's collate_fn
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a loader with workers
 
     def __len__(self) -> int:
-        leaves = [x for x in tree_leaves(self.pair) if x is not None]
-        sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
-        if len(sizes) != 1 or -1 in sizes:
-            raise ValueError("Expected inputs and targets to be arrays with one row per record.")
-        return sizes.pop()
+        return self.count
 
-    def __getitem__(self, index: Lot) -> tuple[Any, Any]:
-        at = torch.from_numpy(index)
-        rows = lambda x: x.index_select(0, moved(at, x.device))
-        take = lambda x: rows(x) if isinstance(x, Tensor) else _tensor(x[index])
-        return on_tensors(take, self.pair, _ARRAYS)
-
-    def near(self, device: torch.device) -> "_Arrays":
-        """The arrays on a device, if they take at most half of what is free there."""
-        leaves = [x for x in tree_leaves(self.pair) if isinstance(x, _ARRAYS)]
-        if 2 * sum(x.nbytes for x in leaves) > free_bytes(device):
-            return self
-        move = lambda x: moved(_tensor(x), device)
-        return _Arrays(tree_map_only(_ARRAYS, move, self.pair))
+    def __getitems__(self, part: tuple[Lot, Tensor | None] | None) -> Part | None:
+        return None if part is None else (*self.take(part[0]), part[1])
 
 
-def _rows(values: Tensor) -> Iterator[bytes]:
-    """The bytes of each row of a tensor."""
-    plain = values.detach().cpu().contiguous()
-    return map(bytes, plain.flatten().view(torch.uint8).view(len(plain), -1).numpy())
+def _same(part: Part) -> Part:
+    return part
 
 
-def _source(dataset: Any, plan: Plan, device: torch.device) -> tuple[Any, Any, dict[str, Any]]:
-    """A dataset, what makes inputs and targets of its items, and options if workers load them."""
+def _source(dataset: Any, plan: Plan, device: torch.device) -> _Source:
+    """The records of a dataset; arrays are moved if they take half of what is free there."""
     if isinstance(dataset, data.DataLoader):
         _check_loader(dataset, plan)
-        ordinary = dataset.collate_fn is data.default_collate
-        if not ordinary or type(dataset.dataset) is not data.TensorDataset:
-            options = {name: getattr(dataset, name) for name in _LOADING}
-            collate = _default if ordinary else partial(_collated, dataset.collate_fn)
-            return dataset.dataset, collate, options if dataset.num_workers else {}
-        dataset = dataset.dataset
+        loader, dataset = dataset, dataset.dataset
+        padded = loader.collate_fn is not data.default_collate
+        if padded or type(dataset) is not data.TensorDataset:
+            names = _LOADING.split() if loader.num_workers else ()
+            options = {name: getattr(loader, name) for name in names}
+            take = partial(_items, dataset, loader.collate_fn)
+            return _Source(len(dataset), take, padded=padded, options=options)
     if isinstance(dataset, data.TensorDataset):
         dataset = dataset.tensors
     if isinstance(dataset, tuple | Mapping):
-        return _Arrays(_pair(dataset)).near(device), _default, {}
-    items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+        pair = _pair(dataset)
+        leaves: list[Any] = [x for x in tree_leaves(pair) if x is not None]
+        sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
+        if len(sizes) != 1 or -1 in sizes:
+            raise ValueError("Expected inputs and targets to be arrays with one row per record.")
+        if 2 * sum(x.nbytes for x in leaves) <= free_bytes(device):
+            pair = tree_map_only(_ARRAYS, lambda x: moved(_tensor(x), device), pair)
+        return _Source(sizes.pop(), partial(_rows, pair), arrays=True)
     columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else None, _ARRAYS)
-    if not items or columns or isinstance(dataset, (*_ARRAYS, str)):
+    if (
+        columns
+        or isinstance(dataset, (*_ARRAYS, str))
+        or not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__"))
+    ):
         raise TypeError(
             "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
             "None), a map-style Dataset, a list of pairs or a DataLoader, got "
             f"{type(dataset).__name__}{' of arrays' if columns else ''}."
         )
-    return dataset, _default, {}
+    return _Source(len(dataset), partial(_items, dataset, data.default_collate))
+
+
+def _rows(pair: Any, index: Lot) -> tuple[Any, Any]:
+    """Rows of arrays."""
+    at = torch.from_numpy(index)
+    rows = lambda x: x.index_select(0, moved(at, x.device))
+    take = lambda x: rows(x) if isinstance(x, Tensor) else _tensor(x[index])
+    return on_tensors(take, pair, _ARRAYS)
+
+
+def _items(dataset: Any, collate: Callable[[Any], Any], index: Lot) -> tuple[Any, Any]:
+    """Items of a dataset, put together in tensors."""
+    items = collate([dataset[i] for i in index.tolist()])
+    return _pair(tree_map_only(np.ndarray, _tensor, items))
 
 
 def _check_loader(loader: Any, plan: Plan) -> None:
@@ -235,14 +224,6 @@ def _pair(batch: Any) -> tuple[Any, Any]:
     if len(inputs) > 1 or isinstance(inputs[0], list):
         return tuple(inputs if len(inputs) > 1 else inputs[0]), targets
     return dict(inputs[0]) if isinstance(inputs[0], Mapping) else inputs[0], targets
-
-
-def _collated(collate: Callable[[Any], Any], items: Any) -> tuple[Any, Any]:
-    """Inputs and targets of items, in tensors."""
-    return _pair(tree_map_only(np.ndarray, _tensor, collate(items)))
-
-
-_default = partial(_collated, data.default_collate)
 
 
 def _tensor(array: Tensor | np.ndarray) -> Tensor:

@@ -137,14 +137,54 @@ class Scaled(nn.Module):
 class Pair(nn.Bilinear):
     """A custom module with two inputs, keywords and two outputs."""
 
-    def forward(self, left, *, right, power: int = 2):
+    def forward(self, left, *, right, module: int = 2):
         mixed = torch.einsum("bi,kij,bj->bk", left, self.weight, right) + self.bias
-        return {"mixed": mixed, "size": (mixed**power).sum(1)}
+        return {"mixed": mixed, "size": (mixed**module).sum(1)}
 
 
 def pairs() -> Model:
     added = lambda output: output["mixed"] + output["size"][:, None]
-    return Model(lambda m, left, right: added(m.pair(left, right=right)), pair=Pair(3, 4, CLASSES))
+    return Model(
+        lambda m, left, right: added(m.pair(left, right=right, module=2)), pair=Pair(3, 4, CLASSES)
+    )
+
+
+class Mixing(nn.Module):
+    """Weights of its own around a matrix that all records share, and one for each of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8, 5))
+
+    def forward(self, x, shared, *, own=None):
+        values = x @ self.weight
+        mixed = shared @ values if shared.shape[1] > 1 else shared * values
+        return mixed if own is None else mixed * own
+
+
+def graph(model, x):
+    """A graph convolution: the adjacency matrix has as many rows as the batch."""
+    return model.layer(x, torch.ones(BATCH, BATCH, dtype=x.dtype).tril()).mean(1)
+
+
+def window(model, x):
+    """A window over positions, and a factor for each record."""
+    places = torch.linspace(0, 1, BATCH, dtype=x.dtype)[:, None]
+    return model.layer(x, places, own=x[:, :1, :1]).sum(1)
+
+
+def masked(mask: Callable[[Tensor], Tensor]) -> Model:
+    """Attention with a mask that may have as many rows as the batch."""
+
+    def forward(model, x):
+        output, weights = model.layer(x, x, x, attn_mask=mask(x), need_weights=True)
+        return output[:, 0, :5] + weights.sum((1, 2))[:, None]
+
+    return Model(forward, layer=nn.MultiheadAttention(8, 2, batch_first=True))
+
+
+causal = lambda x: torch.ones(BATCH, BATCH, dtype=torch.bool).triu(1)
+per_head = lambda x: torch.sin(x[:, :, :1] + x[:, None, :, 0]).repeat_interleave(2, 0)
 
 
 def recurrent() -> Model:
@@ -236,6 +276,10 @@ CASES: dict[str, Case] = {
     "raw parameters": (Scaled, few(3, 4)),
     "custom module": (pairs, lambda: (torch.randn(BATCH, 3), torch.randn(BATCH, 4))),
     "lstm": (recurrent, few(3, 4)),
+    "adjacency": (lambda: Model(graph, layer=Mixing()), few(BATCH, 8)),
+    "window": (lambda: Model(window, layer=Mixing()), few(BATCH, 8)),
+    "causal mask": (lambda: masked(causal), few(BATCH, 8)),
+    "mask of each head": (lambda: masked(per_head), few(BATCH, 8)),
     "frozen body": (lambda: frozen(mlp(), "0"), few(8)),
     "bias only": (lambda: frozen(convolutions(2), "0.weight", "2.weight", "5.weight"), pictures(2)),
     "frozen attention": (lambda: frozen(Attention(), "attention.in_proj_weight"), few(4, 8)),

@@ -18,11 +18,11 @@ module does from products on record, where one rule for the whole would need wha
 from dplearn.training.layers import attention, recurrence
 from dplearn.training.layers.registry import (
     RULES,
+    SUBSTITUTES,
     Rule,
+    refuse_mixing,
+    registered,
     rule,
-    rule_of,
-    substitute,
-    substitute_of,
     trainable,
     trained,
 )
@@ -30,14 +30,14 @@ from dplearn.training.layers.usual import reads_inputs
 
 __all__ = [
     "RULES",
+    "SUBSTITUTES",
     "Rule",
     "attention",
     "reads_inputs",
     "recurrence",
+    "refuse_mixing",
+    "registered",
     "rule",
-    "rule_of",
-    "substitute",
-    "substitute_of",
     "trainable",
     "trained",
 ]

@@ -35,11 +35,11 @@ def forward(
         raise ValueError(f"Expected a batch of queries (B, T, d), got shape {tuple(query.shape)}.")
     if is_causal and attn_mask is None:
         raise ValueError("Expected attn_mask, which is_causal=True describes, got None.")
-    projected = _extended(module, record, *_projected(module, record, query, key, value))
     # (B, T, d) becomes (B, heads, T, d / heads).
-    q, k, v = (x.unflatten(2, (module.num_heads, -1)).transpose(1, 2) for x in projected)
+    split = lambda x: x.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
+    q, k, v = map(split, _projected(module, record, query, key, value))
     causal = is_causal and key_padding_mask is None and not need_weights
-    mask = None if causal else _mask(attn_mask, key_padding_mask, q, k.shape[2])
+    mask = None if causal else _mask(attn_mask, key_padding_mask, q)
     dropout = module.dropout if module.training else 0.0
     weights = None
     if need_weights:
@@ -53,40 +53,23 @@ def forward(
     return output if module.batch_first else output.transpose(0, 1), weights
 
 
-def _extended(module: nn.MultiheadAttention, record: Any, *projected: Tensor) -> list[Tensor]:
-    """Query, key and value (B, T, d) with the module's own key and value, and with zeros."""
-    query, *pair = projected
-    if module.bias_k is not None:
-        for i, name in enumerate(("bias_k", "bias_v")):
-            # A copy for each record, on record itself.
-            own = getattr(module, name).expand(len(query), -1, -1).clone()
-            copied = lambda module, inputs, grad, name=name: {name: Dense(grad[:, None])}
-            record(copied, (), {}, own)
-            pair[i] = torch.cat([pair[i], own], 1)
-    if module.add_zero_attn:
-        pair = [F.pad(x, (0, 0, 0, 1)) for x in pair]
-    return [query, *pair]
-
-
-def _projected(module: nn.MultiheadAttention, record: Any, *inputs: Tensor) -> list[Tensor]:
+def _projected(module: nn.MultiheadAttention, record: Any, *inputs: Tensor) -> Sequence[Tensor]:
     """Query, key and value after the projections, batch first."""
-    together = inputs[0] is inputs[1] is inputs[2] and module._qkv_same_embed_dim
+    one, same = module._qkv_same_embed_dim, inputs[0] is inputs[1] is inputs[2]
     if not module.batch_first:
         inputs = tuple(x.transpose(0, 1) for x in inputs)
-    if together:
-        output = F.linear(inputs[0], module.in_proj_weight, module.in_proj_bias)
-        record(partial(_projection, "in_proj_weight", None), inputs[:1], {}, output)
-        return list(output.chunk(3, dim=2))
-    if module._qkv_same_embed_dim:
-        names, weights = ["in_proj_weight"] * 3, module.in_proj_weight.chunk(3)
+    names = ["in_proj_weight"] * 3 if one else ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
+    bias: Any = module.in_proj_bias
+    if one and same:  # all three at once
+        parts: list[Any] = [(names[0], None, inputs[0], module.in_proj_weight, bias)]
     else:
-        names = ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
-        weights = [getattr(module, name) for name in names]
-    biases = [None] * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
-    outputs = [F.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
-    for block, (name, x, output) in enumerate(zip(names, inputs, outputs, strict=True)):
+        weights = module.in_proj_weight.chunk(3) if one else [getattr(module, n) for n in names]
+        biases = [None] * 3 if bias is None else bias.chunk(3)
+        parts = list(zip(names, range(3), inputs, weights, biases, strict=True))
+    outputs = [F.linear(*part) for _, _, *part in parts]
+    for (name, block, x, *_), output in zip(parts, outputs, strict=True):
         record(partial(_projection, name, block), (x,), {}, output)
-    return outputs
+    return outputs if len(outputs) == 3 else outputs[0].chunk(3, dim=2)
 
 
 def _projection(
@@ -102,19 +85,14 @@ def _projection(
     return gradients
 
 
-def _mask(
-    attention: Tensor | None, padding: Tensor | None, query: Tensor, length: int
-) -> Tensor | None:
-    """Mask to add to the scores, broadcastable to (B, heads, T, S); added keys are never hidden."""
-    batch, heads = query.shape[:2]
+def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
+    """Mask to add to the scores, broadcastable to (B, heads, T, S)."""
     if attention is not None and attention.dim() == 3:
-        attention = attention.unflatten(0, (batch, heads))
-    padding = None if padding is None else padding[:, None, None]
+        attention = attention.unflatten(0, query.shape[:2])
     total = None
-    for mask in (attention, padding):
+    for mask in (attention, None if padding is None else padding[:, None, None]):
         if mask is not None:
             if mask.dtype == torch.bool:  # True means left out
                 mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask, -torch.inf)
-            mask = F.pad(mask, (0, length - mask.shape[-1]))
             total = mask if total is None else total + mask
     return total

@@ -55,9 +55,10 @@ class Dense(PerExample):
     """Gradients that were formed: small parameters, or the cheapest way to the norm."""
 
     value: Tensor  # (B, *shape)
+    squares: Tensor | None = None  # of its norms, where they were formed, too
 
     def squared_norm(self) -> Tensor:
-        return _squares(self.value)
+        return _squares(self.value) if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         rows = _flat(_kept(self.value, keep))
@@ -195,15 +196,15 @@ class Convolution(PerExample):
         total.add_(self._weights(grad, _kept(self.values, keep), self.shape, self.groups))
 
     def dense(self) -> Tensor:
-        return self.formed().dense()
+        return self.formed().value
 
-    def formed(self) -> "Parts":
-        """The gradients of few examples at a time, which fit into caches."""
+    def formed(self) -> Dense:
+        """The gradients, of few examples at a time: those fit into caches."""
         few = self.groups == 1 and self.shape[1] <= _FEW and set(self.dilation) == {1}
         form = self._by_patches if few else self._by_groups
         pairs = zip(self.grad.split(_AT_ONCE), self.values.split(_AT_ONCE), strict=True)
-        parts = [Dense(form(*pair)) for pair in pairs]
-        return Parts(parts, torch.cat([part.squared_norm() for part in parts]))
+        parts = [(value := form(*pair), _squares(value)) for pair in pairs]
+        return Dense(*map(torch.cat, zip(*parts, strict=True)))
 
     def _by_groups(self, grad: Tensor, values: Tensor) -> Tensor:
         """Gradients by one backward pass in which examples are groups."""
@@ -239,26 +240,6 @@ class Convolution(PerExample):
         return torch.ops.aten.convolution_backward(
             grad, values, weights, None, *where, [False, True, False]
         )[1]
-
-
-@dataclass(frozen=True)
-class Parts(PerExample):
-    """Gradients of some examples after those of others, with their norms."""
-
-    parts: Sequence[Dense]
-    squares: Tensor
-
-    def squared_norm(self) -> Tensor:
-        return self.squares
-
-    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        sizes = [len(part.value) for part in self.parts]
-        kept = [None] * len(sizes) if keep is None else keep.split(sizes)
-        for part, own, rows in zip(self.parts, factors.split(sizes), kept, strict=True):
-            part.add_to(total, own, rows)
-
-    def dense(self) -> Tensor:
-        return torch.cat([part.value for part in self.parts])
 
 
 def combined(uses: list[PerExample]) -> PerExample:

@@ -111,56 +111,37 @@ def _layer(
     module: Any, record: Any, name: str, values: Tensor, state: State, lengths: Tensor | None
 ) -> tuple[Tensor, State]:
     """Outputs (B, T, p) of one layer in one direction, and the state it ends with."""
-    weight, bias, added = (
-        module._parameters.get(x + name) for x in ("weight_ih", "bias_ih", "bias_hh")
-    )
-    gru = _step(module) is _gru
-    given = F.linear(values, weight, bias if bias is None or gru else bias + added)
+    parts = "weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr"
+    weight, bias, recurrent, added, smaller = (module._parameters.get(x + name) for x in parts)
+    step, reverse = _step(module), name.endswith("_reverse")
+    given = F.linear(values, weight, bias if bias is None or step is _gru else bias + added)
     if not given.requires_grad:  # a frozen product is still where gradients of the other arrive
         given = given.detach().requires_grad_(torch.is_grad_enabled())
-    states = _walk(module, record, name, given, state, lengths)
-    before, after = states[:-1], states[1:]
-    if name.endswith("_reverse"):
-        before, after = before[::-1], after[::-1]
-    with torch.no_grad():
-        carried = [torch.stack([state[0] for state in before], 1)]
-        carried += [torch.stack([state[1] for state in after], 1)] if gru else []
-    record(partial(_products, name), (values, *carried), {}, given)
-    return torch.stack([state[0] for state in after], 1), states[-1]
-
-
-def _walk(
-    module: Any, record: Any, name: str, given: Tensor, state: State, lengths: Tensor | None
-) -> list[State]:
-    """The initial state and those after each time, in the order of the direction."""
-    recurrent, added = (module._parameters.get(x + name) for x in ("weight_hh", "bias_hh"))
-    step, times = _step(module), list(enumerate(given.unbind(1)))
-    states = [_complete(state, given, recurrent, step)]
-    for t, product in reversed(times) if name.endswith("_reverse") else times:
+    if not state:
+        sizes = recurrent.shape[1], module.hidden_size
+        state = tuple(given.new_zeros(len(given), size) for size in sizes)
+    # A GRU's state has room for the reset gate.
+    states: list[State] = [state if step is _lstm else state[:1] * (1 + (step is _gru))]
+    times = list(enumerate(given.unbind(1)))
+    for t, product in reversed(times) if reverse else times:
         state = step(product, recurrent, added, states[-1])
-        if "weight_hr" + name in module._parameters:
-            state = _projected(module, record, "weight_hr" + name, state[0]), state[1]
+        if smaller is not None:  # the output of an LSTM with `proj_size`
+            output = F.linear(state[0], smaller)
+            rule = lambda _, x, grad: {"weight_hr" + name: Outer(grad[:, None], x[0][:, None])}
+            record(rule, state[:1], {}, output)
+            state = output, state[1]
         if lengths is not None:  # a sequence that has ended, or not begun, keeps its state
             alive = (t < lengths).to(given.device)[:, None]
             state = tuple(torch.where(alive, *pair) for pair in zip(state, states[-1], strict=True))
         states.append(state)
-    return states
-
-
-def _complete(state: State, given: Tensor, recurrent: Tensor, step: Any) -> State:
-    """The initial state, zero if none is given; a GRU's has room for the reset gate."""
-    if not state:
-        sizes = recurrent.shape[1], len(recurrent) // 4 if step is _lstm else recurrent.shape[1]
-        state = tuple(given.new_zeros(len(given), size) for size in sizes)
-    return state[:1] * 2 if step is _gru else state if step is _lstm else state[:1]
-
-
-def _projected(module: Any, record: Any, name: str, hidden: Tensor) -> Tensor:
-    """The smaller output of an LSTM with `proj_size`."""
-    output = F.linear(hidden, module._parameters[name])
-    rule = lambda module, inputs, grad: {name: Outer(grad[:, None], inputs[0][:, None])}
-    record(rule, (hidden,), {}, output)
-    return output
+    order = -1 if reverse else 1
+    before, after = states[:-1][::order], states[1:][::order]
+    with torch.no_grad():
+        carried = [torch.stack([state[0] for state in before], 1)]
+        if step is _gru:
+            carried.append(torch.stack([state[1] for state in after], 1))
+    record(partial(_products, name), (values, *carried), {}, given)
+    return torch.stack([state[0] for state in after], 1), states[-1]
 
 
 def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:

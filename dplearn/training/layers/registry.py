@@ -1,11 +1,15 @@
-"""Which layer has which rule, or which substitute; and which parameters are trained."""
+"""Which layer has which rule or substitute, which is refused, and which parameters are trained."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.instancenorm import _InstanceNorm
 
+from dplearn.ground import validate
 from dplearn.training.layers.per_example import PerExample
 
 Rule = Callable[[Any, Sequence[Any], Tensor], Mapping[str, Tensor | PerExample]]
@@ -28,18 +32,8 @@ def _register(registry: dict, kinds: Sequence[type[nn.Module]], function: Any) -
     return function
 
 
-def rule_of(module: nn.Module) -> Rule | None:
-    """The rule of a module, None if it has none or computes something else than its kind."""
-    return _entry(RULES, module)
-
-
-def substitute_of(module: nn.Module) -> Callable[..., Any] | None:
-    """The substitute of a module, None as for `rule_of`."""
-    return _entry(SUBSTITUTES, module)
-
-
-def _entry(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
-    """What is registered for the kind of a module that computes what its kind does."""
+def registered(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
+    """The rule or substitute of a module that computes what its kind does; None of any other."""
     for kind in type(module).__mro__:
         if kind in registry:
             own = vars(module)
@@ -47,8 +41,35 @@ def _entry(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
             # A tensor in place of a parameter was computed from others, by a hook.
             hooked = module._forward_pre_hooks and any(isinstance(x, Tensor) for x in own.values())
             derived = hooked or "parametrizations" in module._modules
-            return registry[kind] if same and not derived else None
+            # Keys of an attention's own have no substitute.
+            odd = own.get("add_zero_attn") or "bias_k" in module._parameters
+            return registry[kind] if same and not derived and not odd else None
     return None
+
+
+def refuse_mixing(name: str, module: nn.Module) -> None:
+    """Raise if this module mixes records, keeps statistics of them or hides from hooks."""
+    if why := _reason(module):
+        raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
+
+
+def _reason(module: nn.Module) -> str:
+    if "_orig_mod" in module._modules:  # an OptimizedModule; its type takes two seconds to import
+        return "its graph does not know our hooks. Pass the plain model, with compile=True."
+    if isinstance(module, _BatchNorm):
+        mixes = module.training or module.running_mean is None
+        return "its statistics mix records. Use nn.GroupNorm." if mixes else ""
+    if isinstance(module, _InstanceNorm):
+        keeps = module.training and module.track_running_stats
+        return "its running statistics leak. Set track_running_stats=False." if keeps else ""
+    if isinstance(module, torch.jit.ScriptModule):
+        return "its parts know no hooks. Pass the module that was scripted."
+    if any(p is not None and p.is_complex() for p in module._parameters.values()):
+        return "clipping is for real parameters. Hold real and imaginary parts, and join them."
+    if isinstance(module, nn.Embedding | nn.EmbeddingBag):
+        odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]
+        return f"not with {odd[0]}: leave that option out." if odd else ""
+    return ""
 
 
 def trained(parameter: Any) -> bool:
