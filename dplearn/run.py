@@ -100,37 +100,6 @@ def epoch(
     return Shuffled(base, batches, max(1 - batches * sample_rate, _ROUNDING) if leaves_out else 0.0)
 
 
-def guarantees(
-    accountant: Accountant,
-    base: Gaussian,
-    *,
-    sampling: Sampling,
-    sample_rate: float,
-    steps: ArrayLike,
-    delta: float,
-    adjacency: Adjacency | None = None,
-    leaves_out: bool = False,
-) -> tuple[Guarantee, ...]:
-    """Privacy after each number of `steps`, for a scheme drawn per step or per epoch.
-
-    `base` is the noise of one step, the rest is as in `DPSGD` and `Plan.guarantee`. Schemes drawn
-    per epoch are bounded from above by the epochs begun and from below by those completed: a record
-    need not have been used in an epoch that is cut short. If 1 / sample_rate is not whole, an epoch
-    is taken to have fewer and larger batches, which is the safe side, and nothing is claimed from
-    below unless it `leaves_out` the rest: else what a loader does with it is not known here.
-
-    Examples
-    --------
-    >>> rdp, noise = accountant_of("rdp"), Gaussian(noise_multiplier=2.0)
-    >>> epochs = {"sampling": "shuffled", "sample_rate": 0.01, "steps": [100, 101]}
-    >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
-    [2.17, 3.19]
-    """
-    drawing = Drawing.of(base, sampling, sample_rate, leaves_out, 0)
-    target = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
-    return _composed(accountant, [drawing], steps, **target)
-
-
 class Drawing(NamedTuple):
     """What a run draws at once, the lot of a step or those of an epoch."""
 
@@ -264,7 +233,20 @@ class Plan(Statable):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """`guarantee` for many numbers of steps at once, of shape (n,)."""
+        """`guarantee` for many numbers of steps at once, of shape (n,).
+
+        Schemes drawn per epoch are bounded from above by the epochs begun and from below by those
+        completed: a record need not have been used in an epoch that is cut short. If
+        1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which is
+        the safe side, and nothing is claimed from below unless it `leaves_out` the rest: else what
+        a loader does with it is not known here.
+
+        Examples
+        --------
+        >>> plan = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=101, sampling="shuffled")
+        >>> [round(g.epsilon, 2) for g in plan.guarantees("rdp", delta=1e-5, steps=[100, 101])]
+        [2.17, 3.19]
+        """
         natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self.phases]
         if adjacency is None and len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))

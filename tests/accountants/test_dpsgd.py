@@ -20,7 +20,7 @@ from dplearn import (
 )
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, guarantees, natural_adjacency, sampled
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
@@ -109,14 +109,13 @@ def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
 def test_a_curve_is_its_points(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
-    question = {"sampling": sampling, "sample_rate": rate, "delta": 1e-5}
     steps = [0, 1, 100, 150, 1000]
-    curve = guarantees(ACCOUNTANTS["rdp"](), Gaussian(4.0), steps=np.array(steps), **question)
+    curve = run.guarantees("rdp", delta=1e-5, steps=np.array(steps))
     assert curve == tuple(run.guarantee("rdp", delta=1e-5, steps=n) for n in steps)
     assert {g.adjacency for g in curve} == {natural_adjacency(sampling)}
     for bad in ([1.5], [-1], [[1]], 3):
         with pytest.raises(ValueError, match="steps to be whole numbers"):
-            guarantees(ACCOUNTANTS["rdp"](), Gaussian(4.0), steps=bad, **question)
+            run.guarantees("rdp", delta=1e-5, steps=bad)
 
 
 QUIET = dataclasses.replace(RUN, noise_multiplier=1.0, sample_rate=0.02, steps=50)

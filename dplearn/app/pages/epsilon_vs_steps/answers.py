@@ -12,7 +12,7 @@ from dplearn.book.published import number, published
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
-from dplearn.run import Phases, guarantees, natural_adjacency
+from dplearn.run import Phases, natural_adjacency, sampled
 
 # The name of what is claimed of another run.
 CLAIM = "poisson_claim"
@@ -73,17 +73,17 @@ def answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any
     if scenario.draft and name == REFERENCE:
         options |= _ROUGH
     law, base = ACCOUNTANTS[name](**options), scenario.base
+    question: Any = {"delta": scenario.delta, "adjacency": scenario.adjacency, "steps": [*steps]}
     try:
-        if scenario.by_epoch and not isinstance(base, Gaussian):
-            what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
-            raise validate.unsupported(what, "the theorem is for Gaussian noise")
-        if scenario.then:
-            promise = {"delta": scenario.delta, "adjacency": scenario.adjacency}
-            return Answer(Phases(scenario.phases).guarantees(law, steps=list(steps), **promise))
-        shuffled = (name, scenario.sampling) == (REFERENCE, "shuffled")
+        if not isinstance(base, Gaussian):
+            if scenario.by_epoch:
+                what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
+                raise validate.unsupported(what, "the theorem is for Gaussian noise")
+            return Answer(law.epsilon_curve(sampled(base, **scenario.drawing), **question))
+        shuffled = (name, scenario.sampling) == (REFERENCE, "shuffled") and not scenario.then
         if scenario.draft and shuffled and scenario.adjacency != "add_remove":
             return Answer(_upper_ends(scenario, steps))
-        return Answer(guarantees(law, base, steps=list(steps), **scenario.keywords))  # type: ignore[arg-type]
+        return Answer(Phases(scenario.phases).guarantees(law, **question))
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
 

@@ -112,11 +112,6 @@ class Scenario:
         ends = accumulate(phase.steps for phase in self.phases)
         return sorted({a + k * (b - a) // 5 for a, b in pairwise(ends) for k in range(5)})
 
-    @cached_property
-    def keywords(self) -> dict[str, Any]:
-        """What `dplearn.run.guarantees` asks for beside noise and steps."""
-        return {**self.drawing, "delta": self.delta, "adjacency": self.adjacency}
-
 
 def scenario_of(run: Mapping[str, Any], fields: Mapping[str, Any], **more: Any) -> Scenario:
     """The run of entries by name; ValueError, in one sentence, where a field does not take one."""
