@@ -108,7 +108,7 @@ class Statement:
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
-            "In words": "an attacker who suspects 1 % of the outsiders "
+            "In words": "an attacker who may accuse 1 % of the others "
             f"finds at most {round_up(100 * self.caught, 3)} % of the members",
             "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "Units in the data": f"{self.records:,}; the worst program with this guarantee "
