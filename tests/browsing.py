@@ -121,7 +121,8 @@ BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 _MOVED = """async hash => {
   if (location.hash.slice(1) === hash) return;
-  const heard = new Promise(done => addEventListener("popstate", done, {once: true}));
+  // The later one of the two events of a new address: whoever listens has heard it.
+  const heard = new Promise(done => addEventListener("hashchange", done, {once: true}));
   location.hash = hash;
   await heard;
 }"""
