@@ -9,10 +9,15 @@ import sys
 
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensorConverter, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    FakeTensorConverter,
+    FakeTensorMode,
+    unset_fake_temporarily,
+)
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+from torch.utils.data import DataLoader
 
 from dplearn import DPSGD
 from dplearn.training import Trainer, devices, learned, trainer
@@ -88,6 +93,13 @@ def pretend():
     devices.generator = lambda device, seed: None  # a device in name only has none
     trainer.check = lambda *_, **__: None  # it looks at values, and so does what it learns by
     learned._add_up = lambda *_: True
+    begin = DataLoader.__iter__  # draws a seed for its workers, on the processor
+
+    def really(loader):
+        with unset_fake_temporarily():
+            return begin(loader)
+
+    DataLoader.__iter__ = really
     return torch.device("pretended", 0)
 
 

@@ -28,7 +28,7 @@ def drawn(source, *shape, dtype=torch.float64):
 
 BOUNDS = [
     Flat(0.5),
-    PerLayer(max_grad_norm=3.0, allocation="dimension"),
+    PerLayer(max_grad_norm=3.0),
     Grouped(norms={"0": 1.0, "1": 0.1}, noise_multipliers={"0": 1.0, "1": 3.0}),
     AdaptiveQuantile(max_grad_norm=2.0, count_noise=1.5),
 ]
