@@ -80,7 +80,7 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@settings(max_examples=160)
+@settings(max_examples=80)
 @given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
 def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
     setting = {"sigma": sigma, "q": q, "steps": steps, "delta": delta}
@@ -93,13 +93,13 @@ def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, 
 
 
 @pytest.mark.slow
-@each("delta", [1e-300, 1e-5, 0.9])
 @each("steps", [1, 1000, 10**8])
 @each("q", [1e-12, 0.5, 1 - 1e-6])
 @each("sigma", [0.05, 1e3])
-def test_far_corners_are_answered(sigma, q, steps, delta):
-    lower, upper = bracket(sigma, q, steps, delta)
-    assert 0 <= lower <= upper
+def test_far_corners_are_answered(sigma, q, steps):
+    for delta in (1e-300, 1e-5, 0.9):
+        lower, upper = bracket(sigma, q, steps, delta)
+        assert 0 <= lower <= upper
     low, high = deltas(SampledGaussian(sigma, q, "remove"), steps, [0.0, 1.0, 100.0])
     assert np.all(low <= high)
     # Total variation of T runs, from one run's: 1 - (1 - TV)^T bounds it above, TV below.
@@ -110,7 +110,7 @@ def test_far_corners_are_answered(sigma, q, steps, delta):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
 def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     sigma, q, steps, delta, side
