@@ -11,7 +11,12 @@ NBVAL := --nbval --nbval-kernel-name=warm --nbval-cell-timeout=600 \
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app train test fast lint lessons site bench clean
+# Quick tests in two processes, of which each loads what its rooms need.
+QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
+CORE := $(addprefix tests/,ground engine mechanisms accountants certificates book claims house)
+REST := $(filter-out $(CORE) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) dplearn
+
+.PHONY: app train test fast fast-core fast-rest lint lessons site bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -23,7 +28,13 @@ test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, b
 	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup tests dplearn lessons
 
 fast: $(VENV)/all  ## what to run while working
-	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup -m "not browser and not slow"
+	$(MAKE) --jobs=2 fast-core fast-rest
+
+fast-core:
+	$(QUICK) $(CORE)
+
+fast-rest:
+	$(QUICK) $(REST)
 
 lint: $(VENV)/all
 	$(BIN)/ruff format --check

@@ -164,6 +164,7 @@ def test_steps_of_phases_and_whose_each_is():
     assert idle.guarantee(delta=1e-5) == Phases((RUN, QUIET)).guarantee(delta=1e-5)
 
 
+@pytest.mark.slow
 def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_below():
     first = dataclasses.replace(SHUFFLED, steps=150)
     run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=100)))

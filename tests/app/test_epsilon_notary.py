@@ -37,6 +37,7 @@ def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000,
         {"sampling": "none", "sample_rate": 1},
     ],
 )
+@pytest.mark.slow
 def test_curves_are_the_librarys(run):
     said, run = asked(**run), RUN | run
     assert 700 in said["steps"] and said["steps"][-1] == 1000 and not said["refusals"]
@@ -134,6 +135,7 @@ def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monke
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_run_without_a_theorem_says_why_and_which_change_has_one(run, why, change):
     told = asked(**run)
     assert why in told["refused"] and change in told["refused"] and not told["of"]

@@ -109,6 +109,7 @@ def test_readers_find_what_the_plan_proves_and_without_noise_everybody_is_found(
 
 @each("place", PLACES)
 @each("view", ["masked", "raw"])
+@pytest.mark.slow
 def test_a_page_says_who_is_promised_what(place, view):
     app = opened(place=place, view=view)
     promised = federated.promised(at(place=place, masked=view == "masked"))

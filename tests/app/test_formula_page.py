@@ -285,6 +285,7 @@ def quickly(id: str) -> Verification:
     return verify(book[id], points=10)
 
 
+@pytest.mark.slow
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
     monkeypatch.setattr(draw, "verification", quickly)
     app = press(opened(view="table"), "Verify all of them")

@@ -204,6 +204,7 @@ EXAMPLES = [
 
 
 @each("mechanism", EXAMPLES)
+@pytest.mark.slow
 def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
     epsilons = np.append(0.0, np.geomspace(1e-6, 50, 80))
     for adjacency in ("add_remove", "replace_one", "zero_out"):

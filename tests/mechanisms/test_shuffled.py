@@ -225,6 +225,7 @@ def threshold_pair(x, sigma, batches, adjacency):
     "sigma, batches, epsilon",
     [(0.1, 2, 30.0), (0.5, 10**4, 0.0), (1.0, 1000, 3.7), (4.0, 10, 0.05), (20.0, 30, 0.01)],
 )
+@pytest.mark.slow
 def test_witnesses_show_what_the_best_threshold_shows_and_no_more_than_profiles(
     sigma, batches, epsilon, adjacency
 ):
@@ -260,6 +261,7 @@ def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batche
         assert gain.mean() < 1.02 * float(low.delta(epsilon)) + slack
 
 
+@pytest.mark.slow
 def test_epochs_compose_to_brackets():
     """The figures in the README and the lessons: sigma 2, 234 batches, 60 epochs."""
     epoch = Shuffled(Gaussian(2.0), 234, 96 / 60_000)
@@ -283,6 +285,7 @@ def test_no_accountant_forgets_whom_a_newcomer_displaces(batches):
         assert law.epsilon(epoch, **question).epsilon > least
 
 
+@pytest.mark.slow
 def test_chords_lie_above_the_bounds_between_their_nodes():
     profile = _seats.profile(2.0, 10, replaced=False, left_out=True)
     assert isinstance(profile, Profile)
