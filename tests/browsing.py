@@ -120,7 +120,12 @@ BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 _MOVED = """async hash => {
-  if (location.hash.slice(1) === hash) return;
+  // The page may have moved on and not said so in its address yet.
+  if (location.hash.slice(1) === hash) {
+    dispatchEvent(new PopStateEvent("popstate"));
+    dispatchEvent(new HashChangeEvent("hashchange"));
+    return;
+  }
   // The later one of the two events of a new address: whoever listens has heard it.
   const heard = new Promise(done => addEventListener("hashchange", done, {once: true}));
   location.hash = hash;
