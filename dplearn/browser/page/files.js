@@ -30,12 +30,12 @@ export function python(run) {
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
-    return `from dplearn import ACCOUNTANTS, MECHANISMS
-from dplearn.run import guarantees
+    return `from dplearn import MECHANISMS
+from dplearn.run import sampled
 
 noise = MECHANISMS["${run.mechanism}"](${run.sigma})
-asked = dict(sample_rate=${rate}, ${named}, ${asked})
-print(*guarantees(ACCOUNTANTS["pld"](), noise, steps=[${run.T}], **asked))
+step = sampled(noise, sampling="${drawn}", sample_rate=${rate})
+print(step.guarantee("pld", ${asked}, steps=${run.T}))
 `;
   }
   const then = run.then.split(";").filter((one) => one.trim()).map((one) => plan(...one.split(",").map((part) => part.trim())));

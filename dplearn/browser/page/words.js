@@ -47,7 +47,7 @@ const en = {
   meet: "Meet the budget at T by", claimed: "Poisson claim",
   adjacencies: { add_remove: "a record added or removed", zero_out: "a record zeroed out", replace_one: "a record replaced" },
   unsampled: "There is a theorem where q = 100 %.",
-  lasts: "A budget of ε = {budget} lasts {go}.", attacker: "An attacker who may accuse {rate} of the others ",
+  lasts: "A budget of ε = {budget} lasts {go}.", attacker: "Accusing {rate} of the others, an attacker ",
   members: "100 members", others: "100 others", found: "found", accused: "accused",
   pin: "Pin", unpin: "Unpin", link: "Link", copied: "Copied", other: "中文",
   preset: "Published runs", log: "log", linear: "linear", scaleT: "Scale of T", scaleEpsilon: "Scale of ε",
