@@ -256,6 +256,15 @@ def test_nothing_costs_nothing_no_noise_everything_and_full_sampling_the_whole(n
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
 
 
+def test_a_mechanism_asks_what_its_accountant_answers():
+    question = {"delta": 1e-6, "steps": 7, "adjacency": "replace_one"}
+    stated = ACCOUNTANTS["rdp"]().epsilon(Gaussian(3.0), **question)
+    for accountant in ("rdp", ACCOUNTANTS["rdp"]()):
+        assert Gaussian(3.0).guarantee(accountant, **question) == stated
+    with pytest.raises(ValueError, match="accountant one of"):
+        Gaussian(3.0).guarantee("best", **question)
+
+
 CORNERS = list(itertools.product([0.2, 1000.0], [1e-7, 1.0], [1e-30, 0.5]))
 # An infinite epsilon comes with a reason.
 FAR = [(s, q, 1e-15) for s, q in [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 1e-7), (1e-7, 1.0)]]

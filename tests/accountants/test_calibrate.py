@@ -19,7 +19,7 @@ from dplearn import (
     largest_sample_rate,
     smallest_noise_multiplier,
 )
-from dplearn.calibrate import Calibration, Unreachable, largest_steps, smallest_delta
+from dplearn.calibrate import Attack, Calibration, Unreachable, largest_steps, smallest_delta
 from dplearn.ground.guarantee import Guarantee
 from dplearn.ground.work import counting, spend
 from dplearn.mechanisms import (
@@ -175,6 +175,15 @@ def test_noise_is_found_for_the_rates_of_an_attack():
     step = STEP.vary(noise_multiplier=reached.value)
     rates = PLD.true_positive_rate(step, false_positive_rate=0.01, steps=1000)
     assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
+
+
+def test_a_hair_beyond_a_target_is_beyond_it():
+    for goal in (0.049, 0.3, 0.77):
+        for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
+            budget = calibrate._Budget(goal, {})
+            assert (budget.shares(Mock(epsilon=answer, lower=0.0))[1] <= 1) == reached
+            attack = Attack(0.02, answer, 0.01, "add_remove")
+            assert (calibrate._Rates(goal, 0.01, {}).shares(attack)[1] <= 1) == reached
 
 
 @each(
