@@ -21,7 +21,8 @@ from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, natural_adjacency, sampled
+from dplearn.run import DPSGD, Phases
 
 
 class _Parser(argparse.ArgumentParser):

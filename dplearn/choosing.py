@@ -9,7 +9,8 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.federated import user_level
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import DPSGD, natural_adjacency
+from dplearn.mechanisms.drawing import natural_adjacency
+from dplearn.run import DPSGD
 from dplearn.tuning import Tuned
 
 

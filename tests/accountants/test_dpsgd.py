@@ -18,9 +18,9 @@ from dplearn import (
     PoissonSubsampled,
     WithoutReplacement,
 )
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
