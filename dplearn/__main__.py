@@ -217,9 +217,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _pate(options: argparse.Namespace) -> int:
-    from dplearn.pate.as_printed import read, statements
+    from dplearn.pate.as_printed import statements, votes_and_plan
 
-    votes, plan = read(options)
+    votes, plan = votes_and_plan(options)
     rows = statements(votes, plan, delta=options.delta)
     if options.json:
         _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])

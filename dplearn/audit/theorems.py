@@ -43,7 +43,9 @@ def least_of_gaussian(mu: float) -> Least:
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
-def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance: float) -> bool:
+def allows_guesses(
+    least: Least, *, canaries: int, guesses: int, correct: int, chance: float
+) -> bool:
     """Whether so many right guesses may have this chance, or more, under the curve.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
@@ -76,5 +78,5 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
 
 
 def refuted_by_guesses(curve: Callable[[float], Least], **counts: Any) -> float:
-    """The largest strength whose curve makes so many right guesses rarer; see `reachable`."""
-    return largest_refuted(lambda strength: not reachable(curve(strength), **counts))
+    """The largest strength whose curve makes so many right guesses rarer; see `allows_guesses`."""
+    return largest_refuted(lambda strength: not allows_guesses(curve(strength), **counts))

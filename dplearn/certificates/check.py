@@ -74,7 +74,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
     if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
         _expect({"remove", "add"}, proofs)
-        pairs = {side: SampledGaussian(run, side, proofs[side]) for side in proofs}
+        pairs = {side: SampledRun(run, side, proofs[side]) for side in proofs}
         enclose = lambda side, end: pairs[side].delta(end)
     else:
         law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
@@ -89,7 +89,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
     return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"
 
 
-class SampledGaussian:
+class SampledRun:
     """One order of the neighbours; `delta` encloses delta_T."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:

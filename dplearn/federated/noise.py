@@ -21,7 +21,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon, zcdp_to_epsilon
 from dplearn.federated.plan import UserGuarantee
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms.whole_numbers import skellam_rdp, summed_zcdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp_bound, summed_zcdp
 
 Law = Literal["discrete_gaussian", "skellam"]
 LAWS: tuple[Law, ...] = get_args(Law)
@@ -119,7 +119,7 @@ class DistributedNoise:
         if self.law == "skellam":
             # Of whole numbers the sum is at most that of the squares.
             l1 = min(change * math.sqrt(self.dimension), change**2)
-            rdp = rounds * skellam_rdp(_ORDERS, n * variance, l1=l1, l2=change)
+            rdp = rounds * skellam_rdp_bound(_ORDERS, n * variance, l1=l1, l2=change)
             epsilon = np.min(rdp_to_epsilon(_ORDERS, rdp, delta=delta)) if rounds else 0.0
         else:
             rho = summed_zcdp(math.sqrt(variance), n, shift=change, dimension=self.dimension)

@@ -185,24 +185,24 @@ class TabledNoise(WholeNoise):
         )
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        return drawn(self._log_masses(scale), size, rng)
+        return even_draws(self._log_masses(scale), size, rng)
 
 
 @lru_cache(maxsize=8)
 def _pair(law: TabledNoise, shift: int, *, finite: bool = False) -> Profile:
     """The pair of likely outcomes, with or without those that only one of them has."""
-    logs, gap = whole(law._masses), np.full(shift, -np.inf)
+    logs, gap = even_law(law._masses), np.full(shift, -np.inf)
     log_p, log_q = np.append(gap, logs), np.append(logs, gap)
     kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
     return Profile.from_atoms(log_p[kept], log_q[kept])
 
 
-def whole(masses: NDArray) -> NDArray:
+def even_law(masses: NDArray) -> NDArray:
     """An even law on -n, ..., n from that on 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])
 
 
-def drawn(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+def even_draws(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
     """Whole numbers of an even law whose masses at 0, 1, ... are so, up to one factor."""
-    chance, k = np.exp(whole(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
+    chance, k = np.exp(even_law(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
     return rng.choice(k, size=size, p=chance / chance.sum())

@@ -28,7 +28,7 @@ _ONE_WAY = "it bounds the loss from these votes to a neighbour's, not back"
 _EXPECTED = "an expectation over which queries are answered, not a bound for any run"
 
 
-def answered(votes: Votes, plan: PATE) -> NDArray:
+def answer_chances(votes: Votes, plan: PATE) -> NDArray:
     """The chance of each query to be answered, shape (queries,)."""
     if plan.check_std is None or plan.threshold is None:
         return np.ones(votes.queries)
@@ -69,7 +69,7 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
 def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
     """What Theorem 6 adds for each row of ranked counts, at `ORDERS`, shape (n_rows, n_orders)."""
     total = np.empty((len(rows), ORDERS.size))
-    for i, chance in enumerate(answered(Votes(rows), plan).tolist()):
+    for i, chance in enumerate(answer_chances(Votes(rows), plan).tolist()):
         flip = gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
         total[i] = chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
         if plan.check_std is not None:
@@ -107,7 +107,7 @@ def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Gua
     )
 
 
-def read(options: argparse.Namespace) -> tuple[Votes, PATE]:
+def votes_and_plan(options: argparse.Namespace) -> tuple[Votes, PATE]:
     """The votes in the file and the plan that the options describe."""
     votes = read_votes(options.votes, labels=options.labels, classes=options.classes)
     votes = votes if options.queries is None else votes.first(options.queries)
@@ -119,7 +119,7 @@ def read(options: argparse.Namespace) -> tuple[Votes, PATE]:
         check_std=options.check_std,
         noise="laplace" if options.laplace else "gaussian",
     )
-    cap = round(answered(votes, plan).sum()) if options.answers is None else options.answers
+    cap = round(answer_chances(votes, plan).sum()) if options.answers is None else options.answers
     return votes, dataclasses.replace(plan, answers=cap)
 
 

@@ -16,8 +16,8 @@ from dplearn.federated.aggregation.messages import (
     MessageError,
     RoundAborted,
     Session,
+    entries_by_client,
     rows,
-    table,
 )
 from dplearn.ground import validate
 
@@ -59,7 +59,7 @@ class Client:
     def share(self, message: bytes) -> bytes:
         """Shares of both masks' keys, a sealed pair for each neighbour whose keys are given."""
         content = self._due("share", message)
-        roster = table(content, 3 * keys.KEY)
+        roster = entries_by_client(content, 3 * keys.KEY)
         around, all_keys = self._session.around, list(roster.values())
         if self._number in roster or len(set(all_keys)) < len(all_keys):
             raise MessageError("Expected keys of different neighbours, got one twice or one's own.")
@@ -89,7 +89,7 @@ class Client:
 
     def check(self, message: bytes) -> bytes:
         """Those neighbours whose shares are as they proved; the others are logged."""
-        deals = table(self._due("check", message), 2 * self._session.line + BOX)
+        deals = entries_by_client(self._due("check", message), 2 * self._session.line + BOX)
         if not set(deals) <= set(self._channels):
             raise MessageError("Expected shares of neighbours, got some of others.")
         held = {
@@ -113,7 +113,7 @@ class Client:
     def mask(self, message: bytes, vector: ArrayLike) -> bytes:
         """The vector under all masks; whole numbers in [0, 2^bits), shape (size,)."""
         session, own = self._session, self._vector(vector)
-        mates = table(self._due("mask", message), 0)
+        mates = entries_by_client(self._due("mask", message), 0)
         if not set(mates) <= set(self._pairs):
             raise MessageError("Expected neighbours, got others.")
         self._require(len(mates), "are left")
@@ -126,7 +126,7 @@ class Client:
 
     def agree(self, message: bytes) -> bytes:
         """For each neighbour in it, a tag on the one list of survivors that this client takes."""
-        stayed = table(self._due("agree", message), 0)
+        stayed = entries_by_client(self._due("agree", message), 0)
         around = set(stayed) & set(self._channels)
         if self._number not in stayed or not around <= set(self._pairs):
             raise MessageError(
@@ -145,7 +145,7 @@ class Client:
 
         It is of the own mask of who stayed, and of the masks with neighbours of who left.
         """
-        tags = table(self._due("unmask", message), TAG)
+        tags = entries_by_client(self._due("unmask", message), TAG)
         self._require(len(self._agreeing(tags)), "agree on who stayed")
         half = {False: slice(None, keys.PART), True: slice(keys.PART, None)}
         mates = set(self._pairs) & set(self._held)

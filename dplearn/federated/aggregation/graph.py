@@ -92,7 +92,7 @@ def _log_law(others: int, marked: int, drawn: int) -> np.ndarray:
     return log_comb(marked, j) + log_comb(others - marked, drawn - j) - log_comb(others, drawn)
 
 
-def drawn(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
+def random_graph(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
     """Neighbours of each client: the next half on both sides of a circle in random order."""
     order, count = list(clients), len(clients)
     secrets.SystemRandom().shuffle(order)

@@ -44,7 +44,7 @@ def public(secret: bytes) -> bytes:
     return half.public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
 
 
-def point(key: bytes) -> ec.EllipticCurvePublicKey:
+def public_key(key: bytes) -> ec.EllipticCurvePublicKey:
     """A public key; ValueError if it is none."""
     return ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
 
@@ -57,7 +57,7 @@ def derived(secret: bytes, *context: bytes) -> bytes:
 
 def agreed(secret: bytes, other: bytes) -> bytes:
     """The secret that two clients have in common; ValueError if the other's key is none."""
-    return _private(secret).exchange(ec.ECDH(), point(other))
+    return _private(secret).exchange(ec.ECDH(), public_key(other))
 
 
 def stream(seed: bytes, size: int, bits: int) -> NDArray[np.unsignedinteger]:
@@ -128,7 +128,7 @@ def proves(key: bytes, head: bytes, question: bytes, answer: bytes) -> bool:
     s = -r * pow(c, -1, _ORDER) % _ORDER
     try:
         signature = encode_dss_signature(r, s)
-        point(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
+        public_key(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
     except (InvalidSignature, ValueError):
         return False
     return True

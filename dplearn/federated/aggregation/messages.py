@@ -93,7 +93,7 @@ def rows(entries: Mapping[int, bytes]) -> bytes:
     return b"".join(number.to_bytes(4, "big") + entry for number, entry in sorted(entries.items()))
 
 
-def table(content: bytes, length: int) -> dict[int, bytes]:
+def entries_by_client(content: bytes, length: int) -> dict[int, bytes]:
     """Entries of this length by client; MessageError unless there is one for each, in order."""
     entry = struct.Struct(f">I{length}s")
     entries = dict(entry.iter_unpack(content[: len(content) // entry.size * entry.size]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.federated.aggregation import keys
 from dplearn.federated.aggregation.client import own_mask, pair_mask, three
-from dplearn.federated.aggregation.graph import drawn
+from dplearn.federated.aggregation.graph import random_graph
 from dplearn.federated.aggregation.messages import (
     BOX,
     SERVER,
@@ -18,8 +18,8 @@ from dplearn.federated.aggregation.messages import (
     MessageError,
     RoundAborted,
     Session,
+    entries_by_client,
     rows,
-    table,
 )
 from dplearn.ground import validate
 
@@ -77,7 +77,7 @@ class Server:
         if len(content) != 3 * keys.KEY:
             raise MessageError(f"Expected three keys, got {len(content)} bytes.")
         try:
-            _ = [keys.point(key) for key in three(content)]
+            _ = [keys.public_key(key) for key in three(content)]
         except ValueError:
             raise MessageError(f"Expected keys of {sender}, got one that is none.") from None
         if content in self._got["advertise"].values():
@@ -99,7 +99,7 @@ class Server:
         return {one: lines[one] + box[2 * keys.SEAL :] for one, box in boxes.items()}
 
     def _read_praise(self, sender: int, content: bytes) -> set[int]:
-        good = set(table(content, 0))
+        good = set(entries_by_client(content, 0))
         if not good <= set(self._graph[sender]):
             raise MessageError(f"Expected neighbours of {sender}, got others.")
         for other in set(self._graph[sender]) - good:
@@ -119,7 +119,7 @@ class Server:
     def _entries(
         self, sender: int, content: bytes, length: int, due: Iterable[int]
     ) -> dict[int, bytes]:
-        entries = table(content, length)
+        entries = entries_by_client(content, length)
         if set(entries) != set(due):
             raise MessageError(f"Expected entries for {sorted(due)}, got others of {sender}.")
         return entries
@@ -130,7 +130,7 @@ class Server:
             raise MessageError("Expected a round that goes on, got one that is over.")
         stage, left = self.stage, sorted(self._got[self.stage])
         if stage == "advertise":
-            self._graph = drawn(left, self._session.around.neighbours)
+            self._graph = random_graph(left, self._session.around.neighbours)
         elif stage in ("share", "check"):
             left = [one for one in left if stage == "share" or not self._cheats(one)]
             here = set(left)

@@ -37,7 +37,7 @@ def session_of(config: dict, name: bytes) -> Session:
 
 
 @client.query()
-def answer(message: Any, context: Any) -> Message:
+def reply_to(message: Any, context: Any) -> Message:
     """The answer to what a server says in one stage."""
     told, stage = message.content["told"], STAGES[message.content["told"]["stage"]]
     begun, session = stage != "advertise", session_of(context.run_config, told["session"])
@@ -49,7 +49,7 @@ def answer(message: Any, context: Any) -> Message:
 
 
 @server.main()
-def main(grid: Grid, context: Any) -> None:
+def print_sums(grid: Grid, context: Any) -> None:
     """Print each sum."""
     for number in range(1, 1 + context.run_config["rounds"]):
         begun = time.monotonic()
