@@ -6,8 +6,6 @@ Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and label
 from dplearn.datasets.features import oriented_gradients
 from dplearn.datasets.files import (
     PRACTICE_SIZES,
-    cifar10,
-    fashion_mnist,
     idx,
     mnist,
     practice_names,
@@ -21,10 +19,8 @@ __all__ = [
     "Deployment",
     "Labelled",
     "cache_folder",
-    "cifar10",
     "deployments",
     "digits",
-    "fashion_mnist",
     "idx",
     "mnist",
     "oriented_gradients",

@@ -1,4 +1,4 @@
-"""Readers of the usual public image sets from files that you have, and sets to practise on."""
+"""MNIST from files that you have, and sets of images to practise on."""
 
 import gzip
 import hashlib
@@ -20,22 +20,14 @@ _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: "
 _HEADER, _DEEPEST = 4 + 4 * 255, 64
 _PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
-# MD5 of the compressed files, as their authors and torchvision publish them. They tell the sets
-# apart and notice damage; nobody relies on them against an attacker.
+# MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
+# nobody relies on them against an attacker.
 _MNIST = {
     "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
     "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
     "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
     "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
 }
-_FASHION_MNIST = {
-    "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-    "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
-    "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
-    "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
-}
-_CIFAR_RECORD = 1 + 3 * 32 * 32
-_CIFAR_BATCH = 10_000
 # Records to train on; at most so many others are held out.
 PRACTICE_SIZES = {"digits": 1438, "synthetic": 10_000, "mnist": 60_000}
 _HELD_OUT = 2000
@@ -75,58 +67,14 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     checked for shape and labels only. The error says which file is missing or another. See LeCun,
     Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
     """
-    return _idx_set(Path(folder), _MNIST, "MNIST")
-
-
-def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """Fashion-MNIST (Xiao, Rasul & Vollgraf 2017, arXiv 1708.07747): clothes, else as `mnist`."""
-    return _idx_set(Path(folder), _FASHION_MNIST, "Fashion-MNIST")
-
-
-def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """CIFAR-10 from its binary version: 50,000 images (n, 3, 32, 32) to train on, 10,000 to test.
-
-    The folder holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``; colours
-    are red, green and blue. Sizes are checked, and that every class has as many images as
-    published; there is no published checksum of these files. The error says which file is missing
-    or not as published. See Krizhevsky (2009), Learning multiple layers of features from tiny
-    images.
-    """
-    names = [f"data_batch_{number}.bin" for number in range(1, 6)]
-    train = np.concatenate([_batch(Path(folder), name) for name in names])
-    test = _batch(Path(folder), "test_batch.bin")
-    for part, where in ((train, "data_batch_1.bin to data_batch_5.bin"), (test, "test_batch.bin")):
-        counts = np.bincount(part[:, 0], minlength=10)
-        if np.any(counts != len(part) // 10):
-            raise ValueError(
-                f"Expected {len(part) // 10} images of each class 0..9 in {where} of {folder}, "
-                f"got {counts.tolist()}."
-            )
-    parts = (labelled(part[:, 1:].reshape(-1, 3, 32, 32), part[:, 0]) for part in (train, test))
-    return next(parts), next(parts)
-
-
-def _batch(folder: Path, name: str) -> NDArray:
-    """Label and pixels of each image, shape (10000, 3073)."""
-    size = _CIFAR_BATCH * _CIFAR_RECORD
-    data = _content(_present(folder, [name], "the binary version of CIFAR-10"), size + 1)
-    if len(data) != size:
-        raise ValueError(
-            f"Expected {folder / name} to hold {_CIFAR_BATCH} records of {_CIFAR_RECORD} bytes, "
-            f"got {len(data)} bytes."
-        )
-    return np.frombuffer(data, dtype=np.uint8).reshape(_CIFAR_BATCH, _CIFAR_RECORD)
-
-
-def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Labelled, Labelled]:
-    paths = {name: _present(folder, _forms(name), what) for name in published}
+    paths = {name: _present(Path(folder), name) for name in _MNIST}
     for name, path in paths.items():
         if path.suffix != ".gz":
             continue
         digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-        if digest != published[name]:
+        if digest != _MNIST[name]:
             raise ValueError(
-                f"Expected {path} with the published MD5 {published[name]}, got {digest}: it is "
+                f"Expected {path} with the published MD5 {_MNIST[name]}, got {digest}: it is "
                 "damaged, of another set, or compressed anew; unpack it if you trust it, plain "
                 "files are not checked this way."
             )
@@ -154,14 +102,14 @@ def _forms(name: str) -> list[str]:
     return [name + ".gz", name]
 
 
-def _present(folder: Path, names: list[str], what: str) -> Path:
-    """The first of these files that is there."""
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
+def _present(folder: Path, name: str) -> Path:
+    """Path of a file of MNIST, compressed or plain; FileNotFoundError says what is missing."""
+    for form in _forms(name):
+        if (folder / form).is_file():
+            return folder / form
     raise FileNotFoundError(
-        f"Expected {' or '.join(names)} of {what} in {folder.resolve()}, found nothing: put the "
-        "file there; nothing is downloaded."
+        f"Expected {' or '.join(_forms(name))} of MNIST in {folder.resolve()}, found nothing: put "
+        "the file there; nothing is downloaded."
     )
 
 

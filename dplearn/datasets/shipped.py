@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from dplearn.ground import validate
 
-MODELS = ("local", "central")
-UNITS = ("user", "person", "housing_unit", "unsaid")
-PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 # Inside the package in an installed wheel, beside it in a checkout of the project.
 _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")
 _SIZE = 264_974
@@ -119,9 +116,9 @@ class Deployment:
     organisation: str
     what: str
     year: int  # in which it began
-    model: str  # of `MODELS`: noise on the device, or at whoever holds the data
-    unit: str  # of `UNITS`
-    period: str  # of `PERIODS`: what one epsilon pays for
+    model: str  # "local": noise on the device; "central": at whoever holds the data
+    unit: str  # "user", "person", "housing_unit" or "unsaid"
+    period: str  # what one epsilon pays for, such as "day" or "report"
     epsilon: float
     delta: float | None  # 0 for pure differential privacy; None where the source is silent
     adjacency: str  # empty where the source is silent
