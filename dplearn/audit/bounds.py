@@ -93,10 +93,13 @@ def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
         theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
         for k, n in errors
     )
-    rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
     if bound.assume == "any":
-        return theorems.audit_epsilon(**rates, delta=bound.delta)
-    return max(0.0, theorems.audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
+        return theorems.audit_epsilon(
+            false_positive_rate=fpr, false_negative_rate=fnr, delta=bound.delta
+        )
+    if max(fpr, fnr) == 1:
+        return 0.0
+    return max(0.0, theorems.audit_mu(false_positive_rate=fpr, false_negative_rate=fnr))
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
@@ -150,16 +153,22 @@ def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> L
     epsilon > 2.102 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
     bound = LowerBound(epsilon=0.0, method="one_run", **look)
-    return _proved(bound, [(1.0, {"canaries": canaries, "guesses": guesses, "correct": correct})])
+    return _proved(bound, canaries, [(1.0, guesses, correct)])
 
 
-def _proved(bound: LowerBound, looks: list[tuple[float, dict[str, int]]]) -> LowerBound:
-    """The most that any look at counts proves, each with its share of the false alarms."""
+def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
+    """Bound by that look which proves most: share of the false alarms, guesses and right ones."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proofs = [
-        theorems.refuted_by_guesses(curve, chance=share * (1 - bound.confidence), **counts)
-        for share, counts in looks
+        theorems.refuted_by_guesses(
+            curve,
+            canaries=canaries,
+            guesses=guesses,
+            correct=correct,
+            chance=share * (1 - bound.confidence),
+        )
+        for share, guesses, correct in looks
     ]
     return _of(bound, max(proofs))
 
@@ -169,11 +178,11 @@ def one_run(
 ) -> LowerBound:
     """Bound from a score for each canary, of one run or of several; high means included.
 
-    `guesses` are how many of the highest scores are guessed to be included, and how many of the
-    lowest left out, both fixed before anybody looks. Without it they are those of a plan that
-    knows the number of canaries, delta and confidence alone: near the best for Gaussian noise of an
-    epsilon between 1 and 8, with nine tenths of the false alarms, and two larger numbers for
-    programs that leak more, with a twentieth each. `look` is as in `from_counts`.
+    `guesses` are (highest, lowest): how many of the highest scores are guessed to be included and
+    how many of the lowest left out, both fixed before anybody looks. Without it they are those of a
+    plan that knows the number of canaries, delta and confidence alone: near the best for Gaussian
+    noise of an epsilon between 1 and 8, with nine tenths of the false alarms, and two larger
+    numbers for programs that leak more, with a twentieth each. `look` is as in `from_counts`.
 
     Of equal scores, each guess counts as wrong where it can. No order of them has fewer right
     guesses, among others one that is drawn without knowing who is in, which the theorem is about.
@@ -188,11 +197,10 @@ def one_run(
     ordered = bits[np.lexsort((~bits, x))]
     looks = []
     for share, highest, lowest in plan:
-        validate.integer(minimum=0, **{"guesses[0]": highest, "guesses[1]": lowest})
+        validate.integer(minimum=0, highest=highest, lowest=lowest)
         correct = int(np.sum(ordered[len(x) - highest :]) + np.sum(~ordered[:lowest]))
-        counts = {"canaries": len(x), "guesses": highest + lowest, "correct": correct}
-        looks.append((share, counts))
-    return _proved(bound, looks)
+        looks.append((share, highest + lowest, correct))
+    return _proved(bound, len(x), looks)
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:

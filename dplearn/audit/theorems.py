@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from scipy.special import betaincinv, ndtr, ndtri
 
@@ -77,6 +76,14 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
     return low
 
 
-def refuted_by_guesses(curve: Callable[[float], Least], **counts: Any) -> float:
-    """The largest strength whose curve makes so many right guesses rarer; see `allows_guesses`."""
-    return largest_refuted(lambda strength: not allows_guesses(curve(strength), **counts))
+def refuted_by_guesses(
+    curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
+) -> float:
+    """Largest strength whose curve makes so many right guesses rarer than a chance; 0 if none."""
+
+    def refutes(strength: float) -> bool:
+        return not allows_guesses(
+            curve(strength), canaries=canaries, guesses=guesses, correct=correct, chance=chance
+        )
+
+    return largest_refuted(refutes)
