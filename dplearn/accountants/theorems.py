@@ -170,7 +170,10 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
-        fits = _delta_at_loss(middle, epsilon, steps) <= slack
+        (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
+        # A capped exponent, like a Q that underflowed, makes delta larger.
+        discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
+        fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
     # Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
     upper = (2 * high - steps) * epsilon
@@ -194,11 +197,3 @@ def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArra
     p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))
     p, q = (np.where(k < 0, 1.0, np.where(k >= steps, 0.0, tail)) for tail in (p, q))
     return p, q
-
-
-def _delta_at_loss(k: NDArray, epsilon: NDArray, steps: NDArray) -> NDArray:
-    """delta of the composed randomized responses at the loss L_k, rounded up."""
-    (p, q), error = binomial_tails(k, epsilon, steps), tails_error(steps)
-    # A capped exponent, like a Q that underflowed, makes delta larger.
-    discount = np.exp(np.minimum((2 * k - steps) * epsilon, 700.0)) * q
-    return np.maximum(p * (1 + error) - discount * (1 - error), 0.0)

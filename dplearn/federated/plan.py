@@ -331,9 +331,7 @@ class _Several(Mechanism):
         return (cls(2.0, 20, 0.05),)
 
 
-def user_level(
-    plan: DPSGD, *, records: int, delta: float, accountant: Accountant | str = "pld"
-) -> UserGuarantee:
+def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     r"""Privacy of a user with at most so many records in a run that clips and samples *records*.
 
     Neighbours differ in the user. Each record is drawn by a coin of its own, so that a binomial
@@ -363,5 +361,5 @@ def user_level(
     if q < 1:
         base = Gaussian(noise) if records == 1 else _Several(noise, records, q)
         group = PoissonSubsampled(base, -math.expm1(records * math.log1p(-q)))
-    stated = accountant_of(accountant).epsilon(group, delta=delta, steps=plan.steps)
+    stated = group.guarantee(delta=delta, steps=plan.steps)
     return UserGuarantee.of(stated, f"a user has at most {records} records")

@@ -74,10 +74,15 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        if self.delta_lower > 0:
-            return self._about_delta()
+        only = f", for {self.only_for} only" if self.only_for else ""
+        about = f"{self.adjacency}, by {self.method}{only}"
+        if self.delta_lower > 0:  # epsilon was given and delta found
+            tail = f" at epsilon = {self.epsilon:.12g}, {about}"
+            if self.kind == "exact":
+                return f"delta = {self.delta:.4g}{tail}"
+            return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
         shown = float(round_up(self.delta, 2))
-        tail = f" at delta = {shown:.1e}, {self._about}"
+        tail = f" at delta = {shown:.1e}, {about}"
         note = f" ({self.reason})" if self.reason else ""
         if self.kind == "exact":
             return f"epsilon = {self.epsilon:.4g}{tail}{note}"
@@ -88,19 +93,6 @@ class Guarantee:
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
         sign = "<~" if self.kind == "probable" else "<="
         return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
-
-    @property
-    def _about(self) -> str:
-        """Neighbours and accountant."""
-        only = f", for {self.only_for} only" if self.only_for else ""
-        return f"{self.adjacency}, by {self.method}{only}"
-
-    def _about_delta(self) -> str:
-        """Epsilon was given and delta found."""
-        tail = f" at epsilon = {self.epsilon:.12g}, {self._about}"
-        if self.kind == "exact":
-            return f"delta = {self.delta:.4g}{tail}"
-        return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
 
 
 def round_up(value: float, digits: int = 4) -> str:

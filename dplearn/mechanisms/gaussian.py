@@ -128,7 +128,12 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     nodes, weights = _LEGENDRE
     inside = x[..., None] + 0.5 * mu[..., None] * (nodes + 1)
-    bracket = 0.5 * mu * (_minus_mills_slope(inside) @ weights)
+    # 1 - x M(x), by its asymptotic series where the difference would cancel.
+    near = np.minimum(inside, 35.0)
+    u = 1 / np.square(np.maximum(inside, 35.0))
+    series = u * (1 - u * (3 - u * (15 - u * (105 - u * (945 - u * 10395)))))
+    slope = np.where(inside < 35.0, 1 - near * _mills(near), series)
+    bracket = 0.5 * mu * (slope @ weights)
     return -0.5 * x * x - _HALF_LOG_2PI + np.log(bracket)
 
 
@@ -164,11 +169,3 @@ def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
 
 def _mills(x: NDArray) -> NDArray:
     return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
-
-
-def _minus_mills_slope(x: NDArray) -> NDArray:
-    """1 - x M(x) for x >= -1, by its asymptotic series where the difference would cancel."""
-    near = np.minimum(x, 35.0)
-    u = 1 / np.square(np.maximum(x, 35.0))
-    series = u * (1 - u * (3 - u * (15 - u * (105 - u * (945 - u * 10395)))))
-    return np.where(x < 35.0, 1 - near * _mills(near), series)

@@ -199,7 +199,12 @@ class _Pair:
         """The same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
-        mean = self._mean(epsilon)
+        # The mean count at the threshold, of m draws from all n + 1 records.
+        weight = log_add(
+            math.log(self._size), log_expm1(epsilon) + math.log(self._size - self._ones)
+        )
+        stays = math.log(self._ones) + math.log(self._size - self._drawn)
+        mean = self._ones - np.exp(stays - weight)
         near = self._near(np.min(mean), np.max(mean))
         place = self._threshold(epsilon, mean, near)
         # Counts far above all thresholds are past them, whatever the noise.
@@ -211,12 +216,6 @@ class _Pair:
         rise = log_sub(tail[:, 1:], tail[:, :-1])
         past = np.append(self.laws[0, near], self._past[near.stop])
         return np.array([log_sum(self.laws[2, near] + rise), log_sum(past + tail)])
-
-    def _mean(self, epsilon: NDArray) -> NDArray:
-        """Mean count at the threshold, of m draws from all n + 1 records."""
-        size, ones, drawn = self._size, self._ones, self._drawn
-        weight = log_add(math.log(size), log_expm1(epsilon) + math.log(size - ones))
-        return ones - np.exp(math.log(ones) + math.log(size - drawn) - weight)
 
     def _threshold(self, epsilon: NDArray, mean: NDArray, near: slice) -> NDArray:
         """Where the loss is epsilon, by Newton's method between ends that are proved."""
