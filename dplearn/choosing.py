@@ -99,14 +99,18 @@ def rehearse(
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
     ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
-    adjacency = natural_adjacency(plan.sampling)
-
-    def least(epsilon: float) -> float:
-        asked = {"epsilon": epsilon, "delta": delta, "steps": steps}
-        return smallest_noise_multiplier(mechanism, **asked, adjacency=adjacency).value
-
-    trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
-    return tuple(
-        Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
-        for epsilon, trial in zip(epsilons, trials, strict=True)
-    )
+    rehearsed = []
+    for epsilon in epsilons:
+        noise = 0.0
+        if epsilon < math.inf:
+            noise = smallest_noise_multiplier(
+                mechanism,
+                epsilon=epsilon,
+                delta=delta,
+                steps=steps,
+                adjacency=natural_adjacency(plan.sampling),
+            ).value
+        trial = replace(plan, noise_multiplier=noise)
+        scores = tuple(float(score(trial, seed)) for seed in range(repeats))
+        rehearsed.append(Rehearsal(epsilon, trial, scores))
+    return tuple(rehearsed)

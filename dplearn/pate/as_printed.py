@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +80,10 @@ def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
     return total
 
 
-def _theorem_6(**at: float) -> NDArray:
-    """The theorem at every order."""
-    return np.array([gnmax_data_dependent_rdp(order=order, **at) for order in ORDERS.tolist()])
+def _theorem_6(*, flip: float, noise_std: float) -> NDArray:
+    """Divergences that the theorem proves, one for each of `ORDERS`."""
+    at = partial(gnmax_data_dependent_rdp, flip=flip, noise_std=noise_std)
+    return np.array([at(order=order) for order in ORDERS.tolist()])
 
 
 def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Guarantee:

@@ -29,10 +29,13 @@ def update(context: Any) -> np.ndarray:
 
 def session_of(config: dict, name: bytes) -> Session:
     """What both ends know of a round."""
-    shares = {"corrupt": config["corrupt"], "dropouts": config["dropouts"]}
-    around, fewest = neighbourhood(config["clients"], **shares), config["fewest"]
+    clients, corrupt, dropouts = config["clients"], config["corrupt"], config["dropouts"]
     return Session(
-        size=config["size"], bits=config["bits"], around=around, fewest=fewest, name=name
+        size=config["size"],
+        bits=config["bits"],
+        around=neighbourhood(clients, corrupt=corrupt, dropouts=dropouts),
+        fewest=config["fewest"],
+        name=name,
     )
 
 
