@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Exit status of one command, which this runs: 0 good, 1 the check failed, 2 bad usage."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["claim"]:
         # A formula may begin with a minus sign; behind a space it is no option.

@@ -36,7 +36,7 @@ _ANSWER = 3e5
 
 
 class Unreachable(ValueError):
-    """No value of the parameter reaches the target with this accountant."""
+    """Error: no value of the parameter reaches the target with this accountant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Attack:
-    """What the best test between neighbours finds, at a rate of false alarms, by "pld"."""
+    """Bracket of the best test's true positive rate, at a false positive rate, by "pld"."""
 
     lower: float  # bounds on its true positive rate
     true_positive_rate: float
@@ -82,7 +82,7 @@ def smallest_noise_multiplier(
     adjacency: Adjacency = "add_remove",
     rtol: float = 1e-6,
 ) -> Calibration:
-    """The least noise with which `steps` runs of `mechanism` reach a target.
+    """Calibration of the least noise with which `steps` runs of `mechanism` reach a target.
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
     target is epsilon > 0 and delta in (0, 1), or an attack: at a `false_positive_rate` in (0, 1) no
@@ -125,7 +125,7 @@ def largest_sample_rate(
     adjacency: Adjacency = "add_remove",
     rtol: float = 1e-6,
 ) -> Calibration:
-    """The largest sample rate in (0, 1] with which `steps` runs reach (epsilon, delta).
+    """Calibration of the largest sample rate in (0, 1] that reaches (epsilon, delta).
 
     Parameters are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     whose value is ignored. The value found is rounded down. `Unreachable` is raised if none down
@@ -144,7 +144,7 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency = "add_remove",
 ) -> Calibration:
-    """The largest number of runs that stays within (epsilon, delta); 0 if not even one does.
+    """Calibration of the largest number of runs within (epsilon, delta); 0 if none is.
 
     Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12, and where a
     bracket is wide or the work is done as close to the largest as there.
@@ -177,7 +177,7 @@ def smallest_delta(
     steps: int = 1,
     adjacency: Adjacency = "add_remove",
 ) -> Calibration:
-    """The least delta with which `steps` runs of `mechanism` reach epsilon.
+    """Calibration of the least delta with which `steps` runs of `mechanism` reach epsilon.
 
     Parameters are those of `Accountant.delta`, which finds it. `Unreachable` is raised if this
     accountant proves no delta below 1.
@@ -273,7 +273,7 @@ class _Rates:
         return Attack(float(lower), float(upper), self.rate, self.adjacency)
 
     def shares(self, answer: Attack) -> tuple[float, float]:
-        """The same for the Gaussian's mu with these rates, which falls as 1 / noise."""
+        """Both ends over the target, as mu of the Gaussian with these rates: it falls as 1 / noise."""
         rates = np.array([answer.lower, answer.true_positive_rate, self.most])
         lower, upper, most = ndtri(rates) - ndtri(self.rate)
         beyond = answer.true_positive_rate > self.most

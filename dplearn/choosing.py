@@ -15,7 +15,7 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """What one run costs under nine readings, each named by what it assumes.
+    """Guarantees of one run under nine readings, by a title that says what each assumes.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """What was reached with the noise that an epsilon demands; on other records it may differ."""
+    """Scores of trial runs with the noise that an epsilon demands; other records may differ."""
 
     epsilon: float
     plan: DPSGD  # with that noise
@@ -68,7 +68,7 @@ class Rehearsal(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Mean score."""
+        """Mean of the scores."""
         return math.fsum(self.scores) / len(self.scores)
 
 
@@ -80,12 +80,12 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Utility at each epsilon before anything is spent, an estimate for records like those used.
+    """Rehearsals at each epsilon: utility estimated before anything is spent.
 
-    ``score(plan, seed)`` does the run on *public or made-up* records and returns how good it is,
-    for seeds 0, 1, ...; on private ones each call costs epsilon, and the choice among them more:
-    see `Tuned`. The plan's noise is replaced by the least that is proved enough; an epsilon of
-    ``math.inf`` is a run without noise.
+    They are estimates, for records like those used. ``score(plan, seed)`` does the run on *public
+    or made-up* records and returns how good it is, for seeds 0, 1, ...; on private ones each call
+    costs epsilon, and the choice among them more: see `Tuned`. The plan's noise is replaced by the
+    least that is proved enough; an epsilon of ``math.inf`` is a run without noise.
 
     Examples
     --------

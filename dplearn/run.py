@@ -68,7 +68,7 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
 
 
 class Plan(Statable):
-    """What decides, before a run begins, how much it can leak: one `DPSGD`, or `Phases`."""
+    """Public description of a run, which decides how much it can leak: `DPSGD` or `Phases`."""
 
     steps: int
     phases: "tuple[DPSGD, ...]"  # of one DPSGD, itself
@@ -98,7 +98,7 @@ class Plan(Statable):
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """The schemes of all phases."""
+        """Names of the sampling schemes of all phases, each once."""
         return tuple(sorted({phase.sampling for phase in self.phases}))
 
     @property
@@ -115,7 +115,7 @@ class Plan(Statable):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
+        """Guarantee after `steps` updates (default: the whole run) at delta in (0, 1).
 
         An accountant's name is one of `dplearn.ACCOUNTANTS`; the default adjacency is
         the one for which the sampling scheme has a theorem, and ValueError is raised where that of
@@ -133,7 +133,7 @@ class Plan(Statable):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """`guarantee` for many numbers of steps at once, of shape (n,).
+        """Guarantees after many numbers of steps, of shape (n,), at once.
 
         Schemes drawn per epoch are bounded from above by the epochs begun and from below by those
         completed: a record need not have been used in an epoch that is cut short. If
@@ -305,7 +305,7 @@ class DPSGD(Plan):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What is drawn at once."""
+        """Lots that are drawn at once, and their mechanism."""
         base = Gaussian(self.noise_multiplier)
         return Drawing.of(base, self.sampling, self.sample_rate, self.leaves_out, self.steps)
 

@@ -21,7 +21,7 @@ from dplearn.mechanisms import Composed, RandomizedResponse
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Epsilons add up, deltas add up; each release gets an equal share of delta.
+    """Sums of epsilons and of deltas; each release gets an equal share of delta.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Basic(Accountant):
 
 @dataclass(frozen=True)
 class Advanced(Accountant):
-    """The closed forms that grow like sqrt(T), or basic composition where that is smaller.
+    """Advanced composition, which grows like sqrt(T), or basic where that is smaller.
 
     Delta is divided between the steps and the theorem's own slack in the best of many
     ways; every division gives a valid bound, so the search decides tightness only.
@@ -101,7 +101,7 @@ class Advanced(Accountant):
 
 @dataclass(frozen=True)
 class Optimal(Accountant):
-    """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
+    """Exact composition of T steps of which only (epsilon_0, delta_0) is known.
 
     That of steps which differ is #P-hard (Murtagh & Vadhan 2016); theirs is the upper end of a
     bracket of the composed randomized responses.

@@ -30,7 +30,7 @@ _ORDERS = (
 
 @dataclass(frozen=True)
 class RDP(Accountant):
-    """Compose at every order, convert at the best one.
+    """Rényi divergences, composed at every order and converted at the best one.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def at_best_order(
 
 @dataclass(frozen=True)
 class Moments(Accountant):
-    """Whole moments lambda = 1..32 and the tail bound of the paper: what papers report.
+    """Moments lambda = 1..32 of the loss and the tail bound of 2016: what papers report.
 
     The lambda-th log moment is lambda times the Rényi divergence of order lambda + 1.
 
@@ -122,7 +122,7 @@ class Moments(Accountant):
 
 @dataclass(frozen=True)
 class ZCDP(Accountant):
-    """One number rho per mechanism; rhos add up.
+    """Zero-concentrated DP: one number rho per mechanism; rhos add up.
 
     Examples
     --------

@@ -20,7 +20,7 @@ Assumption = Literal["any", "gaussian"]
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBound:
-    """What outputs prove; that nothing was caught never says that a program is private.
+    """Lower bound on epsilon that outputs prove; nothing proved is no proof of privacy.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class LowerBound:
         validate.one_of(get_args(Assumption), assume=self.assume)
 
     def contradicts(self, guarantee: Guarantee) -> bool:
-        """Whether the outputs are impossible, at the confidence, where the guarantee is true.
+        """True where the outputs are impossible, at the confidence, if the guarantee is true.
 
         ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
         is about other neighbours or a larger delta. What is presumed stands: a bound that assumes a

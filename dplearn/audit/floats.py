@@ -38,7 +38,7 @@ def laplace_by_inversion(
 def reachable(
     outputs: ArrayLike, release: Callable[[NDArray], NDArray], *, bits: int = 53
 ) -> NDArray[np.bool_]:
-    """Whether a program gives each output for one of the uniform numbers k / 2^bits.
+    """True for each output that a program gives for one of the uniform numbers k / 2^bits.
 
     The answers are exact: the last place on the grid whose release is below is found by bisection,
     and its neighbours are looked at. An output that is reached from one value and not from its
@@ -93,7 +93,7 @@ def snapped_laplace(
 
 
 def snapped(value: float, uniform: float, sign: int, scale: float, bound: float) -> float:
-    """What is released for one clamped value, one uniform number and one sign."""
+    """Number released for one clamped value, one uniform number and one sign."""
     logarithm = float(_DIGITS.ln(Decimal(uniform)))
     grid = math.ldexp(1.0, math.ceil(math.log2(scale)))
     places = (value + sign * scale * logarithm) / grid

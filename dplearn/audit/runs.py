@@ -54,7 +54,7 @@ class _Run(NamedTuple):
 
     @property
     def drawn(self) -> tuple[NDArray[np.bool_], int]:
-        """Which canaries are in, each with probability 1/2, and the seed of all else."""
+        """Truth values of the canaries that are in, by fair coins, and the seed of all else."""
         rng = np.random.default_rng([self.seed, self.number])
         return rng.random(self.canaries) < 0.5, int(rng.integers(2**31))
 

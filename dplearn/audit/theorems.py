@@ -32,20 +32,20 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
 
 
 def least_of_dp(epsilon: float, delta: float) -> Least:
-    """The least Q(E) under (epsilon, delta)-DP, for P(E) in [0, 1]."""
+    """Function from P(E) in [0, 1] to the least Q(E) under (epsilon, delta)-DP."""
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
 
 
 def least_of_gaussian(mu: float) -> Least:
-    """The least Q(E) under mu-GDP, for P(E) in [0, 1]."""
+    """Function from P(E) in [0, 1] to the least Q(E) under mu-GDP."""
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
 def allows_guesses(
     least: Least, *, canaries: int, guesses: int, correct: int, chance: float
 ) -> bool:
-    """Whether so many right guesses may have this chance, or more, under the curve.
+    """True where the curve allows so many right guesses with this chance, or a larger one.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """
@@ -64,7 +64,7 @@ def allows_guesses(
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """The largest strength that is refuted, seen to be; 0 if none is."""
+    """Largest strength, such as an epsilon, that was seen to be refuted; 0 if none is."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0

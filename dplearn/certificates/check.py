@@ -47,11 +47,11 @@ _RUNS = {
 
 
 class NotProvedError(Exception):
-    """What a certificate says does not follow from it."""
+    """Error: what a certificate says does not follow from its numbers."""
 
 
 def check(text: str) -> str:
-    """The statement that a certificate proves; NotProvedError says why it does not."""
+    """Sentence that a certificate proves; NotProvedError says why it proves none."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         certificate = json.loads(text, object_pairs_hook=_object)
@@ -90,7 +90,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
 
 
 class SampledRun:
-    """One order of the neighbours; `delta` encloses delta_T."""
+    """Runs of a sampled Gaussian in one order of the neighbours; `delta` encloses delta_T."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])

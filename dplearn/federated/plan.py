@@ -42,7 +42,7 @@ class UserGuarantee(Guarantee):
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
-        """The same numbers about users, who need more assumptions."""
+        """Guarantee of the same numbers about users, with further assumptions."""
         every = *stated.assumptions, *assumptions
         values: dict[str, Any] = {**vars(stated), "assumptions": every}
         return cls(**values)
@@ -132,7 +132,7 @@ class FederatedPlan(Plan):
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
-        r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.
+        r"""Plan that is delivered if updates are *averaged by weight*, with noise zC/K.
 
         One of K users may be missing, and w is the largest share of all weight. If the `divisor` is
         ``"public"``, fixed before the run, she takes her own term along and the mean moves by up to
@@ -248,7 +248,7 @@ class CorrelatedPlan(FederatedPlan):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[UserGuarantee, ...]:
-        """`guarantee` for many numbers of rounds, of shape (n,), none above the plan's."""
+        """Guarantees after many numbers of rounds, of shape (n,), none above the plan's."""
         law, told = accountant_of(accountant), []
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
         for n in as_counts(steps).tolist():
@@ -332,7 +332,7 @@ class _Several(Mechanism):
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
-    r"""Privacy of a user with at most so many records in a run that clips and samples *records*.
+    r"""Guarantee of a user with at most so many records, in a run that samples *records*.
 
     Neighbours differ in the user. Each record is drawn by a coin of its own, so that a binomial
     number of them moves the sum by at most as many norms; without sampling, all of them. Gradients

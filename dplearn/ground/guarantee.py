@@ -70,7 +70,7 @@ class Guarantee:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the true epsilon is proved to be at most `epsilon`."""
+        """True where the true epsilon is proved to be at most `epsilon`."""
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Guarantee:
 
 
 def round_up(value: float, digits: int = 4) -> str:
-    """`value` in `digits` significant digits, never smaller than it is.
+    """Text of `value` in `digits` significant digits, never smaller than it is.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def round_up(value: float, digits: int = 4) -> str:
 
 
 def round_down(value: float, digits: int = 4) -> str:
-    """`value` in `digits` significant digits, never larger than it is."""
+    """Text of `value` in `digits` significant digits, never larger than it is."""
     return _rounded(value, digits, math.floor)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Registry(dict[str, Any]):
-    """Name -> class for every concrete subclass defined in a package's modules.
+    """Classes by name: every concrete subclass of `base` that a package's modules define.
 
     The folder is the list: a new file that defines a subclass of `base` with
     its own `name` is known at the next start, and nothing is registered by hand.

@@ -51,7 +51,7 @@ class Noise(Mechanism):
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """Distance between neighbours in scales of the noise."""
+        """Distance between neighbours / scale of the noise; inf without noise."""
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
@@ -130,7 +130,7 @@ class WholeNoise(Noise):
 
 @dataclass(frozen=True)
 class TabledNoise(WholeNoise):
-    """Noise that is known by a table of log masses of 0, 1, ... ."""
+    """Noise on whole numbers whose law is a table: log masses of 0, 1, ... ."""
 
     tabled = True
     attained: ClassVar[bool] = False  # nearly so, which the bracket tells
@@ -198,11 +198,11 @@ def _pair(law: TabledNoise, shift: int, *, finite: bool = False) -> Profile:
 
 
 def even_law(masses: NDArray) -> NDArray:
-    """An even law on -n, ..., n from that on 0, ..., n."""
+    """Masses of -n, ..., n of an even law from those of 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])
 
 
 def even_draws(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-    """Whole numbers of an even law whose masses at 0, 1, ... are so, up to one factor."""
+    """Random whole numbers of an even law, given its log masses of 0, 1, ... up to a constant."""
     chance, k = np.exp(even_law(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
     return rng.choice(k, size=size, p=chance / chance.sum())

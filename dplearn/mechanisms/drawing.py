@@ -25,7 +25,7 @@ _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffle
 
 
 def natural_adjacency(sampling: Sampling) -> Adjacency:
-    """The adjacency for which the sampling scheme has a theorem.
+    """Adjacency for which the sampling scheme has a theorem.
 
     Examples
     --------
@@ -50,7 +50,10 @@ def steps_of(epochs: float, *, batches: float) -> int:
 
 
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
-    """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`; ``"none"`` has rate 1."""
+    """Mechanism of one step: `base` on a sample drawn by a scheme of `SAMPLINGS`.
+
+    ``"none"`` draws all records and has the rate 1.
+    """
     validate.one_of(SAMPLINGS, sampling=sampling)
     validate.rate(sample_rate=sample_rate)
     if sampling == "poisson":
@@ -67,7 +70,7 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 def epoch(
     base: Gaussian, *, sampling: EpochSampling, sample_rate: float, leaves_out: bool = False
 ) -> Shuffled | RandomAllocation:
-    """One epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
+    """Mechanism of one epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
 
     It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
     a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
@@ -97,7 +100,7 @@ class Drawing(NamedTuple):
     def of(
         cls, base: Gaussian, sampling: Sampling, sample_rate: float, leaves_out: bool, steps: int
     ) -> Self:
-        """The drawing that a scheme of either kind names."""
+        """The drawing of a run of `steps` steps by a scheme of either kind."""
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
         mechanism = epoch(

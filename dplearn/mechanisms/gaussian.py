@@ -74,10 +74,11 @@ class Gaussian(Noise):
 
     @classmethod
     def classical(cls, *, epsilon: float, delta: float) -> Self:
-        r"""Noise multiplier :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, valid for epsilon < 1.
+        r"""Gaussian with the noise of the classical formula, for epsilon < 1.
 
-        The target is that of add_remove, epsilon and delta in (0, 1), the range of the theorem
-        (Dwork & Roth 2014, A.1): the formula is not proved for epsilon >= 1, and fails further up.
+        Its noise multiplier is :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`. The target is that of
+        add_remove, epsilon and delta in (0, 1), the range of the theorem (Dwork & Roth 2014, A.1):
+        the formula is not proved for epsilon >= 1, and fails further up.
 
         Examples
         --------
@@ -89,7 +90,7 @@ class Gaussian(Noise):
 
     @classmethod
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
-        """Smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
+        """Gaussian of the smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
 
         Rounded up within 1e-12 relative (Balle & Wang 2018, Algorithm 1).
 
@@ -160,7 +161,7 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Lower and upper end of `gaussian_epsilon`: beyond the rounding of log delta, elementwise."""
+    """Lower and upper bound on `gaussian_epsilon` that hold in spite of rounding, elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
     lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))

@@ -150,7 +150,7 @@ class _Pair:
         self._reach = 3 + 14 / math.sqrt(4 / (m.batch + 1) + 1 / self.sigma**2)
 
     def log_density(self, law: int, x: NDArray) -> NDArray:
-        """Of Q (law 0) or P (law 1)."""
+        """log of the density of Q (law 0) or P (law 1) at x."""
         noise = -0.5 * ((np.asarray(x)[..., None] - self.count) / self.sigma) ** 2
         return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
@@ -251,7 +251,7 @@ class _Pair:
         return x
 
     def renyi(self, orders: NDArray) -> NDArray:
-        """Divergences; of orders for which the integral would have too many places, two bounds."""
+        """Rényi divergences in nats; the smaller of two bounds where the integral is too long."""
         values = np.minimum(0.5 * orders / self.sigma**2, self.largest)
         strip = min(math.pi * self.sigma, math.sqrt(78.0))
         # As for a sampled Gaussian.

@@ -210,7 +210,10 @@ class Skellam(TabledNoise):
 
 
 def skellam_rdp_bound(orders: NDArray, variance: float, *, l1: float, l2: float) -> NDArray:
-    """A bound from above at whole orders, for changes of these norms (Theorem 3.5)."""
+    """Upper bound on Rényi divergences of Skellam noise at whole orders, in nats, shape (n,).
+
+    `l1` and `l2` are norms of the change (Agarwal, Kairouz & Liu 2021, Theorem 3.5).
+    """
     small = ((2 * orders - 1) * l2**2 + 6 * l1) / (4 * variance**2)
     return orders * l2**2 / (2 * variance) + np.minimum(small, 3 * l1 / (2 * variance))
 

@@ -30,14 +30,14 @@ _EXPECTED = "an expectation over which queries are answered, not a bound for any
 
 
 def answer_chances(votes: Votes, plan: PATE) -> NDArray:
-    """The chance of each query to be answered, shape (queries,)."""
+    """Chance of each query to be answered, shape (queries,)."""
     if plan.check_std is None or plan.threshold is None:
         return np.ones(votes.queries)
     return ndtr((votes.ranked[:, 0] - plan.threshold) / plan.check_std)
 
 
 def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
-    """What a paper would print for these votes; no number to publish, see its assumptions.
+    """Guarantee that a paper would print for these votes; no number to publish.
 
     For Gaussian noise Theorem 6 of Papernot et al. 2018; where there is a check it weighs each
     query by its chance to be answered, and is then an expectation, no bound. For Laplace noise
@@ -68,7 +68,7 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
 
 
 def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
-    """What Theorem 6 adds for each row of ranked counts, at `ORDERS`, shape (n_rows, n_orders)."""
+    """Rényi divergence of each row of ranked counts by Theorem 6, shape (n_rows, n_orders)."""
     total = np.empty((len(rows), ORDERS.size))
     for i, chance in enumerate(answer_chances(Votes(rows), plan).tolist()):
         flip = gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
@@ -126,7 +126,7 @@ def votes_and_plan(options: argparse.Namespace) -> tuple[Votes, PATE]:
 
 
 def statements(votes: Votes, plan: PATE, *, delta: float) -> Iterator[tuple[str, Guarantee]]:
-    """What may be published, what papers print, and the truth at these votes, each with a title."""
+    """Three guarantees with titles: for any votes, as papers print it, exact at these votes."""
     yield (
         f"for any votes, if no more than {plan.answers} may be answered",
         plan.guarantee(delta=delta),

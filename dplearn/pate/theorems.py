@@ -61,7 +61,7 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """The theorem for GNMax, whether its conditions are met or not."""
+    """Rényi divergence of GNMax by the theorem, whether its conditions are met or not."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
     return data_dependent_rdp(
         order=order,
