@@ -273,7 +273,7 @@ class _Rates:
         return Attack(float(lower), float(upper), self.rate, self.adjacency)
 
     def shares(self, answer: Attack) -> tuple[float, float]:
-        """Both ends over the target, as mu of the Gaussian with these rates: it falls as 1 / noise."""
+        """Both ends over the target, in mu of the Gaussian of these rates, which is 1 / noise."""
         rates = np.array([answer.lower, answer.true_positive_rate, self.most])
         lower, upper, most = ndtri(rates) - ndtri(self.rate)
         beyond = answer.true_positive_rate > self.most

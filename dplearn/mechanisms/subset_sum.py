@@ -53,7 +53,7 @@ _BLOCK, _MOST_TRIALS = 128, 100
 
 @dataclass(frozen=True)
 class SubsetSum(Mechanism):
-    """Sum of a random subset of given records plus Gaussian noise, one of them turned round.
+    """Noisy sum over a random subset of records, each -1 or 1; neighbours differ in one sign.
 
     It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5.
 
