@@ -14,7 +14,6 @@ from dplearn.accountants.theorems import (
     heterogeneous_composition,
     optimal_composition,
 )
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms import Composed, RandomizedResponse
 
@@ -114,8 +113,6 @@ class Optimal(Accountant):
     4.3068
     """
 
-    candidates: int = 5  # divisions of delta tried around the best one of the closed form
-
     name = "optimal"
     title = "Optimal composition (KOV)"
     statement = (
@@ -128,9 +125,6 @@ class Optimal(Accountant):
         "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
         "Curves below it know more: the whole distribution of one step's loss."
     )
-
-    def __post_init__(self) -> None:
-        validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         # Equal shares of delta need not be among the divisions that are tried.
@@ -147,7 +141,7 @@ class Optimal(Accountant):
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
         # Candidates spread around the closed form's choice, kept on the grid.
-        reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
+        reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
         totals = optimal_composition(
