@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.audit.bounds import LowerBound, from_scores, one_run
+from dplearn.audit.bounds import Assumption, LowerBound, from_scores, one_run
 from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
 from dplearn.sweeps import sweep
 
 # train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.
@@ -33,15 +34,24 @@ class Observations:
     included: NDArray[np.bool_]
     scores: NDArray[np.float64]
 
-    def bound(self, *, guesses: tuple[int, int] | None = None, **look: Any) -> LowerBound:
+    def bound(
+        self,
+        *,
+        delta: float,
+        guesses: tuple[int, int] | None = None,
+        confidence: float = 0.999,
+        adjacency: Adjacency = "add_remove",
+        assume: Assumption = "any",
+    ) -> LowerBound:
         """Bound that they prove: of two worlds for one canary a run, else of `one_run` on all.
 
         How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
-        something shows has no confidence left. `look` is as in `from_counts`.
+        something shows has no confidence left. Arguments are those of `one_run`.
         """
-        if self.included.shape[1] > 1 or guesses is not None:
-            return one_run(self.included, self.scores, guesses=guesses, **look)
-        return from_scores(self.scores[self.included], self.scores[~self.included], **look)
+        judge = partial(one_run, self.included, self.scores, guesses=guesses)
+        if self.included.shape[1] == 1 and guesses is None:
+            judge = partial(from_scores, self.scores[self.included], self.scores[~self.included])
+        return judge(delta=delta, confidence=confidence, adjacency=adjacency, assume=assume)
 
 
 class _Run(NamedTuple):

@@ -4,13 +4,7 @@ Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and label
 """
 
 from dplearn.datasets.features import oriented_gradients
-from dplearn.datasets.files import (
-    PRACTICE_SIZES,
-    idx,
-    mnist,
-    practice_names,
-    practice_set,
-)
+from dplearn.datasets.files import PRACTICE_SIZES, mnist, practice_names, practice_set
 from dplearn.datasets.shipped import Deployment, Labelled, deployments, digits, shipped_table, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
@@ -21,7 +15,6 @@ __all__ = [
     "cache_folder",
     "deployments",
     "digits",
-    "idx",
     "mnist",
     "oriented_gradients",
     "practice_names",

@@ -9,15 +9,11 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 from dplearn.ground import validate
 
-_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-# The longest header of an IDX file, and the most dimensions of an array.
-_HEADER, _DEEPEST = 4 + 4 * 255, 64
 _PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
 # MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
@@ -31,31 +27,6 @@ _MNIST = {
 # Records to train on; at most so many others are held out.
 PRACTICE_SIZES = {"digits": 1438, "synthetic": 10_000, "mnist": 60_000}
 _HELD_OUT = 2000
-
-
-def idx(path: str | os.PathLike) -> NDArray:
-    """The array in an IDX file, the format of MNIST, plain or with a name that ends in ``.gz``.
-
-    It has the type and shape that the file declares, in the byte order of this machine. ValueError
-    is raised if it is not an IDX file, is damaged, or is shorter or longer than it declares. See
-    LeCun, Cortes & Burges, "The MNIST database of handwritten digits", section "File formats".
-    """
-    data = _content(Path(path), _HEADER)
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or not 0 < data[3] <= _DEEPEST:
-        raise ValueError(
-            f"Expected {path} to start as an IDX file: two zero bytes, a type among "
-            f"{', '.join(f'0x{code:02x}' for code in _TYPES)}, a number of dimensions; "
-            f"got {data[:4].hex(' ') or 'an empty file'}."
-        )
-    kind, start = np.dtype(_TYPES[data[2]]), 4 + 4 * data[3]
-    shape = tuple(int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4))
-    size = start + kind.itemsize * prod(shape)
-    # No further than declared: a few bytes can unpack to more than the memory holds.
-    data = _content(Path(path), size + 1)
-    if len(data) != size:
-        length = f"{len(data)} bytes" if len(data) < size else "more"
-        raise ValueError(f"Expected {path} to hold {size} bytes for shape {shape}, got {length}.")
-    return np.frombuffer(data, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
 
 
 def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
@@ -82,16 +53,22 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
 
 
 def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
+    """Images and labels of one part, from their two IDX files."""
     count, arrays = _COUNTS[part], []
     for name, shape in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
         path = paths[f"{part}-{name}-ubyte"]
-        array = idx(path)
-        if array.dtype != np.uint8 or array.shape != shape:
+        # Two zero bytes, the type uint8, the number of dimensions, and each of them.
+        head = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
+        size = len(head) + prod(shape)
+        # No further than that: a few bytes can unpack to more than the memory holds.
+        data = _content(path, size + 1)
+        if data[: len(head)] != head or len(data) != size:
+            length = "more" if len(data) > size else f"{len(data)} bytes"
             raise ValueError(
-                f"Expected {path} to hold uint8 of shape {shape}, "
-                f"got {array.dtype} of shape {array.shape}."
+                f"Expected {path} to be an IDX file of uint8 of shape {shape}, {size} bytes, "
+                f"got {length} that start with {data[:4].hex(' ') or 'nothing'}."
             )
-        arrays.append(array)
+        arrays.append(np.frombuffer(data, np.uint8, offset=len(head)).reshape(shape))
     if arrays[1].max() > 9:
         raise ValueError(f"Expected labels 0..9 in {path}, got {arrays[1].max()}.")
     return labelled(*arrays)
