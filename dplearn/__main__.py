@@ -21,7 +21,8 @@ from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, natural_adjacency, sampled
+from dplearn.run import DPSGD, Phases
 
 
 class _Parser(argparse.ArgumentParser):
@@ -32,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Exit status of one command, which this runs: 0 good, 1 the check failed, 2 bad usage."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["claim"]:
         # A formula may begin with a minus sign; behind a space it is no option.
@@ -216,9 +217,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _pate(options: argparse.Namespace) -> int:
-    from dplearn.pate.as_printed import read, statements
+    from dplearn.pate.as_printed import statements, votes_and_plan
 
-    votes, plan = read(options)
+    votes, plan = votes_and_plan(options)
     rows = statements(votes, plan, delta=options.delta)
     if options.json:
         _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])

@@ -9,7 +9,7 @@ from dplearn.app.kit.fields import Words
 from dplearn.app.kit.language import Said
 from dplearn.app.kit.state import State
 from dplearn.ground.guarantee import ADJACENCIES
-from dplearn.run import steps_of
+from dplearn.mechanisms.drawing import steps_of
 
 _say = Words("shared")
 

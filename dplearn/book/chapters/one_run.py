@@ -172,7 +172,7 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
     counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
     worst = theorems.least_of_dp(epsilon, delta)
-    refuted = lambda x: not theorems.reachable(worst, **counts, chance=x)
+    refuted = lambda x: not theorems.allows_guesses(worst, **counts, chance=x)
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 

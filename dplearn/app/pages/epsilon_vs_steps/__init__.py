@@ -14,7 +14,7 @@ from dplearn.app.kit import language, scripts
 from dplearn.app.pages.epsilon_vs_steps import details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
-from dplearn.run import natural_adjacency
+from dplearn.mechanisms.drawing import natural_adjacency
 
 TITLE = "ε against T"
 GROUP = "See"

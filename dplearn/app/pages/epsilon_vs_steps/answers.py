@@ -12,7 +12,8 @@ from dplearn.book.published import number, published
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
-from dplearn.run import Phases, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import natural_adjacency, sampled
+from dplearn.run import Phases
 
 # The name of what is claimed of another run.
 CLAIM = "poisson_claim"

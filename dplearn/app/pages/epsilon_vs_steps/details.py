@@ -22,7 +22,8 @@ from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import DPSGD, Phases, Plan, sampled
+from dplearn.mechanisms.drawing import sampled
+from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}

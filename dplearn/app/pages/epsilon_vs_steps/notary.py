@@ -25,7 +25,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import (
 from dplearn.figures.kit import certificate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import MECHANISMS
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
 SAMPLING = Choice("sampling", "Batches", "", run_fields.words(_DRAWN))

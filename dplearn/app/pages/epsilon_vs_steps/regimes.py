@@ -17,7 +17,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.book.kit.written import parse
 from dplearn.figures.kit import certificate, text
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import SAMPLINGS
+from dplearn.mechanisms.drawing import SAMPLINGS
 
 _TENTHS = tuple(1 + x / 10 for x in range(1, 100))
 ORDERS = {

@@ -11,7 +11,8 @@ from dplearn.app.kit.run_fields import NOISE, RATE, STEPS
 from dplearn.figures.kit.axes import log_steps
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, epoch
+from dplearn.run import DPSGD
 
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
