@@ -140,7 +140,7 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
 
 
 @formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
-@given(**_MIXED)
+@given("", _MIXED)
 @oracle(enumerated_epsilon)
 @typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
@@ -150,7 +150,7 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
        printed("10.0", "4.306791", epsilon=0.1, steps=100, slack=1e-5), claim="steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
        given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
-       oracle=coins_epsilon, epsilons=None, deltas=None, epsilon=Log(1e-3, 3.0),
+       oracle=coins_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
        steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
@@ -161,7 +161,7 @@ def basic_composition(*, epsilons):
 
 
 @formula("G-C1b", "Basic composition: deltas add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
-@given(**_MIXED)
+@given("", _MIXED)
 @oracle(enumerated_delta)
 @printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
 @wrong("largest", "Every release may fail, so the chances of failing add up.",
@@ -200,19 +200,20 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
        first=Derived(lambda order, noise: order / (2 * noise**2)),
        second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
 @oracle(adaptive_renyi, points=60)
-@printed("2.0", "1.2025012", **_WORKED_RUN)
-@printed("13.125", "13.125", **{**_WORKED_RUN, "order": 5.0, "noise": 5**-0.5, "below": 2.0,
-         "above": 2.0, "first": 12.5, "second": 0.625})
+@printed("2.0", "1.2025012", at=_WORKED_RUN)
+@printed("13.125", "13.125", at=_WORKED_RUN, order=5.0, noise=5**-0.5, below=2.0, above=2.0,
+         first=12.5, second=0.625)
 @wrong("equality", "Adaptive releases do not meet the worst history every time.",
        says=r"D_\alpha(M_1, M_2) = \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)",
        kind="identity")
 @wrong("one-history", "The supremum runs over what was released before, not over data sets alone.",
-       printed("1.1111", "1.2025012", **_WORKED_RUN),
+       printed("1.1111", "1.2025012", at=_WORKED_RUN),
        claim="order / 2 * (1 / noise**2 + 1 / above**2)")
 @wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
-       printed("1.38537", "1.2025012", **_WORKED_RUN), claim="order / 2 * (1 / noise**2 + Phi((cut "
-       "- 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)", says=r"D_\alpha(M_1, "
-       r"M_2) \le \varepsilon_1(\alpha) + E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
+       printed("1.38537", "1.2025012", at=_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
+       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
+       says=r"D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + "
+       r"E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
 @wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
        says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
        r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
@@ -225,7 +226,7 @@ def rdp_composition(*, first, second):
 
 
 @formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
-@given(**{name: Distribution(3, zeros=False) for name in ("p", "q", "other_p", "other_q")},
+@given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
        rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
 @oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
@@ -254,7 +255,7 @@ def group_privacy_delta(*, epsilon, delta, group):
 
 
 @formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
-@given("rho >= 0 and group >= 1", **{name: Distribution(3, zeros=False) for name in "pqr"},
+@given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
        rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
 @oracle(finite_rho)
 @printed("4.5", rho=0.5, group=3)
@@ -280,7 +281,7 @@ _PARTS = {"epsilons": several(0.05, 3.0, least=2, most=3)}
 
 @formula("G-C9", "Parallel composition, a record added or removed", "identity",
          "McSherry 2009, Theorem 4")
-@given(**_PARTS)
+@given("", _PARTS)
 @oracle(parts_epsilon)
 @printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
 @wrong("always", "A replaced record may leave one part and enter another: both releases change.",
@@ -297,7 +298,7 @@ def parallel_composition(*, epsilons):
 
 @formula("G-C9b", "Parallel composition, a record replaced", "identity",
          "McSherry 2009, Theorem 4, for the other adjacency")
-@given(**_PARTS)
+@given("", _PARTS)
 @oracle(lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0, 0.3]))
 def parallel_composition_replaced(*, epsilons):

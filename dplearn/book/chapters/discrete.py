@@ -110,7 +110,7 @@ _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 
 @formula("G-J2", "Privacy profile of the discrete Gaussian", "identity",
          "Canonne, Kamath & Steinke 2020, Theorem 7")
-@given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", **_WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
+@given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", _WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
 @oracle(gaussian_delta, absolute=1e-250)
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
@@ -131,7 +131,7 @@ def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
 
 @formula("G-J2b", "Concentrated DP of the discrete Gaussian", "upper",
          "Canonne, Kamath & Steinke 2020, Theorem 4")
-@given("sigma > 0 and sensitivity >= 1 and order > 1", **_WHOLE_QUERY, order=Log(1.02, 100.0))
+@given("sigma > 0 and sensitivity >= 1 and order > 1", _WHOLE_QUERY, order=Log(1.02, 100.0))
 @oracle(gaussian_renyi, tolerance=1e-8)
 @printed("1", "1.00000000", sigma=1.0, sensitivity=1, order=2.0)
 @wrong("equality", "Equal where alpha Delta is a whole number, smaller between.",

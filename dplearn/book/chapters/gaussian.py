@@ -26,8 +26,10 @@ def first_failure(*, delta):
     good = 0.5
     while margin(good + 0.5) > 0:
         good += 0.5
-    ends: dict = {"lower": good, "upper": good + 0.5, "tolerance": 1e-9}
-    return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
+    found = crossing(
+        margin, guess=good + 0.2, slope=-1.0, lower=good, upper=good + 0.5, tolerance=1e-9
+    )
+    return found.root
 
 
 def longest_contribution(*, norms):
@@ -55,8 +57,8 @@ def std_of_divergence(*, order, epsilon, distance):
     """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
     excess = lambda x: math.log(oracles.gaussian_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
-    ends: dict = {"lower": guess - 1.6, "upper": guess + 1.6, "tolerance": 1e-10}
-    return math.exp(crossing(excess, guess=guess, **ends).root)
+    found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)
+    return math.exp(found.root)
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
@@ -75,11 +77,9 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
-_BUDGET = {"epsilon": Log(1e-3, 30.0), "distance": Choice(1.0, 2.0, 3.5)}
-
-
 @formula("G-B19", "Gaussian noise for a Rényi budget", "identity", "Mironov 2017, Corollary 3")
-@given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0), **_BUDGET)
+@given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
+       epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(std_of_divergence, tolerance=1e-8, points=30)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
@@ -222,7 +222,7 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 @wrong("harmonic-mean", "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M "
        "C^2.", claim="1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} "
        r"\Rightarrow \sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1
-       / np.mean(1 / sizes) / sizes)), norms=None, sizes=_FOUR_SIZES)
+       / np.mean(1 / sizes) / sizes)), without="norms", sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -239,9 +239,9 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
        norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
 @oracle(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
-@printed("4884.46", **_LAYERS, noise_multiplier=1.0)
+@printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
-       printed("12460", **_LAYERS, noise_multiplier=1.0),
+       printed("12460", at=_LAYERS, noise_multiplier=1.0),
        claim=lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 *
        np.sum(sizes * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):

@@ -1,10 +1,8 @@
 """What one notion of privacy says about another: pure, approximate, Rényi and Gaussian DP."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.book.chapters.families import mean_loss_of_coins
@@ -159,11 +157,6 @@ def gdp_delta(*, mu, epsilon):
     return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu)
 
 
-def _side_of(profile: Callable[..., tuple[NDArray, NDArray]], side: int, *names: str) -> Derived:
-    """The losses (side 0) or deltas (1) of the pair that was drawn."""
-    return Derived(lambda drawn: profile(**{name: drawn[name] for name in names})[side])
-
-
 def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
     """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
     theirs = zip(profile_of_coins(local=local, steps=steps), (epsilons, deltas), strict=True)
@@ -173,8 +166,9 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @formula("G-D7", "Trade-off function from the profile", "identity",
          "Dong, Roth & Su 2019, Proposition 2.12")
 @given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
-       epsilons=_side_of(profile_of_coins, 0, "local", "steps"),
-       deltas=_side_of(profile_of_coins, 1, "local", "steps"), false_positive_rate=Linear(0.0, 1.0))
+       epsilons=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[0]),
+       deltas=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[1]),
+       false_positive_rate=Linear(0.0, 1.0))
 @oracle(miss_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
@@ -186,10 +180,10 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
        claim=lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
        given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p=p, q=q,
-       false_positive_rate=rate), local=None, steps=None, epsilons=None, deltas=None,
-       false_positive_rate=None, p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       losses=_side_of(profile_of_pair, 0, "p", "q"),
-       profile=_side_of(profile_of_pair, 1, "p", "q"), rate=Linear(0.0, 1.0))
+       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
+       p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+       losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
+       profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
@@ -242,7 +236,8 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")
 @wrong("half", "Valid, but between the two theorems; the denominator is e^epsilon + 1.",
-       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity", form=None)
+       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity",
+       without="form")
 def drift(*, epsilon, form="exact"):
     r"""\frac{\mathrm{KL}}\varepsilon \le \tanh\frac\varepsilon2
     \le \frac\varepsilon2 \le e^\varepsilon - 1

@@ -132,7 +132,7 @@ _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
 
 @formula("G-I1", "Randomized response: variance of the estimated share", "identity",
          "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
-@given("epsilon > 0 and users >= 1", **_USERS, share=Linear(0.0, 1.0))
+@given("epsilon > 0 and users >= 1", _USERS, share=Linear(0.0, 1.0))
 @oracle(share_variance, unsafe=None)
 @printed("2.8275348e-05", epsilon=1.0, users=32561)
 @wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
@@ -149,7 +149,7 @@ def randomized_response_variance(*, epsilon, users):
 
 @formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
          "Warner 1965, variance of the estimate")
-@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", **_USERS, share=Linear(0.0, 1.0))
+@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", _USERS, share=Linear(0.0, 1.0))
 @oracle(sampled_share_variance, unsafe=None)
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
 def randomized_survey_variance(*, epsilon, users, share):
@@ -165,7 +165,7 @@ _REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
 
 @formula("G-I2", "Generalized randomized response: variance for a rare symbol", "identity",
          "Wang, Blocki, Li & Jha 2017, equation (4)")
-@given("epsilon > 0 and users >= 1 and symbols >= 2", **_REPORTS, symbols=Whole(2, 60))
+@given("epsilon > 0 and users >= 1 and symbols >= 2", _REPORTS, symbols=Whole(2, 60))
 @oracle(symbol_variance, unsafe=None)
 @printed("0.0036302487", "0.0036302487", epsilon=1.0, users=1000, symbols=10)
 @wrong("frequent-symbol",
@@ -181,7 +181,7 @@ def grr_variance(*, epsilon, users, symbols):
 
 @formula("G-I2b", "Optimized unary encoding: variance for a rare item", "identity",
          "Wang, Blocki, Li & Jha 2017, equation (9)")
-@given("epsilon > 0 and users >= 1", **_REPORTS)
+@given("epsilon > 0 and users >= 1", _REPORTS)
 @oracle(bit_variance, unsafe=None)
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000)
 def oue_variance(*, epsilon, users, frequency=0.0):
@@ -252,7 +252,7 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 @formula("G-I4", "RAPPOR: all reports on one value together", "identity",
          "Erlingsson, Pihur & Korolova 2014, Theorem 1")
-@given("0 < noise <= 1 and hashes >= 1", **_FILTER)
+@given("0 < noise <= 1 and hashes >= 1", _FILTER)
 @oracle(lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
@@ -263,7 +263,7 @@ def rappor_epsilon(*, noise, hashes):
 
 
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
-@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", **_FILTER,
+@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", _FILTER,
        zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
 @oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @ [[1 - zero_rate,
         zero_rate], [1 - one_rate, one_rate]], hashes))

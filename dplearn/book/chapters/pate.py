@@ -155,7 +155,8 @@ enter(theorems.lnmax_flip_bound,
       printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
       wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
-            "the law.", claim=lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity",
+            "the law.", claim=lambda votes, inverse_scale: 4 *
+            theorems.lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
             says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
             r"of two classes}", votes=_TWO_CLASSES))
 
@@ -185,7 +186,7 @@ _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 enter(theorems.lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes", "upper",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
-      given("moment > 0 and inverse_scale > 0", **_MOMENT),
+      given("moment > 0 and inverse_scale > 0", _MOMENT),
       oracle(lambda moment, inverse_scale: moment *
              finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
       printed("0.36", moment=8, inverse_scale=0.05))
@@ -194,7 +195,7 @@ enter(theorems.lnmax_log_moment_at,
       formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
       given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
-            **_MOMENT, flip=Log(1e-9, 0.5)),
+            _MOMENT, flip=Log(1e-9, 0.5)),
       oracle(largest_moment, absolute=0.0, points=60),
       printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
       wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
@@ -227,13 +228,13 @@ _IN_ORDER = " and order <= order_1"
 _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
     - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
 _POSITIVE = " and log(flip) + rdp_2 < 0"
-_MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.05, 60.0)}
 
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
       given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
-            q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"),
+            q=Drawn(_random_tilt), order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
+            order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"),
             rdp_2=_two_sided("order_2"), looseness=Choice(1.0, 1.5),
             flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
       oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),

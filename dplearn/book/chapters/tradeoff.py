@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +81,10 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     from scipy.optimize import brentq
 
     rate = spread / math.sqrt(steps)
-    about = {"sample_rate": rate, "noise_multiplier": noise_multiplier, "steps": steps}
-    log_delta = math.log(composed_delta(**about, epsilon=epsilon, symmetric=symmetric))
+    log_delta = math.log(composed_delta(
+        sample_rate=rate, noise_multiplier=noise_multiplier, steps=steps,
+        epsilon=epsilon, symmetric=symmetric,
+    ))  # fmt: skip
 
     def excess(log_mu: float) -> float:
         return oracles.gaussian_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
@@ -128,9 +131,9 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 @formula("G-K2", "Central limit of Poisson-sampled Gaussians", "asymptotic",
          "Bu, Dong, Long & Su 2020, Theorem 5")
-@given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
 @oracle(limit_mu, tolerance=0.04, points=20)
-@printed("0.253957593", **_ONE_EPOCH)
+@printed("0.253957593", at=_ONE_EPOCH)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
        says=r"T \text{ steps are } \mu\text{-GDP},\ \mu = q\sqrt{T(e^{1/\sigma^2}-1)}",
@@ -139,7 +142,7 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 @wrong("for-fixed-size-lots",
        "Lots drawn without replacement have a limit of their own, which is larger.",
        says=r"\text{the same for lots of fixed size}",
-       oracle=lambda **at: limit_mu(**at, symmetric=True))
+       oracle=partial(limit_mu, symmetric=True))
 def poisson_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
 
@@ -149,9 +152,9 @@ def poisson_clt_mu(*, spread, noise_multiplier):
 
 @formula("G-K2b", "Central limit of Gaussians on lots of fixed size", "asymptotic",
          "Bu, Dong, Long & Su 2020, Corollary 4")
-@given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
-@oracle(lambda **at: limit_mu(**at, symmetric=True), tolerance=0.05, points=20)
-@printed("0.277954894", **_ONE_EPOCH)
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
+@oracle(partial(limit_mu, symmetric=True), tolerance=0.05, points=20)
+@printed("0.277954894", at=_ONE_EPOCH)
 @wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
        says=r"\text{the same for Poisson sampling}", oracle=limit_mu)
 def uniform_clt_mu(*, spread, noise_multiplier):
