@@ -276,12 +276,9 @@ def group_privacy_gaussian(*, mu, group):
     return group * mu
 
 
-_PARTS = {"epsilons": several(0.05, 3.0, least=2, most=3)}
-
-
 @formula("G-C9", "Parallel composition, a record added or removed", "identity",
          "McSherry 2009, Theorem 4")
-@given("", _PARTS)
+@given(epsilons=several(0.05, 3.0, least=2, most=3))
 @oracle(parts_epsilon)
 @printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
 @wrong("always", "A replaced record may leave one part and enter another: both releases change.",
@@ -294,20 +291,6 @@ def parallel_composition(*, epsilons):
     epsilons: Guarantee of the release on each part, >= 0, nats. The parts must be fixed
       before the data are seen"""
     return max(epsilons)
-
-
-@formula("G-C9b", "Parallel composition, a record replaced", "identity",
-         "McSherry 2009, Theorem 4, for the other adjacency")
-@given("", _PARTS)
-@oracle(lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
-@printed("1.5", "1.5", epsilons=np.array([0.5, 1.0, 0.3]))
-def parallel_composition_replaced(*, epsilons):
-    r"""\varepsilon = \max_{i\ne j}(\varepsilon_i+\varepsilon_j)
-    \text{ if the new value may belong to another part}
-
-    epsilons: Guarantee of the release on each of two or more parts, >= 0, nats, for a
-      record that comes or goes as well as for one that is replaced within the part"""
-    return math.fsum(sorted(epsilons)[-2:])
 
 
 @formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
@@ -323,16 +306,3 @@ def parallel_composition_replaced(*, epsilons):
 def pure_to_zcdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
     return epsilon**2 / 2
-
-
-@formula("G-C10b", "The smallest rho of pure DP", "identity",
-         "Bun & Steinke 2016, Proposition 3.3, at order 1")
-@given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
-@oracle(coin_rho)
-@printed("0.00499584", "0.00499584", epsilon=0.1)
-@printed("0.4621171573", "0.4621171573", epsilon=1.0)
-def pure_to_zcdp_tight(*, epsilon):
-    r"""\sup_{\alpha>1}\frac{D_\alpha}\alpha = \varepsilon\tanh\frac\varepsilon2
-
-    Of randomized response :math:`D_\alpha/\alpha` is largest as the order tends to 1."""
-    return epsilon * math.tanh(epsilon / 2)

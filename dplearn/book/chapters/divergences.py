@@ -139,15 +139,6 @@ def renyi(p, q, *, order):
     return max(float(log_sum) / (order - 1), 0.0)
 
 
-@formula("G-A3b", "Rényi divergence grows with its order", "upper",
-         "van Erven & Harremoës 2014, Theorem 3")
-@given("0 <= order <= larger_order", _PAIR, order=_ORDERS, larger_order=_ORDERS)
-@oracle(oracles.finite_renyi)
-def renyi_at_larger_order(*, p, q, larger_order):
-    r"""D_\alpha(P\Vert Q) \le D_\beta(P\Vert Q),\quad 0 \le \alpha \le \beta \le \infty"""
-    return renyi(p, q, order=larger_order)
-
-
 @formula("G-A3c", "Skew symmetry of the Rényi divergence", "identity",
          "van Erven & Harremoës 2014, Proposition 2")
 @given("0 < order < 1", _PAIR, order=Linear(0.01, 0.99))

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
+from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book.chapters.gaussian import gaussian_epsilon
 from dplearn.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp
 from dplearn.book.chapters.sensitivity import by_norm
@@ -261,20 +261,6 @@ def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     - \frac{\ln\delta + \ln\alpha}{\alpha-1}"""
     rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
     epsilon_at = lambda order: float(rdp_to_epsilon(order, rdp(order), delta=delta))
-    return epsilon_at(_best_order(epsilon_at))
-
-
-@formula("G-F1c", "Epsilon of a DP-SGD run, first conversion", "upper",
-         "Mironov 2017, Proposition 3")
-@given(_GIVEN, _RUN)
-@oracle(certified_epsilon, tolerance=1e-7, points=20)
-@printed("3.008372", "2.38169", at=_mnist(1.1, 14_063))
-def dpsgd_epsilon_mironov(*, noise_multiplier, sample_rate, steps, delta):
-    r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \frac{\ln(1/\delta)}{\alpha-1}
-
-    The value of `dpsgd_epsilon` is always smaller."""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
-    epsilon_at = lambda order: float(rdp_to_epsilon_mironov(order, rdp(order), delta=delta))
     return epsilon_at(_best_order(epsilon_at))
 
 

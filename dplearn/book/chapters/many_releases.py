@@ -121,19 +121,6 @@ def advanced_composition_kov(*, epsilon, steps, slack):
     return _spread(epsilon, steps, slack) + steps * epsilon * np.tanh(epsilon / 2)
 
 
-@formula("G-C2c", "Advanced composition by way of zCDP", "upper",
-         "Bun & Steinke 2016, Propositions 1.3 and 1.4")
-@given(_ANY_RELEASES, _RELEASES)
-@oracle(coins_epsilon)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon^2/2")
-@printed("5.298526", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
-def advanced_composition_zcdp(*, epsilon, steps, slack):
-    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\frac{\varepsilon^2}2"""
-    epsilon = np.asarray(epsilon, dtype=float)
-    return _spread(epsilon, steps, slack) + np.asarray(steps) * epsilon**2 / 2
-
-
 def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     return epsilon * np.sqrt(2 * np.asarray(steps, dtype=float) * -np.log(slack))
 

@@ -262,15 +262,3 @@ enter(theorems.gnmax_data_dependent_rdp,
       wrong("both-directions", "The neighbour may be less certain of the winner, and its "
             "divergence larger.", says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
             oracle=partial(gnmax_worst, reverse=True)))
-
-
-@formula("G-M5c", "Confident-GNMax: whether the votes pass a threshold", "upper",
-         "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Section 4.1")
-@given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 200.0),
-       place=Linear(-15.0, 15.0))
-@oracle(lambda order, noise_std, place: worst_divergence(log_ndtr([place, -place]),
-        log_ndtr(np.multiply(place + 1 / noise_std, [1, -1])), order), absolute=0.0)
-@printed("0.000125", order=10.0, noise_std=200.0)
-def threshold_rdp(*, order, noise_std):
-    r"""D_\alpha(1[\max_i n_i + N(0,\sigma_1^2) \ge T]) \le \frac{\alpha}{2\sigma_1^2}"""
-    return order / (2 * noise_std**2)

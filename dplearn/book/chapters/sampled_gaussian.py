@@ -12,7 +12,7 @@ from dplearn.book.chapters.families import renyi_gaussian
 from dplearn.book.chapters.sampling import log_mixture, sampled
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Distribution, Log, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
+from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.ground.logspace import log_comb, log_expm1
 
@@ -265,16 +265,6 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     gain = math.expm1(1 / noise_multiplier**2)
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
 
-
-enter(sampled_gaussian_rdp,
-      formula("G-E9b", "Sampled Gaussian: Rényi divergences of both orders", "upper",
-              "Mironov, Talwar & Zhang 2019, Theorem 5",
-              statement=r"D_\alpha(\mu_0\Vert\mu) \le D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, "
-              r"\sigma^2),\ \mu = (1-q)\mu_0 + qN(1, \sigma^2)"),
-      given("order > 1 and " + _PROPER, _FRACTIONAL, order=Log(1.1, 64.0)),
-      oracle(partial(sampled_renyi, direction="add"), tolerance=1e-8, absolute=1e-12,
-             points=60),
-      printed("7.3711", "0.48557", order=8.0, noise_multiplier=0.7, sample_rate=0.5))
 
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _MUCH_NOISE = (

@@ -98,21 +98,18 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-def _random_monotone_queries(rng: Generator, query_scale: float) -> NDArray:
-    answers, changes = _random_queries(rng, query_scale)
-    return np.array([answers, rng.choice([-1.0, 1.0]) * np.maximum(changes, 0.0)])
-
-
 _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold", "upper",
          "Dwork & Roth 2014, Algorithm 1 and Theorem 3.23")
-@given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries))
+@given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
+       monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @oracle(sparse_vector_epsilon, points=25)
-@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1, at=_AT_THE_EDGE)
+@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1,
+         at=_AT_THE_EDGE, monotone=False)
 @printed("3.25", "1.1648439217", threshold_scale=4.0, query_scale=4 / 3, positives=2,
-         at=_AT_THE_EDGE)
+         at=_AT_THE_EDGE, monotone=False)
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
        claim="1 / threshold_scale",
        says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",
@@ -123,27 +120,17 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @wrong("one-sided", "It needs answers that all move in one direction.",
        claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
-def sparse_vector(*, threshold_scale, query_scale, positives=1):
+def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
     r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2),
     \text{ until } c \text{ lie above}:\quad
     \varepsilon = \frac1{b_1} + \frac{2c}{b_2}\quad
-    \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big)
+    \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big);\quad
+    c \text{ for } 2c \text{ if all answers move one way}
 
+    Monotone queries, of which every answer rises or every answer falls when a record is added,
+    are Theorem 5 of Lyu, Su & Li (2017).
     queries: answers less the threshold, and how much they differ for a neighbour"""
-    return 1 / threshold_scale + 2 * positives / query_scale
-
-
-@formula("G-H1b", "Sparse vector for monotone queries", "upper", "Lyu, Su & Li 2017, Theorem 5")
-@given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_monotone_queries))
-@oracle(sparse_vector_epsilon, points=25)
-@printed("1", threshold_scale=2.0, query_scale=2.0, positives=1)
-def sparse_vector_monotone(*, threshold_scale, query_scale, positives=1):
-    r"""\text{all answers change in the same direction}:\quad
-    \varepsilon = \frac1{b_1} + \frac c{b_2}
-
-    Every answer rises, or every answer falls, when a record is added.
-    queries: answers less the threshold, and how much they differ for a neighbour"""
-    return 1 / threshold_scale + positives / query_scale
+    return 1 / threshold_scale + (1 if monotone else 2) * positives / query_scale
 
 
 @formula("G-H2", "A broken sparse vector: no noise on the answers", "identity",

@@ -11,7 +11,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from dplearn.book.chapters.implications import most_powerful
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 Tail = Callable[[float], float]
 
@@ -189,29 +189,22 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
     return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
 
 
-@formula("G-K4b", "Randomized response that may fail attains it", "identity",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.1")
-@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon >= 0", epsilon=Log(0.01, 10.0, also=(0.0,)),
-       delta=Log(1e-9, 0.5, also=(0.0,)), false_positive_rate=_RATE)
-@oracle(lambda epsilon, delta, false_positive_rate: most_powerful(*oracles.leaky_response(epsilon,
-        delta), false_positive_rate), unsafe="larger")
+@formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
+         "Wasserman & Zhou 2010, Theorem 2.4")
+@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
+       delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
+       false_positive_rate=Linear(0.0, 1.0))
+@oracle(most_powerful, unsafe="larger")
+@printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
+@wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
-    r"""f_{\varepsilon,\delta}(a)
-    = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
+    f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,
+    e^{-\varepsilon}(1-\delta-a)\}
+
+    Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
+    Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
     with np.errstate(over="ignore"):
         steep = 1 - delta - np.exp(epsilon) * a
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
-
-
-enter(approximate_dp_tradeoff,
-      formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
-              "Wasserman & Zhou 2010, Theorem 2.4", statement=r"(\varepsilon,\delta)\text{-DP} "
-              r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
-              r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
-      given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3),
-            q=Distribution(3), delta=Log(1e-6, 0.3),
-            epsilon=Derived(oracles.worst_event_epsilon_at), false_positive_rate=Linear(0.0, 1.0)),
-      oracle(most_powerful, unsafe="larger"),
-      printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
-      wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP))

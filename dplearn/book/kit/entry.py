@@ -25,7 +25,7 @@ r"""What an entry of the formula book is: a plain function under decorators that
 * The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
   parameters that the common list does not explain. What `help` shows is made from all of this.
 
-A theorem in two parts makes two entries, "G-A3" and "G-A3b". A function that lives elsewhere is
+A theorem in two parts makes two entries, "G-C1" and "G-C1b". A function that lives elsewhere is
 entered by `enter(function, formula(...), given(...), ...)` and stays the object it was.
 """
 

@@ -560,7 +560,7 @@ for top in (100, 10_000):
 # %% [markdown]
 # ### At the ends: orders 0, 1 and infinity
 #
-# A divergence [grows with its order](explorer:formula_book?id=G-A3b), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
+# A divergence [grows with its order](explorer:formula_book?id=G-A3), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
 
 # %%
 half, quarter = np.log(0.5), np.log(0.25)

@@ -592,7 +592,7 @@ for order in (2, 8, 20, 36, 50, 60, 150):
     )
 
 # %% [markdown]
-# All three are straight lines, so none can follow the jump; each stops before it. In the book, too: the accountant [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low) and [of a whole run](explorer:formula_book?id=G-F1c).
+# All three are straight lines, so none can follow the jump; each stops before it. In the book, too: the accountant [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low) and [of a whole run](explorer:formula_book?id=G-F1b).
 #
 # ### Orders between the whole ones
 #

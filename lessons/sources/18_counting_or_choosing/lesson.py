@@ -236,7 +236,7 @@ print(pld.epsilon(coin, **run, adjacency="replace_one"))
 # >
 # > Dwork & Roth (2014), section 3.6; Lyu, Su & Li (2017), Theorem 5.
 #
-# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1); [monotone](explorer:formula_book?id=G-H1b).)
+# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1).)
 #
 # The proof as a drawing: dots are noisy answers, the line is the noisy threshold.
 
@@ -420,7 +420,7 @@ one_hot = people * np.sqrt(oue_variance(epsilon=1, users=people))
 print(f"deviation {direct:.1f} people, one-hot {one_hot:.1f}, trusted {np.sqrt(2):.1f}")
 
 # %% [markdown]
-# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I2b)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
+# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
 #
 # How many phones until a word that one in a hundred types stands out by two deviations?
 
