@@ -24,7 +24,7 @@ def all_ids() -> list[str]:
     return [*book, *published()]
 
 
-def check(id: str, *, searches: int = SEARCHES) -> list[Result]:
+def results_of(id: str, *, searches: int = SEARCHES) -> list[Result]:
     """Verify one entry and refute its misprints, or compute one published figure."""
     if id not in book:
         return [check_figure(id)]
@@ -54,7 +54,7 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
     >>> [result.status for result in check_all(["G-A8"])]
     ['verified', 'refuted', 'refuted']
     """
-    one = partial(check, searches=searches)
+    one = partial(results_of, searches=searches)
     return chain.from_iterable(map(one, _chosen(ids)) if ids else _in_parallel(one))
 
 
@@ -106,7 +106,7 @@ def as_row(result: Result) -> dict[str, Any]:
         row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
         row |= {"unsafe": result.unsafe, "safe_side": result.safe_side, "harmless": result.harmless}
         row |= {"counterexample": _case(result.counterexample), "worst": _case(result.worst)}
-    return plain(row)
+    return as_json(row)
 
 
 def _case(case: Case | None) -> dict[str, Any] | None:
@@ -116,11 +116,11 @@ def _case(case: Case | None) -> dict[str, Any] | None:
     return {"parameters": case.parameters, "value": case.value, "truth": truth, "text": str(case)}
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Lists, dicts and numbers for JSON; inf and nan become None."""
     if isinstance(value, Mapping):
-        return {name: plain(x) for name, x in value.items()}
+        return {name: as_json(x) for name, x in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
-        return [plain(x) for x in value]
+        return [as_json(x) for x in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -165,7 +165,7 @@ def _ends(
 ) -> list[dict[str, Any]]:
     """What the values are, and each of them beside the end of its curve, with a leader there."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
-    words = f"ε at T = {text.whole(steps[index])}"
+    words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
     wishes = [y.share(curve[-1].epsilon) * _INNER for curve in curves.values()]
     placed = spread(wishes, gap=22.0, lower=4.0, upper=_INNER - 8.0)

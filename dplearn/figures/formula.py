@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.book.pictures import Cloud, Curve, Region
+from dplearn.book.pictures import Cloud, Curve, Stretch
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, gaps, keys, markers
 from dplearn.figures.kit.panel import one_panel
@@ -37,7 +37,7 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
     Examples
     --------
     >>> drawn = Curve(x=[1, 2], value=[3, 4], low=[3, 5], high=[3, 5], ends=(1, 2),
-    ...               regions=[Region(1.5, 2, "unsafe")])
+    ...               regions=[Stretch(1.5, 2, "unsafe")])
     >>> [trace.name for trace in formula_curve(drawn).data]
     ['too much privacy', 'truth', 'formula']
     """
@@ -127,7 +127,7 @@ def _broken(
     return at, heights
 
 
-def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
+def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
     """A hatched strip over the whole height."""
     role, shape, words = _REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)

@@ -94,7 +94,7 @@ def _gaussian_fit(epsilon, false_positive_rate, delta):
     """epsilon at delta of the Gaussian with this operating point of randomized response."""
     a = false_positive_rate
     miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
-    return oracles.gaussian_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
+    return oracles.normal_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
 
 
 enter(theorems.audit_mu,
@@ -183,9 +183,9 @@ def audit_error(*, confidence):
        claim="-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
        printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
-       oracles.gaussian_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
+       oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=lambda mu: oracles.gaussian_delta(epsilon=0.0, mu=mu),
+       kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
        without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}

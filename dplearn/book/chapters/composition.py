@@ -129,7 +129,7 @@ def adaptive_renyi(*, order, noise, below, above, cut):
 
     Both releases move by 1; the second has noise `below` if the first fell below `cut`.
     """
-    costs = [(order - 1) * oracles.gaussian_renyi(1.0, std, order) for std in (below, above)]
+    costs = [(order - 1) * oracles.normal_renyi(1.0, std, order) for std in (below, above)]
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
     log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x) + np.where(x < cut, *costs)
     return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
@@ -267,7 +267,7 @@ def group_privacy_zcdp(*, rho, group):
 
 @formula("G-C8c", "Group privacy of Gaussian DP", "identity", "Dong, Roth & Su 2019, Theorem 2.14")
 @given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
-@oracle(lambda mu, group: math.sqrt(oracles.gaussian_renyi(math.fsum([mu] * group), 1.0)))
+@oracle(lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
 @printed("1.5", "1.5", mu=0.5, group=3)
 @wrong("root", "The records of a group push in one direction; independent noise does not.",
        claim="sqrt(group) * mu")

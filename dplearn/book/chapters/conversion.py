@@ -91,7 +91,7 @@ _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 
 _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
-_exact_epsilon = lambda rho, delta: oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
+_exact_epsilon = lambda rho, delta: oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * rho))
 _SMALL = Log(1e-12, 1e-3)
 
 enter(rdp_to_epsilon_mironov,

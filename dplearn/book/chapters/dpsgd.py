@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book.chapters.gaussian import gaussian_epsilon
+from dplearn.book.chapters.gaussian import release_epsilon
 from dplearn.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp
 from dplearn.book.chapters.sensitivity import by_norm
 from dplearn.book.kit import oracles
@@ -48,8 +48,8 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
     A shifted bit is 1/2 or -1/2, and 0 for a record that is absent. Both integrals are good to
     1e-11, which is much where little is left.
     """
-    whole = oracles.gaussian_renyi(1.0, noise_multiplier)
-    left = whole - oracles.gaussian_renyi(shift, bit_noise)
+    whole = oracles.normal_renyi(1.0, noise_multiplier)
+    left = whole - oracles.normal_renyi(shift, bit_noise)
     low, high = left - 1e-11 * whole, left + 1e-11 * whole
     return Interval(high**-0.5, low**-0.5 if low > 0 else math.inf)
 
@@ -79,7 +79,7 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
         for first in range(0, leaves - size + 1, size):
             stop = np.minimum(starts + participations, first + size)
             total = total + np.square(np.maximum(stop - np.maximum(starts, first), 0))
-    return 0.5 * oracles.gaussian_renyi(1.0, noise_multiplier) * float(np.max(total))
+    return 0.5 * oracles.normal_renyi(1.0, noise_multiplier) * float(np.max(total))
 
 
 # A run
@@ -254,7 +254,7 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
        sample_rate=sample_rate, steps=steps, delta=delta),
        sample_rate=Log(1e-3, 0.5), batch=Choice(64, 256, 600))
 @wrong("noise-alone", "The rate, the number of steps and delta count as much.",
-       printed("4.3772", "0.148901", at=_setting(0.001, 1.0, 1000)), claim=gaussian_epsilon,
+       printed("4.3772", "0.148901", at=_setting(0.001, 1.0, 1000)), claim=release_epsilon,
        says=r"\varepsilon \text{ depends on } z \text{ alone}", kind="identity")
 def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \ln\frac{\alpha-1}\alpha
@@ -323,7 +323,7 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
 def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     """Epsilon of Gaussian noise with the parameter mu that a long run approaches."""
     mu = sample_rate * math.sqrt(steps * math.expm1(1 / noise_multiplier**2))
-    return gaussian_epsilon(noise_multiplier=1 / mu, delta=delta)
+    return release_epsilon(noise_multiplier=1 / mu, delta=delta)
 
 
 @formula("G-F3", "Central limit of many sampled steps", "asymptotic",

@@ -10,18 +10,18 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground.solve import crossing, decreasing_root
-from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
     """Exact epsilon of one Gaussian release."""
-    return oracles.gaussian_epsilon(delta=delta, mu=distance / noise_multiplier)
+    return oracles.normal_epsilon(delta=delta, mu=distance / noise_multiplier)
 
 
 def first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
-    log_delta = lambda epsilon: oracles.gaussian_log_delta(epsilon=epsilon, mu=epsilon / root)
+    log_delta = lambda epsilon: oracles.normal_log_delta(epsilon=epsilon, mu=epsilon / root)
     margin = lambda epsilon: math.log(delta) - log_delta(epsilon)
     good = 0.5
     while margin(good + 0.5) > 0:
@@ -55,7 +55,7 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 def std_of_divergence(*, order, epsilon, distance):
     """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
-    excess = lambda x: math.log(oracles.gaussian_renyi(distance, math.exp(x), order) / epsilon)
+    excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)
     return math.exp(found.root)
@@ -121,22 +121,18 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
 @printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
        printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: 2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
+       claim=lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
        distance=Choice(2.0))
 @wrong("norm-for-replaced", "A clipped contribution that is replaced moves the sum by up to 2C.",
        printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier,
+       claim=lambda noise_multiplier, delta: release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\Delta_2 = C \text{ whatever the neighbours}")
-def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
+def release_epsilon(*, noise_multiplier, delta, distance=1.0):
     r"""\varepsilon = \min\Big\{\varepsilon \ge 0 : \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
     e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad \mu = \frac1z
     \text{ (add/remove)},\ \frac2z \text{ (replace one)}"""
-    mu, log_delta = distance / noise_multiplier, math.log(delta)
-    # The Chernoff bound is an upper end.
-    upper = mu * (mu / 2 + math.sqrt(-2 * log_delta))
-    excess = lambda x: gaussian_log_delta(x, mu) - log_delta
-    return float(decreasing_root(excess, lower=0.0, upper=upper))
+    return float(gaussian_epsilon(delta, distance / noise_multiplier))
 
 
 @formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
@@ -179,7 +175,7 @@ _THREE = np.array([0.8, 1.5, 3.0])
 @formula("G-F4", "One noise multiplier for several groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(_up_to_six))
-@oracle(lambda noise_multipliers: math.fsum(oracles.gaussian_renyi(1.0,
+@oracle(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0,
         z) for z in noise_multipliers) ** -0.5, unsafe="larger", points=40)
 @printed("0.6871180012", noise_multipliers=_THREE)
 @printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))

@@ -147,7 +147,7 @@ def somebody_published(*, records, delta):
 @formula("G-D6", "From Gaussian DP to epsilon and delta", "identity",
          "Dong, Roth & Su 2019, Corollary 2.13")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(oracles.gaussian_delta, tolerance=1e-8, absolute=1e-300)
+@oracle(oracles.normal_delta, tolerance=1e-8, absolute=1e-300)
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
@@ -197,7 +197,7 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 
 @formula("G-D8", "Probabilistic DP implies DP", "upper", "Dwork & Roth 2014, Lemma 3.17")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(oracles.gaussian_delta, absolute=1e-300)
+@oracle(oracles.normal_delta, absolute=1e-300)
 @typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)

@@ -72,7 +72,7 @@ _ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
 @formula("G-L1", "Losses rounded up give an upper bound", "upper",
          "Koskela, Jälkö, Prediger & Honkela 2021, Section 4")
 @given(_POSITIVE, _LATTICE)
-@oracle(oracles.gaussian_delta, absolute=0.0, points=60)
+@oracle(oracles.normal_delta, absolute=0.0, points=60)
 @printed("0.1278446416", "0.1269367", at=_ON_LATTICE)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
        claim=lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
@@ -86,7 +86,7 @@ def delta_rounded_up(*, mu, width, steps, epsilon):
 @formula("G-L1b", "Losses rounded down give a lower bound", "lower",
          "Koskela, Jälkö, Prediger & Honkela 2021, Section 4")
 @given(_POSITIVE, _LATTICE)
-@oracle(oracles.gaussian_delta, absolute=0.0, points=60)
+@oracle(oracles.normal_delta, absolute=0.0, points=60)
 @printed("0.1260286478", "0.1269367", at=_ON_LATTICE)
 def delta_rounded_down(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \ge

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.book.chapters.families import renyi_gaussian
-from dplearn.book.chapters.sampling import log_mixture, sampled
+from dplearn.book.chapters.sampling import log_mixture, sampled_means
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Distribution, Log, Whole
 from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
@@ -20,21 +20,21 @@ from dplearn.ground.logspace import log_comb, log_expm1
 def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
-        return oracles.gaussian_renyi(1.0, noise_multiplier, order)
+        return oracles.normal_renyi(1.0, noise_multiplier, order)
     pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     """The larger direction of ((1-q)N(0) + qN(distance), N(0)), a pair that is attained."""
-    mixture = log_mixture(sampled(sample_rate, distance), noise_multiplier)
+    mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
     pairs = ((mixture, base), (base, mixture))
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def log_moment(*, moment, noise_multiplier, sample_rate):
+def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
     """K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
@@ -43,7 +43,7 @@ def log_moment(*, moment, noise_multiplier, sample_rate):
 def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
     """Brackets of the exact epsilon of a run, the larger one of both directions."""
     if sample_rate == 1:
-        exact = oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
+        exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
     low, high = worse_brackets([steps], sigma=noise_multiplier, q=sample_rate, delta=delta)
     return Interval(float(low[0]), float(high[0]))
@@ -235,7 +235,7 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
          "Abadi et al. 2016, Lemma 3, its main term made exact")
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
-@oracle(log_moment, tolerance=1e-3, absolute=1e-14)
+@oracle(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
 @typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha*(exp(1/sigma^2)-1)/2")
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
@@ -247,7 +247,7 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        "* moment * (moment + 1) / (2 * noise_multiplier**2 * (1 - sample_rate))", kind="upper",
        along={}, sample_rate=Log(1e-3, 0.5))
 @wrong("little-o", "The ratio tends to sigma^2 (e^(1/sigma^2) - 1), which is above 1.", claim="0.0",
-       oracle=lambda moment, noise_multiplier, sample_rate: log_moment(moment=moment,
+       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment=moment,
        noise_multiplier=noise_multiplier, sample_rate=sample_rate) /
        (sample_rate**2 * moment * (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
@@ -315,7 +315,7 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
          "Abadi et al. 2016, Lemma 3, without its remainder")
 @given(_BELOW_TRANSITION, noise_multiplier=Log(1.1, 20.0), sample_rate=Log(1e-4, 0.0625),
        moment=Log(0.1, 2000.0))
-@oracle(log_moment)
+@oracle(sampled_log_moment)
 @typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from dplearn.book.chapters.divergences import hockey_stick
-from dplearn.book.chapters.gaussian import gaussian_delta, gaussian_epsilon
+from dplearn.book.chapters.gaussian import gaussian_delta, release_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
@@ -39,18 +39,18 @@ def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
     return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
 
 
-def sampled(sample_rate: float, shift: float = 1.0) -> Means:
+def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
     """The output where the record is in the sample with this chance."""
     return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Delta where a Poisson-sampled record contributes `first`, then `second`; 0 is its absence."""
-    pair = sampled(sample_rate, first), sampled(sample_rate, second)
+    pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
-def sums(samples: Iterable[Iterable[float]]) -> Means:
+def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
     """How often each sum occurs among the samples."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
@@ -58,14 +58,14 @@ def sums(samples: Iterable[Iterable[float]]) -> Means:
 def subset_delta(*, epsilon, noise_multiplier, records, batch):
     """Delta where 1 is replaced by -1, among others that are all -1."""
     others = [-1.0] * (records - 1)
-    pair = (sums(itertools.combinations([x, *others], batch)) for x in (1.0, -1.0))
+    pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
 def draws_delta(*, epsilon, noise_multiplier, records, draws):
     """As `subset_delta`, where every draw is from all records."""
     others = [-1.0] * (records - 1)
-    pair = (sums(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
+    pair = (sum_counts(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
@@ -140,7 +140,7 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
 
 def _epsilon_in_range(rng: Generator, noise_multiplier: float, sample_rate: float) -> float:
     """Between 0 and where delta is about 1e-10."""
-    base = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
+    base = release_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
     largest = amplified_epsilon(epsilon=base, sample_rate=sample_rate)
     return round(float(largest * rng.random()), 6)
 

@@ -168,7 +168,7 @@ def selection_epsilon(*, epsilon, shape):
        steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
 @wrong("all-iterates", "Between two iterates that are seen there is the noise of one step only.",
        says=r"\text{the same when every } w_i \text{ is released}", oracle=lambda order, lipschitz,
-       noise_std: oracles.gaussian_renyi(2 * lipschitz, noise_std, order))
+       noise_std: oracles.normal_renyi(2 * lipschitz, noise_std, order))
 def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad
     w_{i+1} = \Pi\big(w_i - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-from dplearn.book.chapters.gaussian import gaussian_epsilon
+from dplearn.book.chapters.gaussian import release_epsilon
 from dplearn.book.chapters.sampling import mixture_delta
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Linear, Log, Whole
@@ -96,7 +96,7 @@ def _few_batches_epsilon(*, noise_multiplier, batches, delta):
 
     if log_excess(0.0) <= 0:
         return Interval(0.0, math.inf)
-    upper = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)
+    upper = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
     found = crossing(
         log_excess, guess=0.7 * upper, lower=0.0, upper=upper, tolerance=1e-4 * upper
     )
@@ -105,7 +105,7 @@ def _few_batches_epsilon(*, noise_multiplier, batches, delta):
 
 def _in_range(*, noise_multiplier, batches, delta):
     """0 < epsilon of one step <= ln(batches / (16 ln(2/delta)))"""
-    local = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)
+    local = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
     return 0 < local <= math.log(batches / (16 * math.log(2 / delta)))
 
 
@@ -117,7 +117,7 @@ def _in_range(*, noise_multiplier, batches, delta):
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
-       delta=delta, local_epsilon=gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
+       delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
        given=_in_range, oracle=_few_batches_epsilon, without="local_epsilon records",
        batches=Choice(1000, 10_000, 100_000), noise_multiplier=Log(0.7, 4.0),

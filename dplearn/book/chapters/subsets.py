@@ -7,7 +7,7 @@ import numpy as np
 
 from dplearn.book.chapters.families import renyi_gaussian
 from dplearn.book.chapters.sampled_gaussian import sampled_gaussian_rdp_integer
-from dplearn.book.chapters.sampling import log_mixture, sums
+from dplearn.book.chapters.sampling import log_mixture, sum_counts
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Drawn, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
@@ -24,7 +24,7 @@ _BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.
 def _by_all_subsets(*, order, noise_std, records, batch, alike):
     """The larger direction, from a list of all subsets."""
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
-    pair = (sums(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
+    pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
     p, q = (log_mixture(means, noise_std) for means in pair)
     far = 40 * noise_std + order + batch
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in ((p, q), (q, p)))

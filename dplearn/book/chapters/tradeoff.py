@@ -51,7 +51,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     return math.exp(log_below(c, mu_1, mu_2))
 
 
-def composed_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
+def sampled_run_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
     """delta of sampled Gaussians by Fourier transform of their losses, rounded to a fine lattice.
 
     P = (1-q) N(0, s^2) + q N(1, s^2), Q = N(0, s^2). The symmetric pair has the profile of
@@ -81,13 +81,13 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     from scipy.optimize import brentq
 
     rate = spread / math.sqrt(steps)
-    log_delta = math.log(composed_delta(
+    log_delta = math.log(sampled_run_delta(
         sample_rate=rate, noise_multiplier=noise_multiplier, steps=steps,
         epsilon=epsilon, symmetric=symmetric,
     ))  # fmt: skip
 
     def excess(log_mu: float) -> float:
-        return oracles.gaussian_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
+        return oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
 
     return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))  # type: ignore[arg-type]
 

@@ -4,7 +4,7 @@ r"""What an entry of the formula book is: a plain function under decorators that
 
     @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @oracle(oracles.gaussian_sigma)
+    @oracle(oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
     @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
@@ -58,7 +58,7 @@ class Interval:
     high: float
 
 
-class Part:
+class Fact:
     """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
 
     def __call__(self, function: F) -> F:
@@ -67,7 +67,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Printed(Part):
+class Printed(Fact):
     """A value as printed, and the printed truth where there is one; "" where there is none."""
 
     value: str
@@ -76,7 +76,7 @@ class Printed(Part):
 
 
 @dataclass(frozen=True)
-class Typed(Part):
+class Typed(Fact):
     """The formula as a reader would type it about a quantity of some mechanisms."""
 
     quantity: str
@@ -85,7 +85,7 @@ class Typed(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Misprint(Part):
+class Misprint(Fact):
     """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
 
     name: str  # a short word, the last part of its id
@@ -104,7 +104,7 @@ class Misprint(Part):
 
 
 @dataclass(frozen=True)
-class _Fields(Part):
+class _Fields(Fact):
     """Fields of `Formula` by their names."""
 
     fields: Mapping[str, Any]
@@ -226,7 +226,7 @@ class Formula:
 
 
 _CHANGED = ("given", "kind", "oracle", "along")
-waiting: dict[Callable[..., Any], list[Part]] = {}
+waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
 
@@ -314,7 +314,7 @@ def given(
     *,
     along: Mapping[str, Sequence[Any]] | None = None,
     **domain: Domain,
-) -> Part:
+) -> Fact:
     """The hypothesis and the domains of all parameters in the order in which they are drawn.
 
     Those that are `shared` come first; one that is named again keeps its place.
@@ -322,7 +322,7 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Part:
+def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
     """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
     return _Fields({"oracle": function, **options})
 

@@ -74,14 +74,14 @@ class Claim(NamedTuple):
     relation: str = ""
 
 
-def split(text: str) -> Claim:
+def claim_of(text: str) -> Claim:
     """The right side of a claim as typed, with the quantity and the relation of its left side.
 
     Examples
     --------
-    >>> split("σ ≥ √(2 ln(1.25/δ))/ε")
+    >>> claim_of("σ ≥ √(2 ln(1.25/δ))/ε")
     Claim(formula='√(2 ln(1.25/δ))/ε', quantity='sigma', relation='upper')
-    >>> split("2ε").quantity
+    >>> claim_of("2ε").quantity
     ''
     """
     start, quantity, relation = _side(text)
@@ -106,12 +106,12 @@ def _side(text: str) -> tuple[int, str, str]:
     return match.end(), quantity, relation
 
 
-def read(text: str, names: Collection[str] = ()) -> Expression:
+def right_side(text: str, names: Collection[str] = ()) -> Expression:
     """The right side of a claim, or the whole of what is none, by `parse`.
 
     Examples
     --------
-    >>> read("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
+    >>> right_side("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
     '√(2 ln 1.25/δ)/ε'
     """
     return parse(text, names, start=_side(text)[0])

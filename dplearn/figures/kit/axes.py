@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.figures.kit.text import whole
+from dplearn.figures.kit.text import spaced
 
 # Round numbers, about evenly spaced in the logarithm.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -96,7 +96,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
     (['0.2', '10', '500'], ['10<sup>-9</sup>', '2 · 10<sup>-5</sup>', '1'])
     """
     if min(ticks) >= 1e-4 and max(ticks) < 1e9:
-        return [whole(t) if t >= 1000 else f"{t:g}" for t in ticks]
+        return [spaced(t) if t >= 1000 else f"{t:g}" for t in ticks]
     return [_power(t) if not 1 <= t < 100 else f"{t:g}" for t in ticks]
 
 

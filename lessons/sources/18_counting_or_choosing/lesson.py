@@ -63,7 +63,7 @@ from dplearn.book import (
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
 from dplearn.figures import Line, Mark, curves, slider
-from dplearn.figures.drawings import Drawing, arrow, box, circle, words
+from dplearn.figures.drawings import Sheet, arrow, circle, lettering, rectangle
 from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
 # %% [markdown]
@@ -90,17 +90,17 @@ hers = inked[0]
 def field(left, fills, edges):
     """Sixty-four squares whose colours are given."""
     at = [(left + 20 * (i % 8), 66 + 20 * (i // 8)) for i in range(64)]
-    return [box(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
+    return [rectangle(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
 
 
 shapes = field(40, [BLUE if i else "white" for i in hers], [GREY] * 64)
 shapes += field(290, shades, [RED if i else GREY for i in hers])
 shapes += field(540, [RED if i == best[0] else "white" for i in range(64)], [GREY] * 64)
 shapes += [arrow((200, 136), (270, 136)), arrow((450, 136), (520, 136))]
-shapes += [words(235, 124, "adds up", size=13), words(485, 124, "+ noise", size=13)]
+shapes += [lettering(235, 124, "adds up", size=13), lettering(485, 124, "+ noise", size=13)]
 notes = (f"Anna inks {hers.sum()} squares", f"{hers.sum()} of 64 counts move", "one name is told")
-shapes += [words(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
-moving = Drawing(720, 262, "Many counts move, one name leaves", shapes)
+shapes += [lettering(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
+moving = Sheet(720, 262, "Many counts move, one name leaves", shapes)
 show(moving, f"Anna's digit inks {hers.sum()} of 64 squares; so many counts move; one is named.")
 
 # %% [markdown]
@@ -255,12 +255,12 @@ for left, raised in ((40, 0), (400, 1)):
         shapes.append(circle(x, y - unit * rise * raised, 6, edge=BLUE, fill=yes))
 shapes += [arrow((640, 136), (640, 104), colour=BLUE, dash="4 3")]
 shapes += [arrow((640, 110), (640, 102), colour=BLUE)]
-shapes += [words(165, 66, "without Anna: eight noes, then a yes", size=14)]
-shapes += [words(520, 66, "with her: each answer rises by 1 at most", size=14)]
-shapes += [words(165, 262, "threshold plus noise, dashed", size=14, colour=RED)]
-shapes += [words(500, 262, "the line raised by 1: 1/b₁, once", size=14, colour=RED)]
-shapes += [words(655, 142, "1/b₂", size=14, colour=BLUE, anchor="start")]
-lifted = Drawing(720, 280, "Lift the line, and every no stays a no", shapes)
+shapes += [lettering(165, 66, "without Anna: eight noes, then a yes", size=14)]
+shapes += [lettering(520, 66, "with her: each answer rises by 1 at most", size=14)]
+shapes += [lettering(165, 262, "threshold plus noise, dashed", size=14, colour=RED)]
+shapes += [lettering(500, 262, "the line raised by 1: 1/b₁, once", size=14, colour=RED)]
+shapes += [lettering(655, 142, "1/b₂", size=14, colour=BLUE, anchor="start")]
+lifted = Sheet(720, 280, "Lift the line, and every no stays a no", shapes)
 show(
     lifted, "Nine answers: 8 noes stay below the line raised by 1; the yes needs noise of its own."
 )
