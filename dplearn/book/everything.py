@@ -55,15 +55,6 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
     ['verified', 'refuted', 'refuted']
     """
     one = partial(results_of, searches=searches)
-    return chain.from_iterable(map(one, _chosen(ids)) if ids else _in_parallel(one))
-
-
-def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        yield from pool.map(one, all_ids())
-
-
-def _chosen(ids: Sequence[str]) -> list[str]:
     every = all_ids()
     chosen: dict[str, None] = {}
     for id in ids:
@@ -72,7 +63,12 @@ def _chosen(ids: Sequence[str]) -> list[str]:
             near = difflib.get_close_matches(id, every, n=3, cutoff=0.0)
             raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")
         chosen |= dict.fromkeys(matching)
-    return list(chosen)
+    return chain.from_iterable(map(one, chosen) if ids else _in_parallel(one))
+
+
+def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield from pool.map(one, all_ids())
 
 
 def as_text(result: Result) -> str:

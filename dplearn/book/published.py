@@ -86,23 +86,20 @@ def check_figure(id: str) -> Figure:
         return Figure(**about, status="not computed")
     distance, printed = abs(value / number(row["published"]) - 1), reproduces(value, row)
     claimed = row["relation"] not in ("=", "~") and printed
+    # One percent, up to the rounding of the printed figure.
+    half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
+    right = {
+        "reproduces": printed,
+        "within_one_percent": not printed and distance <= 0.01 + half,
+        "does_not_reproduce": distance > 0.01 or not printed,
+    }
     return Figure(
         **about,
-        status="verified" if _verdict_is_right(distance, printed, row) else "failed",
+        status="verified" if right[row["verdict"]] else "failed",
         value=value,
         worst_slack=0.0 if claimed else -distance,
         seconds=time.perf_counter() - began,
     )
-
-
-def _verdict_is_right(distance: float, printed: bool, row: Row) -> bool:
-    if row["verdict"] == "reproduces":
-        return printed
-    if row["verdict"] == "within_one_percent":
-        # One percent, up to the rounding of the printed figure.
-        half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
-        return not printed and distance <= 0.01 + half
-    return distance > 0.01 or not printed
 
 
 def number(text: str) -> float:

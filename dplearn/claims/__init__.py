@@ -57,9 +57,9 @@ def verdict_on(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
-    The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written.right_side`
-    reads it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or
-    c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
+    The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written` reads
+    it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or c2 is
+    fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
     that suffices for (epsilon, delta); ``"rdp"``, the Rényi divergence of one step at order alpha;
     or ``"amplified_epsilon"`` of a Poisson sample at rate q of what has epsilon. The mechanism `of`

@@ -68,8 +68,14 @@ def curves(
     traces += [trace for mark in marks for trace in mark.traces()]
     shapes = []
     if zone is not None:
-        ground, words = _zone(*zone, lines[0])
-        shapes, traces = [ground], [*traces, words]
+        lower, upper, name = zone
+        ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
+        fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
+        shapes = [{"type": "rect", **ends, **fill}]
+        # Its name stands in it where the first curve begins.
+        at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
+        look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
+        traces.append({**at, **look, "textposition": "middle right"})
     heights = [y for line in lines for y in line.heights]
     return _lesson(
         traces,
@@ -78,17 +84,6 @@ def curves(
         yaxis=_axis(y, heights or [mark.y for mark in marks], log_y, y_range),
         shapes=shapes,
     )
-
-
-def _zone(
-    lower: float, upper: float, name: str, line: Part
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Where a claim is false: the ground, and its name in it where the first curve begins."""
-    ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
-    fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
-    at = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
-    look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
-    return {"type": "rect", **ends, **fill}, {"text": [name], **at, **look}
 
 
 def epsilon_curves(

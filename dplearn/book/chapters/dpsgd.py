@@ -87,21 +87,18 @@ ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
-def _log_moment(moment, noise_multiplier, sample_rate) -> NDArray:
-    """K(lambda) of one step by an integral."""
-    if sample_rate == 1:
-        return moment * (moment + 1) / (2 * noise_multiplier**2)
-    return log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), moment)
-
-
-_per_moment = lambda total, log, m: (total + log) / m
-
-
-def least_epsilon(moments, bound=_per_moment, *, noise_multiplier, sample_rate, steps, delta):
+def least_epsilon(
+    moments, bound=lambda total, log, m: (total + log) / m,
+    *, noise_multiplier, sample_rate, steps, delta,
+):  # fmt: skip
     """The least bound(T K(m), ln(1/delta), m) on a grid, then between the best one's neighbours."""
 
     def epsilon_at(m: NDArray) -> NDArray:
-        return bound(steps * _log_moment(m, noise_multiplier, sample_rate), -math.log(delta), m)
+        if sample_rate == 1:
+            step = m * (m + 1) / (2 * noise_multiplier**2)
+        else:
+            step = log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), m)
+        return bound(steps * step, -math.log(delta), m)
 
     whole = bool(np.all(moments == np.round(moments)))
     for _ in range(1 if whole else 3):

@@ -152,11 +152,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
 
 
 def _length(parameters: Parameters) -> float:
-    return sum(len(short_text(x)) + _oddness(x) for x in parameters.values())
-
-
-def _oddness(value: Any) -> float:
-    """Of numbers that print equally short the one near 1 is the simplest."""
-    if not isinstance(value, float | int) or not 0 < value < math.inf:
-        return 0.0
-    return 0.01 * abs(math.log10(value))
+    """Characters; of numbers that print equally short the one near 1 is the simplest."""
+    numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
+    oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
+    return sum(len(short_text(x)) for x in parameters.values()) + oddness

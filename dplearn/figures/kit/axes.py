@@ -46,16 +46,16 @@ class Axis:
         """What Plotly is told."""
         ends = {} if self.open else {"range": self.span}
         kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
-        return {**kind, **ends, **self._ticks(), **(self.more or {})}
-
-    def _ticks(self) -> dict[str, Any]:
-        if self.ticks is not None:
-            return {"tickvals": list(self.ticks), "ticktext": list(self.ticks.values())}
-        ticks = log_ticks(self.lower, self.upper, inside=not self.open) if self.log else []
-        if len(ticks) < 2:
+        ticks = self.ticks
+        if ticks is None and self.log:
+            places = log_ticks(self.lower, self.upper, inside=not self.open)
+            ticks = dict(zip(places, tick_words(places), strict=True)) if len(places) > 1 else None
+        if ticks is not None:
+            marks: dict[str, Any] = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+        else:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
-            return {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        return {"tickvals": ticks, "ticktext": tick_words(ticks)}
+            marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
+        return {**kind, **ends, **marks, **(self.more or {})}
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
