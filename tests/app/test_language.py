@@ -33,7 +33,7 @@ from dplearn.app.pages.train.fields import training_of
 from dplearn.book import book
 from dplearn.book.published import published
 from dplearn.browser import pairs
-from dplearn.claims import PARAMETERS, check
+from dplearn.claims import PARAMETERS, verdict_on
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
 
@@ -251,7 +251,7 @@ CLAIMS += [("amplified_epsilon", "approximate_dp", "q*epsilon/3", "equal")]
 @each("quantity, of, claim, relation", CLAIMS)
 def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of, claim, relation):
     """A part of a word was translated, wherever it stood: an address led to 公式_book."""
-    verdict = check(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
+    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
     for sentence in verdict.sentences()[1:]:
         told = check_a_claim._told(verdict, sentence)
         assert not ENGLISH.search(untitled(told)), told

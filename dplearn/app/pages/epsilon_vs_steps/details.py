@@ -108,7 +108,7 @@ def subtitle(answers: Answers) -> str:
         SAMPLED.get(scenario.sampling, scenario.sampling),
         ADJACENCY.options[scenario.adjacency].lower(),
         *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
-        f"T = {text.whole(answers.here)}",
+        f"T = {text.spaced(answers.here)}",
     ]
     return retold(", ".join(parts))
 
@@ -131,7 +131,7 @@ def _certificate(answers: Answers) -> None:
         st.caption(translated(refusal))
         return
     proof = lambda: as_certificate(answers)
-    about = translated(_PROOF, steps=text.whole(answers.here))
+    about = translated(_PROOF, steps=text.spaced(answers.here))
     kind = ("certificate.json", "application/json")
     more: Any = {"icon": ":material/verified:", "help": about, "on_click": "ignore"}
     st.download_button(translated("Certificate"), proof, *kind, **more)
@@ -181,7 +181,7 @@ def _printed(rows: Sequence[Mapping[str, str]]) -> None:
     shown = [
         {
             translated("Source"): retold(row["source"]),
-            "T": text.whole(float(row["steps"])) if row["steps"] else "",
+            "T": text.spaced(float(row["steps"])) if row["steps"] else "",
             translated("Printed ε"): figure(row),
             translated("Computed"): row["computed"],
             translated("Verdict"): translated(_VERDICTS[row["verdict"]]),

@@ -19,7 +19,7 @@ from dplearn.book.everything import verification
 from dplearn.book.kit.entry import Typed
 from dplearn.book.kit.words import KINDS
 from dplearn.book.kit.written import parse
-from dplearn.book.pictures import as_python, cloud, curve, shown
+from dplearn.book.pictures import cloud, curve, example_code, shown
 from dplearn.book.published import Figure, check_figure, published
 from dplearn.book.spoken import VERDICTS, label, signature
 from dplearn.claims import PARAMETERS, aliases
@@ -70,7 +70,7 @@ def entry(state: State) -> None:
         else:
             st.caption(translated("No wrong variant of it is known to this book."))
         st.caption(f"`{signature(formula)}`")
-        st.code(as_python(formula), wrap_lines=True)
+        st.code(example_code(formula), wrap_lines=True)
         _links(state, formula)
         for lesson in search.lessons(formula.id):
             title = translated("Lesson {title}", title=lesson)

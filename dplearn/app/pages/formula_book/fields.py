@@ -10,10 +10,10 @@ from dplearn.app.kit.state import State
 from dplearn.book import Formula, Refutation, book
 from dplearn.book.everything import refutation
 from dplearn.book.kit import domains
-from dplearn.book.pictures import Place, refuted, shown, start
-from dplearn.book.spoken import Words, group_name, label
+from dplearn.book.pictures import View, first_parameters, refuted, shown
+from dplearn.book.spoken import Wording, group_name, label
 
-words = Words(translated)
+words = Wording(translated)
 # Names in an address that are the page's own: a parameter gives way to them.
 _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
 _ABOUT_FIND = (
@@ -49,7 +49,7 @@ def state(address: Mapping[str, str] | None = None) -> State:
     claim = shown(id, misprint)
     titles = {key: f"{key} {entry.title}" for key, entry in book.items()}
     groups = {entry.group: group_name(entry.group) for entry in book.values()}
-    axes = {name: label(name) for name in Place(id, misprint).axes}
+    axes = {name: label(name) for name in View(id, misprint).axes}
     ranks = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
     fields = by_key(
         Choice("id", "Formula", "", titles, among=f"an id of the book, {first} to {last}"),
@@ -60,7 +60,7 @@ def state(address: Mapping[str, str] | None = None) -> State:
         PICTURE,
         Choice("along", "Along the x axis", "", axes, (*axes, "")[0]),
         Choice("draw", "Drawn at random", "", ranks),
-        *_parameters(claim, start(id, misprint)),
+        *_parameters(claim, first_parameters(id, misprint)),
     )
     hidden = lambda values: () if values["along"] else ("along",)
     return State(fields, hidden, {"id": id, "misprint": misprint})
@@ -79,7 +79,7 @@ def turn(old: State, **changed: str) -> State:
 def entered(state: State) -> dict[str, Any]:
     """Values of the parameters that have a control, as the function wants them."""
     at = state.values["id"], state.values["misprint"]
-    claim, begin, entries = shown(*at), start(*at), {}
+    claim, begin, entries = shown(*at), first_parameters(*at), {}
     for name in claim.parameters:
         if (key := parameter_key(name)) in state.fields:
             value: Any = state.values[key]
@@ -93,10 +93,10 @@ def entered(state: State) -> dict[str, Any]:
     return entries
 
 
-def place_of(state: State) -> Place:
+def place_of(state: State) -> View:
     """Entry, variant and parameters in use."""
     id, misprint, draw = (state.values[key] for key in ("id", "misprint", "draw"))
-    return Place(id, misprint, int(draw), tuple(entered(state).items()))
+    return View(id, misprint, int(draw), tuple(entered(state).items()))
 
 
 def parameter_key(name: str) -> str:

@@ -79,7 +79,7 @@ def sidebar(state: State, training: Training) -> None:
     by_lot = state.values["lot_from"] == "lot"
     controls.quantity(state, lot if by_lot else fields.RATE, unit=fields.LOT_FROM)
     in_steps = state.values["length_in"] == "steps"
-    epochs = replace(fields.EPOCHS, label=f"T = {text.whole(training.plan.steps)}")
+    epochs = replace(fields.EPOCHS, label=f"T = {text.spaced(training.plan.steps)}")
     controls.quantity(state, fields.STEPS if in_steps else epochs, unit=LENGTH_IN)
     for kind in (fields.CLIPPING, fields.LEARNING_RATE, fields.DELTA):
         controls.quantity(state, kind)
@@ -97,8 +97,8 @@ def heading(training: Training, run: Run | None) -> None:
         epsilon=_epsilon(training.guarantee),
         delta=fields.DELTA.show(training.delta),
         steps=_steps(training.plan.steps),
-        lot=text.whole(training.lot),
-        size=text.whole(training.size),
+        lot=text.spaced(training.lot),
+        size=text.spaced(training.size),
         noise=text.plain(training.plan.noise_multiplier),
     )
     left.container(key="words").markdown(promise, help=translated(_WAY))
@@ -180,7 +180,7 @@ def _status(training: Training, run: Run | None) -> None:
     if run is None:
         st.caption(translated("Press Train: the curves grow as the model learns."))
     elif run.before and run.live:
-        many = {"count": text.whole(run.before)}
+        many = {"count": text.spaced(run.before)}
         runs = translated("{count} run" if run.before == 1 else "{count} runs", **many)
         st.info(translated(_QUEUE, runs=runs), icon=":material/hourglass_top:")
     elif run.live:
@@ -197,7 +197,7 @@ def _status(training: Training, run: Run | None) -> None:
         elif run.phase == "done":
             held_out, share = run.events[0]["held_out"], run.progress[-1]["accuracy"]
             chance = 100 * math.sqrt(share * (1 - share) / held_out)
-            st.caption(translated(_SCOPE, held_out=text.whole(held_out), chance=chance))
+            st.caption(translated(_SCOPE, held_out=text.spaced(held_out), chance=chance))
 
 
 def headline(run: Run | None) -> str:
@@ -216,7 +216,7 @@ def headline(run: Run | None) -> str:
         reached += translated("; {accuracy} without privacy", accuracy=plain)
     if run.phase == "done":
         return reached
-    places = {"step": text.whole(last["step"]), "steps": text.whole(steps)}
+    places = {"step": text.spaced(last["step"]), "steps": text.spaced(steps)}
     return translated(_AT[run.phase], reached=reached, **places)
 
 
@@ -229,7 +229,7 @@ def _run_in_a_line(training: Training) -> str:
         f"{translated(fields.MODEL.options[training.model])}",
         f"σ = {plan.noise_multiplier:.4g}",
         f"q = {plan.sample_rate:.4g}",
-        f"T = {text.whole(plan.steps)}",
+        f"T = {text.spaced(plan.steps)}",
         f"C = {plan.max_grad_norm:g}{kind}",
         f"η = {training.learning_rate:g}",
         f"δ = {fields.DELTA.show(training.delta)}",
@@ -256,7 +256,7 @@ def _epsilon(guarantee: Guarantee) -> str:
 
 
 def _steps(count: int) -> str:
-    return translated("{count} step" if count == 1 else "{count} steps", count=text.whole(count))
+    return translated("{count} step" if count == 1 else "{count} steps", count=text.spaced(count))
 
 
 def _percent(share: float) -> str:
