@@ -146,9 +146,9 @@ class Trainer:
         phase = self._begin()
         expected = self._expected(phase)
         lot = self._data.parts(self.steps, self._lots, self._rows(phase))
-        noise = self._noise(phase)  # drawn meanwhile where a core is to spare
+        mean = self._noise(phase)
         with self._passes():
-            mean, tally = self._noisy_mean(lot, noise, expected)
+            tally = self._add_clipped(mean, lot, expected)
         self._place.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
@@ -212,7 +212,7 @@ class Trainer:
             return math.ceil(phase.sample_rate * len(self._data) / 4)
         return self.micro_batch
 
-    def _noise(self, phase: DPSGD) -> Callable[[], Tensor]:
+    def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
         bound, parameters, groups, _ = self._clip
         share = self._place.share_of_noise
@@ -232,26 +232,20 @@ class Trainer:
         with self._randomness.for_model(device, self._place.rank, self.steps), unwritten:
             yield
 
-    def _noisy_mean(
-        self, lot: Iterable[Part], noise: Callable[[], Tensor], expected: float
-    ) -> tuple[Tensor, Tensor]:
-        """Noise plus the clipped sum of a lot over its public size, and the lot's tally."""
-
-        def into() -> tuple[dict[str, Tensor], float]:
-            return self._by_name(noise()[:-1]), 1 / expected
-
+    def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
+        """Add the clipped sum of a lot over its public size; returned is the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
+        tally[-1] = mean[-1]
+        into = self._by_name(mean), 1 / expected
         for inputs, targets, mask in lot:
             part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
             tally += tally_of(part, mask, self._clip.bound, tally.dtype)
-        mean = noise()
-        tally[-1] = mean[-1]
-        return mean[:-1], tally
+        return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
-        """Parts of a flat tensor, in the shapes of the parameters."""
+        """Parts of what `_noise` gives, in the shapes of the parameters."""
         parameters = self._clip.parameters
-        parts = flat.split([p.numel() for p in parameters.values()])
+        *parts, _ = flat.split([*(p.numel() for p in parameters.values()), 1])
         named = zip(parameters.items(), parts, strict=True)
         return {name: part.view(parameter.shape) for (name, parameter), part in named}
 
