@@ -83,7 +83,7 @@ def main(options: Sequence[str]) -> int:
     # Our pages are no scripts of a folder: whoever opened one first was told that it is not there.
     PagesManager.uses_pages_directory = False
     MemoryUploadedFileManager.add_file = _alone(MemoryUploadedFileManager.add_file)
-    questions.start()
+    questions.start_processes()
     script = Path(__file__).with_name("navigation.py")
     with ours(file_util.get_static_dir()) as folder:
         file_util.get_static_dir = lambda: folder

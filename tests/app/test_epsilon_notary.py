@@ -10,7 +10,8 @@ from scipy.special import ndtr
 
 from cases import each
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app.pages.epsilon_vs_steps import answers, notary
+from dplearn.app.pages.epsilon_vs_steps import notary
+from dplearn.app.pages.epsilon_vs_steps.run import Answers, answer_of, printed_rows
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import DPSGD, Phases
@@ -24,7 +25,7 @@ CHUA |= {"adjacency": "zero_out", "here": 10_000}
 def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000, **run) -> dict:
     """The answer to a question about a run, as a browser receives it."""
     question = {"kind": kind, "key": "k", "run": RUN | run, "shown": shown, "records": 60_000}
-    answer = notary.answered(question | {"largest": largest, "draft": draft})
+    answer = notary.reply_to(question | {"largest": largest, "draft": draft})
     return json.loads(json.dumps(answer, allow_nan=False))
 
 
@@ -88,7 +89,7 @@ def test_inside_an_epoch_the_whole_epoch_is_charged():
     law, epoch = ACCOUNTANTS["pld"](), Shuffled(Gaussian(0.5), batches=10_000)
     two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
     scenario = dataclasses.replace(CHUA_RUN, largest=20_000)
-    (inside,) = answers.answer("pld", scenario, (15_000,)).curve
+    (inside,) = answer_of("pld", scenario, (15_000,)).curve
     assert inside.lower == pytest.approx(two[0].lower, rel=1e-2)
     assert inside.epsilon == pytest.approx(two[1].epsilon, rel=1e-2)
 
@@ -108,10 +109,10 @@ def test_a_draft_asks_for_less_and_is_true():
 @pytest.mark.slow
 def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monkeypatch):
     fine = dataclasses.replace(CHUA_RUN, noise_multiplier=2.0)
-    (whole,) = answers.answer("pld", fine, (35_000,)).curve
+    (whole,) = answer_of("pld", fine, (35_000,)).curve
     monkeypatch.setattr("dplearn.engine.lattice.Lattice.brackets", None)
     draft = dataclasses.replace(fine, draft=True)
-    for t, end in zip((1, 35_000), answers.answer("pld", draft, (1, 35_000)).curve, strict=True):
+    for t, end in zip((1, 35_000), answer_of("pld", draft, (1, 35_000)).curve, strict=True):
         # One Gaussian an epoch (Balle & Wang 2018, Theorem 8).
         mu = math.sqrt(-(-t // 10_000)) / 2.0
         less, more = ndtr(mu / 2 - end.epsilon / mu), ndtr(-mu / 2 - end.epsilon / mu)
@@ -181,7 +182,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
 
     def said(lower: float, upper: float) -> dict:
         question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
-        return notary.answered(question | {"lower": lower, "upper": upper})
+        return notary.reply_to(question | {"lower": lower, "upper": upper})
 
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert said(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
@@ -201,10 +202,10 @@ def test_a_mechanism_registered_on_the_fly_can_be_asked_for(registered):
 
 
 def test_published_rows_are_those_of_the_run():
-    given = answers.Answers(ABADI, 10_000, ("pld",), 60_000)
-    rows = answers.printed_rows(given)
+    given = Answers(ABADI, 10_000, ("pld",), 60_000)
+    rows = printed_rows(given)
     assert "1.26" in {row["published"] for row in rows} and len(rows) > 2
-    assert not answers.printed_rows(dataclasses.replace(given, scenario=CHUA_RUN))
+    assert not printed_rows(dataclasses.replace(given, scenario=CHUA_RUN))
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.app.pages.formula_book import draw, fields, search
+from dplearn.app.pages.formula_book import draw, fields, search, tables
 from dplearn.app.pages.formula_book.fields import place_of, words
 from dplearn.book import Case, Interval, Refutation, Verification, book, pictures, refute, verify
 from dplearn.book.pictures import Curve, Place, Region, as_python, cloud, curve, start
@@ -29,7 +29,7 @@ def unhurried(monkeypatch):
 
 def place_at(id: str, misprint: str = "none") -> Place:
     """Where the picture of an entry begins."""
-    return place_of(fields.state({"id": id, "misprint": misprint}))
+    return place_of(fields.state_at({"id": id, "misprint": misprint}))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def quick(monkeypatch):
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Point]:
     """A point or two of a picture, once its axis is known to be finite."""
-    state = fields.state({"id": id, "misprint": misprint})
+    state = fields.state_at({"id": id, "misprint": misprint})
     if along := state.values["along"]:
         picture = curve(place_of(state), along, seconds=0.0)
         figure = formula_curve(picture.drawn)
@@ -85,7 +85,7 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 @each("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state, twin = fields.state({"id": id}), fields.state({"id": id})
+    state, twin = fields.state_at({"id": id}), fields.state_at({"id": id})
     values = fields.entered(state)
     assert all(fields.parameter_key(name) in state.fields for name in values)
     address = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
@@ -220,8 +220,8 @@ def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
     source.write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
     monkeypatch.setattr(search, "_LESSONS", tmp_path)
     search._lessons.cache_clear()
-    assert search.lessons("G-A12b") == search.lessons("G-A4") != []
-    assert "07 A lesson" in search.lessons("G-A4")[0] and not search.lessons("G-A12")
+    assert search.lessons_about("G-A12b") == search.lessons_about("G-A4") != []
+    assert "07 A lesson" in search.lessons_about("G-A4")[0] and not search.lessons_about("G-A12")
     search._lessons.cache_clear()
 
 
@@ -287,13 +287,13 @@ def quickly(id: str) -> Verification:
 
 @pytest.mark.slow
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
-    monkeypatch.setattr(draw, "verification", quickly)
+    monkeypatch.setattr(tables, "verification", quickly)
     app = press(opened(view="table"), "Verify all of them")
     assert "all verified" in shown(app)
     table = app.dataframe[0].value
     assert list(table["id"]) == search.matching("", "G-A")
     assert set(table["status"]) == {"✓ verified"} and min(table["points"]) > 0
-    monkeypatch.setattr(draw, "_PATIENCE", 0.0)
+    monkeypatch.setattr(tables, "_PATIENCE", 0.0)
     app = press(opened(view="table", group="all"), "Verify all of them")
     assert "Stopped after 0 s" in shown(app)
 
@@ -310,7 +310,7 @@ def test_what_was_checked_of_theorem_numbers_is_said_once_and_not_beneath_each_f
 def test_published_figures_have_their_verdicts(monkeypatch):
     by_verdict = {row["verdict"]: id for id, row in reversed(published().items())}
     rows = {id: published()[id] for id in by_verdict.values()}
-    monkeypatch.setattr(draw, "published", lambda: rows)
+    monkeypatch.setattr(tables, "published", lambda: rows)
     app = opened(view="figures")
     table = app.dataframe[0].value
     assert list(table["id"]) == list(rows) and not app.error

@@ -8,6 +8,7 @@ import pytest
 from scenarios import ABADI
 
 from cases import each
+from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.regimes import ORDERS, REGIMES, Spot, sentences
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.run import DPSGD
@@ -93,9 +94,8 @@ def test_numbers_here_are_those_of_the_library():
     for spot in (Spot(LOUD, 1), Spot(at(1e-20, ABADI), 1000), Spot(ABADI, 1)):
         opacus, google = spot.number("opacus_more"), spot.number("google_more")
         assert opacus >= google - 1e-12 >= -1e-6
-    for name, rule in (("opacus", "RDP in Opacus"), ("google", "RDP in dp-accounting")):
-        (row,) = (row for row in REGIMES if row[0].startswith(rule))
-        assert f"{ORDERS[name][0]:g} to {ORDERS[name][-1]:g}," in row[2]
+    for name, orders in ORDERS.items():
+        assert f"{orders[0]:g} to {orders[-1]:g}," in regimes._say[f"regimes.{name}.says"]
     assert len(FIRES) == len(REGIMES)
 
 

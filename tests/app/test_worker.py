@@ -15,6 +15,7 @@ from torch import nn
 from cases import each
 from dplearn import DPSGD
 from dplearn.app import worker
+from dplearn.app.job import BOUNDS, Job
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.pages.train import fields as training_fields
 from dplearn.datasets import practice_set
@@ -56,7 +57,7 @@ def process(job, *options):
 def told(job):
     """The events of a run in this process."""
     events = []
-    worker.run(worker.Job.read(line(job)), lambda **event: events.append(event))
+    worker.run(Job.of_line(line(job)), lambda **event: events.append(event))
     return events
 
 
@@ -97,10 +98,9 @@ def test_norms_are_those_of_the_gradients_of_single_records():
 
 
 def test_a_bound_is_the_one_that_was_asked_for():
-    for name in worker.BOUNDS:
+    for name in BOUNDS:
         adapts = name == "AdaptiveQuantile"
-        job = JOB | {"steps": 3, "compare": False, "bound": name}
-        events = told(job | ({"count_noise": 25.6} if adapts else {}))
+        events = told(JOB | {"steps": 3, "compare": False, "bound": name})
         first, *others = [event["clipping_norm"] for event in events[1:-1]]
         assert first == pytest.approx(0.1)
         assert (others != pytest.approx([first] * 2)) == adapts, (name, others)
@@ -140,15 +140,16 @@ BAD = [
 @each("line, named", BAD)
 def test_a_bad_job_is_named(line, named):
     with pytest.raises((ValueError, TypeError), match=named) as caught:
-        worker.Job.read(line)
+        Job.of_line(line)
     assert str(caught.value).startswith("Expected ") and "\n" not in str(caught.value)
 
 
 def test_the_controls_stay_within_what_the_worker_takes():
-    for name, (lower, upper) in worker.LIMITS.items():
-        kind = training_fields.FIELDS[name]
-        assert isinstance(kind, Quantity)
-        assert lower <= kind.lower <= kind.upper <= upper
+    taken = [kind for kind in training_fields.FIELDS if kind.key in JOB]
+    for kind in (kind for kind in taken if isinstance(kind, Quantity)):
+        for end in (kind.lower, kind.upper):
+            Job.of_line(line(JOB | {kind.key: end}))
+    assert len(taken) == len(JOB)
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from dplearn.accountants.pld import PLD
 from dplearn.app.kit import controls, look
-from dplearn.app.kit.fields import Words
+from dplearn.app.kit.fields import DELTA, Words
 from dplearn.app.kit.people import people
-from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import idle
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
@@ -35,9 +34,9 @@ NUMBERS = (
     DELTA,
 )
 CHOICES = (
-    _say.choice("place"),
-    _say.choice("view", segments=True),
-    _say.choice("shares", segments=True),
+    _say.selection("place"),
+    _say.selection("view", segments=True),
+    _say.selection("shares", segments=True),
 )
 FIELDS = *CHOICES, *NUMBERS
 HIDDEN = idle({"place": {p: () if p == "phones" else ("shares",) for p in CHOICES[0].options}})
@@ -184,7 +183,7 @@ def pictures(setting: Setting) -> tuple[NDArray, NDArray, NDArray]:
 
 def render() -> None:
     """Controls, one sentence, what the server sees beside what it costs, the assumptions."""
-    state = controls.sidebar("federated", _say, FIELDS, HIDDEN)
+    state = controls.page_state("federated", _say, FIELDS, HIDDEN)
     value, place = state.values, state.values["place"]
     setting = Setting(
         place=place,
@@ -199,10 +198,10 @@ def render() -> None:
         title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
         captions = _say("hers"), _say("arrives"), _say("sums")
         seen = dict(zip(captions, pictures(setting), strict=True))
-        look.chart(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
+        look.draw_figure(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
     with right.container(key="pair_costs"):
         (_leaving if place == "phones" else _costs)(setting)
-    left, right = look.below()
+    left, right = look.lower_pair()
     with left:
         st.markdown(_say("reader" if place == "server" else "server"))
         people(found(setting))
@@ -258,7 +257,7 @@ def _leaving(setting: Setting) -> None:
         dashed=("wrong",),
         axes=(_say("gone"), _say("epsilon")),
     )
-    look.chart(figure, "costs", _say("leave", title=title))
+    look.draw_figure(figure, "costs", _say("leave", title=title))
 
 
 def _costs(setting: Setting) -> None:
@@ -278,4 +277,4 @@ def _costs(setting: Setting) -> None:
         axes=(_say("phones"), _say("deviation")),
         log=True,
     )
-    look.chart(figure, "costs", _say("costs", title=title))
+    look.draw_figure(figure, "costs", _say("costs", title=title))

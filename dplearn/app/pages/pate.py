@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
-from dplearn.app.kit.fields import Field, Words, by_key
+from dplearn.app.kit.fields import DELTA, Field, Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
-from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
 from dplearn.figures.prices import histogram, price_lines
 from dplearn.ground.guarantee import round_up
@@ -26,13 +25,13 @@ from dplearn.pate.at_these_votes import ORDERS, divergences, laws
 _say = Words("pate")
 TITLE, GROUP, ORDER = _say["title"], "Systems", 50
 
-TEACHERS = _say.choice("teachers", {str(n): str(n) for n in SHIPPED}, default="250")
+TEACHERS = _say.selection("teachers", {str(n): str(n) for n in SHIPPED}, default="250")
 QUERIES = _say.quantity("queries", 300, 10, 1000, whole=True)
 ANSWERS = _say.quantity("answers", 200, 1, 1000, whole=True)
 FIELDS = (
     TEACHERS,
     _say.quantity("noise_std", 40, 5, 400),
-    _say.choice("check", segments=True),
+    _say.selection("check", segments=True),
     _say.quantity("threshold", 200, 10, 1000, whole=True),
     _say.quantity("check_std", 150, 10, 1000),
     QUERIES,
@@ -193,7 +192,7 @@ def render() -> None:
         _asked(told, plan.threshold)
     with right.container(key="pair_spent"):
         _spent(told)
-    left, right = look.below()
+    left, right = look.lower_pair()
     with left:
         st.markdown(_say("whose"))
         people(told.found)
@@ -283,7 +282,7 @@ def _asked(told: Replay, threshold: float | None) -> None:
         roles=("second", *("wrong",) * (len(largest) == 3), "quiet"),
         limits=[("T", threshold)],
     )
-    look.chart(figure, "votes", _say("votes_alt", title=title, counts=counts))
+    look.draw_figure(figure, "votes", _say("votes_alt", title=title, counts=counts))
 
 
 def _spent(told: Replay) -> None:
@@ -298,7 +297,7 @@ def _spent(told: Replay) -> None:
         dashed=("guess", "exact"),
     )
     ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in epsilons.items())
-    look.chart(figure, "spent", _say("spent_alt", ends=ends))
+    look.draw_figure(figure, "spent", _say("spent_alt", ends=ends))
 
 
 def _sentence(told: Replay) -> str:

@@ -11,14 +11,13 @@ import streamlit as st
 
 from dplearn import browser
 from dplearn.app.kit import language, scripts
+from dplearn.app.kit.fields import Words
 from dplearn.app.pages.epsilon_vs_steps import details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
 from dplearn.run import natural_adjacency
 
-TITLE = "ε against T"
-GROUP = "See"
-ORDER = 10
+TITLE, GROUP, ORDER = Words("epsilon_vs_steps")["title"], "See", 10
 _ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
 
 
@@ -28,21 +27,21 @@ def render() -> None:
     _page()
     if proved := st.session_state.get("epsilon_details"):
         with st.container(key="details"):
-            details.show(proved)
+            details.show_details(proved)
 
 
 @st.fragment
 def _page() -> None:
     """The page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
-        answer = notary.answered(question)
+        answer = notary.reply_to(question)
         st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
         if question["kind"] == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = notary.details_of(question)
             st.rerun()
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
-    told = {"language": language.current(), "kinds": _kinds()}
+    told = {"language": language.spoken(), "kinds": _kinds()}
     told |= {"answer": st.session_state.get(_ANSWER), **_fixed()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
@@ -62,7 +61,7 @@ def _kinds() -> dict[str, dict[str, str]]:
     """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
     fields = {"mechanism": notary.mechanism(), "sampling": notary.SAMPLING}
     kinds = {
-        name: {option: language.translated(words) for option, words in field.options.items()}
+        name: {option: language.retold(words) for option, words in field.options.items()}
         for name, field in fields.items()
     }
     # Who takes all records says q = 100 %.

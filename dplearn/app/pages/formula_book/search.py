@@ -79,10 +79,10 @@ def _texts_of(id: str, entry: Formula) -> Iterator[tuple[int, str]]:
     yield 3, f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"
     for misprint in entry.misprints:
         yield 2, f"{misprint.name} {misprint.met} {misprint.note} {misprint.statement}"
-    yield 1, " ".join(lessons(id))
+    yield 1, " ".join(lessons_about(id))
 
 
-def lessons(id: str) -> list[str]:
+def lessons_about(id: str) -> list[str]:
     """The lessons that mention an entry, as Markdown."""
     return [title for title, ids in _lessons() if id in ids]
 

@@ -19,15 +19,18 @@ import threading
 import time
 from collections import deque
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from functools import cache
 from typing import Any, Literal
 
 import streamlit as st
 
 from dplearn.app import ONE_THREAD
+from dplearn.app.job import Job
+from dplearn.app.kit.fields import Words
 from dplearn.app.kit.questions import PLACES
-from dplearn.app.pages.train.fields import Training
 
+_say = Words("train")
 SECONDS = 120
 MEMORY = 4e9
 # A run that is not looked at for so many seconds gives up its place. Browsers let a page that is
@@ -87,8 +90,8 @@ class Worker:
         if lines := written.strip().splitlines():
             return lines[-1]
         if self.process.returncode == -signal.SIGKILL:
-            return "The training process was killed, perhaps for want of memory."
-        return f"The training process ended with status {self.process.returncode}."
+            return _say.said("killed")
+        return _say.said("ended", status=self.process.returncode)
 
     def close(self) -> None:
         """End the process, and forget what it told."""
@@ -104,8 +107,8 @@ class Run:
     its page, which so finds it after a reload, and `reader` names the browser, "" if unknown.
     """
 
-    def __init__(self, training: Training, reader: str = "") -> None:
-        self.training, self.reader = training, reader
+    def __init__(self, job: Job, reader: str = "") -> None:
+        self.job, self.reader = job, reader
         self.name = secrets.token_urlsafe(9)
         self.events: list[dict[str, Any]] = []
         self._told: deque[dict[str, Any]] = deque()
@@ -140,7 +143,7 @@ class Run:
     def start(self, worker: Worker) -> None:
         """Hand a worker the job."""
         self.worker, self.phase = worker, "running"
-        worker.say(json.dumps(self.training.job).encode() + b"\n")
+        worker.say(json.dumps(asdict(self.job)).encode() + b"\n")
 
     def look(self) -> None:
         """Take in what the worker told, and tell it that somebody is there."""
@@ -231,7 +234,7 @@ class Pool:
         try:
             run.start(self._ready() or Worker())
         except OSError as error:
-            run.end("failed", f"No process for training could be started: {error}.")
+            run.end("failed", _say.said("not_started", why=error))
 
 
 @cache  # one of Streamlit's any browser may clear, and begin again with an empty pool
@@ -245,7 +248,7 @@ def reader() -> str:
     return dict(st.context.cookies).get("dplearn_reader", "")
 
 
-def current(name: str = "") -> Run | None:
+def run_in_view(name: str = "") -> Run | None:
     """This session's run, the one of this name or the one of this browser, after a look."""
     run = st.session_state.get("training_run") or pool().named.get(name) or pool().of(reader())
     if run is not None:
@@ -258,11 +261,11 @@ def earlier() -> list[Run]:
     return st.session_state.get("training_earlier", [])
 
 
-def begin(training: Training) -> None:
+def begin(job: Job) -> None:
     """Make a run this session's; others of this browser are ended, and some are remembered."""
     if (ghost := pool().of(reader())) is not None:
         ghost.stop()
     if (old := st.session_state.get("training_run")) is not None:
         old.stop()
         st.session_state["training_earlier"] = [*earlier(), old][-_EARLIER:]
-    st.session_state["training_run"] = Run(training, reader())
+    st.session_state["training_run"] = Run(job, reader())
