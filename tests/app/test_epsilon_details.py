@@ -142,7 +142,7 @@ def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(details.util, "find_spec", lambda name: None)
     monkeypatch.setattr(details, "as_certificate", None)
     bare = asked()
-    assert not downloads(bare) and details._say["no_flint"] in [
+    assert not downloads(bare) and details._say["no_certificate.flint"] in [
         caption.value for caption in bare.caption
     ]
 

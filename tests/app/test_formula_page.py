@@ -8,7 +8,7 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.app.pages.formula_book import draw, fields, search, tables
+from dplearn.app.pages.formula_book import draw, fields, search
 from dplearn.app.pages.formula_book.fields import place_of, words
 from dplearn.book import Case, Interval, Refutation, Verification, book, pictures, refute, verify
 from dplearn.book.pictures import Curve, Place, Region, as_python, cloud, curve, start
@@ -287,13 +287,13 @@ def quickly(id: str) -> Verification:
 
 @pytest.mark.slow
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
-    monkeypatch.setattr(tables, "verification", quickly)
+    monkeypatch.setattr(draw, "verification", quickly)
     app = press(opened(view="table"), "Verify all of them")
     assert "all verified" in shown(app)
     table = app.dataframe[0].value
     assert list(table["id"]) == search.matching("", "G-A")
     assert set(table["status"]) == {"✓ verified"} and min(table["points"]) > 0
-    monkeypatch.setattr(tables, "_PATIENCE", 0.0)
+    monkeypatch.setattr(draw, "_PATIENCE", 0.0)
     app = press(opened(view="table", group="all"), "Verify all of them")
     assert "Stopped after 0 s" in shown(app)
 
@@ -310,7 +310,7 @@ def test_what_was_checked_of_theorem_numbers_is_said_once_and_not_beneath_each_f
 def test_published_figures_have_their_verdicts(monkeypatch):
     by_verdict = {row["verdict"]: id for id, row in reversed(published().items())}
     rows = {id: published()[id] for id in by_verdict.values()}
-    monkeypatch.setattr(tables, "published", lambda: rows)
+    monkeypatch.setattr(draw, "published", lambda: rows)
     app = opened(view="figures")
     table = app.dataframe[0].value
     assert list(table["id"]) == list(rows) and not app.error

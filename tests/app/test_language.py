@@ -66,9 +66,9 @@ def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
     asked = {*chain.from_iterable(map(asked_for, FILES))}
     # The kit says the heading of a page for it; titles and groups are found by their English.
     asked |= {(name, key) for name in KEYED for key in ("heading", "purpose")} & pairs
-    asked |= {("shared", key) for key in ("see", "check", "systems", "one_minute")}
+    asked |= {("shared", key) for key in ("see", "check", "systems")}
     missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
-    assert not [one for one in asked if missing(*one) and one[1] not in ("*", "*.options.*")]
+    assert not [one for one in asked if missing(*one)]
     met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in asked)
     assert not [one for one in pairs if not met(*one)]
 

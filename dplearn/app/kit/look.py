@@ -1,7 +1,6 @@
 """How every page looks: room on the first screen, charts."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,10 @@ _LIGHT = ".stCode .token { filter: brightness(0.65); }"
 
 def style_page(page: str) -> None:
     """Room for the picture on the first screen; and the `style.css` beside this file of a page."""
-    st.html(_styles(page, st.context.theme.type == "dark"))
-
-
-@lru_cache
-def _styles(page: str, dark: bool) -> str:
-    """Both style sheets as one part of a page."""
     sheets = [Path(__file__).with_name("look.css"), *Path(page).parent.glob("style.css")]
     rules = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    return f"<style>{rules}{_DARK if dark else _LIGHT}</style>"
+    dark = st.context.theme.type == "dark"
+    st.html(f"<style>{rules}{_DARK if dark else _LIGHT}</style>")
 
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:

@@ -147,12 +147,13 @@ def verdict_on(
     *, claim: str, quantity: str, of: str, relation: Any, held: str, x: str, y: str
 ) -> Verdict:
     """What comes out of many points, or a ValueError of one sentence; remembered for all."""
-    about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
     # As in ``delta=1e-5, T=1..100``.
-    about["fixed"] = dict(setting(part) for part in held.split(",") if part.strip())
-    about["axes"] = None if "auto" in (x, y) or x == y else (x, y)
+    fixed = dict(setting(part) for part in held.split(",") if part.strip())
+    axes = None if "auto" in (x, y) or x == y else (x, y)
     with st.spinner(_say("trying")):
-        return questions.ask(check, claim, **about)
+        return questions.ask(
+            check, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
+        )
 
 
 def _outcome(verdict: Verdict) -> None:

@@ -5,10 +5,12 @@ from streamlit import config, net_util
 
 from dplearn import browser
 from dplearn.app.kit import language
+from dplearn.app.kit.fields import Words
 from dplearn.app.kit.scripts import component
 from dplearn.book.published import drawn_figures
 
-TITLE, GROUP, ORDER = "One minute", "See", 15
+_say = Words("shared")
+TITLE, GROUP, ORDER = _say["one_minute"], "See", 15
 _HOST = "--server.allowedHosts"
 _START = f"dplearn app --server.address 0.0.0.0 {_HOST} localhost {_HOST} {{ip}}"
 

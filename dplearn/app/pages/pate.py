@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
-from dplearn.app.kit.fields import DELTA, Field, Words, by_key
+from dplearn.app.kit.fields import DELTA, Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
 from dplearn.app.kit.state import State, idle, load, save
@@ -79,8 +79,8 @@ def replay(
     votes = votes.first(plan.queries or 1)
     aggregator, labels = Aggregator(plan, rng=np.random.default_rng(0)), []
     for start in range(0, votes.queries, _ROWS):
-        aggregator, some = ask(_answered, aggregator, votes.counts[start : start + _ROWS])
-        labels.append(some)
+        part, aggregator = ask(_answered, aggregator, votes.counts[start : start + _ROWS])
+        labels.append(part)
     labels = np.concatenate(labels)
     given, asked = labels != NO_ANSWER, np.arange(votes.queries) < aggregator.asked
     if not given.any():
@@ -103,10 +103,9 @@ def replay(
     )
 
 
-def _answered(aggregator: Aggregator, counts: NDArray) -> tuple[Aggregator, NDArray]:
-    """The aggregator after some queries, and their answers."""
-    labels = aggregator.answer(Votes(counts))
-    return aggregator, labels
+def _answered(aggregator: Aggregator, counts: NDArray) -> tuple[NDArray, Aggregator]:
+    """Answers to some queries, and the aggregator after them."""
+    return aggregator.answer(Votes(counts)), aggregator
 
 
 def _largest(
@@ -169,11 +168,14 @@ def render() -> None:
     """
     state = load("pate", lambda _: State(by_key(*FIELDS), HIDDEN))
     with st.sidebar:
-        # Above the file, which says how many queries there are.
+        # Above the file, which says how many queries there are, and whose votes they are.
         above = st.container()
         votes = _votes_of_a_file()
+        most = 1000 if votes is None else votes.queries
+        ranged = lambda kind: replace(kind, lower=1, upper=most)
+        kinds = [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in FIELDS]
         with above:
-            controls.draw(state, _say, _fields(votes))
+            controls.draw(state, _say, kinds if votes is None else kinds[1:])
     save(state)
     question = _question(state, votes)
     last = st.session_state.get(_LAST)
@@ -235,24 +237,12 @@ def _replayed(votes: Votes | None, source: str, plan: PATE, delta: float) -> Rep
         whole = round_up(plan.guarantee(delta=delta).epsilon)
         st.markdown(_say("publish", whole=whole))
         bar = st.progress(0.0, _say("voting"))
-        st.button(_say("stop"), on_click=_let_go)
+        gone = {_GONE: st.session_state.get(_GONE, 0) + 1}
+        st.button(_say("stop"), on_click=st.session_state.update, args=(gone,))
         tell = lambda done, of: bar.progress(done / of, _say("progress", done=done, of=of))
         told = replay(votes, None, plan, delta, questions.once, tell)
     place.empty()
     return told
-
-
-def _let_go() -> None:
-    st.session_state[_GONE] = st.session_state.get(_GONE, 0) + 1
-
-
-def _fields(votes: Votes | None) -> list[Field]:
-    """The fields that count: of a reader's own votes the file says which and how many there are."""
-    most = 1000 if votes is None else votes.queries
-    ranged = lambda kind: replace(kind, lower=1, upper=most)
-    # The first is whose votes.
-    kinds = FIELDS if votes is None else FIELDS[1:]
-    return [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in kinds]
 
 
 def _question(state: State, votes: Votes | None) -> tuple[str, PATE, float]:

@@ -4,9 +4,6 @@ The browser proves and draws the runs that it has an engine for, without a word 
 asks for the others, and for what goes into a paper.
 """
 
-from functools import cache
-from typing import Any
-
 import streamlit as st
 
 from dplearn import browser
@@ -17,7 +14,8 @@ from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
 from dplearn.run import natural_adjacency
 
-TITLE, GROUP, ORDER = Words("epsilon_vs_steps")["title"], "See", 10
+_say = Words("epsilon_vs_steps")
+TITLE, GROUP, ORDER = _say["title"], "See", 10
 _ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
 
 
@@ -42,7 +40,8 @@ def _page() -> None:
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
     told = {"language": language.spoken(), "kinds": _kinds()}
-    told |= {"answer": st.session_state.get(_ANSWER), **_fixed()}
+    told |= {"answer": st.session_state.get(_ANSWER)}
+    told |= {"presets": browser.presets(), "published": list(drawn_figures())}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
 
@@ -68,11 +67,6 @@ def _kinds() -> dict[str, dict[str, str]]:
     del kinds["sampling"]["none"]
     natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     return kinds | {"natural": natural}
-
-
-@cache
-def _fixed() -> dict[str, Any]:
-    return {"presets": browser.presets(), "published": list(drawn_figures())}
 
 
 _component = scripts.component("epsilonPage", browser.style("page/page"))

@@ -1,10 +1,12 @@
 """What goes into a paper, asked for with one button: proof, statement, readings and theorems."""
 
 import datetime
+import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import util
+from string import Formatter
 from typing import Any
 
 import pyarrow as pa
@@ -14,8 +16,9 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import links, look
 from dplearn.app.kit.fields import ADJACENCY, DELTA, Words
 from dplearn.app.kit.language import retold
-from dplearn.app.pages.epsilon_vs_steps import regimes
-from dplearn.app.pages.epsilon_vs_steps.run import Answers, printed_rows
+from dplearn.app.pages.epsilon_vs_steps import run as runs
+from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Answers, Scenario, printed_rows
+from dplearn.book.kit.written import parse
 from dplearn.book.spoken import VERDICTS
 from dplearn.choosing import readings
 from dplearn.figures import ladder
@@ -23,7 +26,7 @@ from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import DPSGD, Phases, Plan, sampled
+from dplearn.run import DPSGD, SAMPLINGS, Phases, Plan, sampled
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 
 _say = Words("epsilon_vs_steps")
@@ -32,6 +35,28 @@ _VERDICTS = VERDICTS | {"reproduces": "reproduced"}
 _OPTIONS = {"sampling": SAMPLED, "tuning": TUNINGS, "released": RELEASED, "trust": TRUST}
 _OF_ONE = 10
 _DELTAS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
+# Where widely used software, or the theorem behind it, fails. Measured figures were taken from the
+# versions named, against brackets that this library certifies; one "here" is of the run in view.
+_TENTHS = tuple(1 + x / 10 for x in range(1, 100))
+ORDERS = {
+    "opacus": (*_TENTHS, *map(float, range(12, 64))),
+    "google": (*_TENTHS, *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024.0),
+}
+# When, by numbers of a `Spot`; the words of the page say whose tool does what.
+REGIMES = {
+    "claimed": "claim_misses >= 0.001",
+    "limit": "gdp_misses >= 0.001",
+    "range": "gdp_epsilon > 500",
+    "optimistic": "gaussian and poisson and 1e-15 < delta <= 1e-11 and T >= 30000",
+    # At once with sampling, else when δ is below that mass.
+    "infinite": "poisson and delta <= 1e-15 or none and delta < 1e-15",
+    "refused": "gaussian and (poisson or none) and delta < 1e-13",
+    "fourier": "gaussian and poisson and delta <= 1e-10 and T >= 1000",
+    "opacus": "opacus_more > 0.01",
+    "google": "google_more > 0.01",
+    "moments": "moments_moment == 32 and moments_times > 1.1",
+    "subsets": "gaussian and without_replacement",
+}
 
 
 def show_details(answers: Answers) -> None:
@@ -46,11 +71,11 @@ def show_details(answers: Answers) -> None:
     if answers.scenario.delta * answers.records >= 1:
         share, delta = f"{1 / answers.records:.3g}", DELTA.show(answers.scenario.delta)
         st.warning(_say("loose_delta", delta=delta, share=share))
-    if told := regimes.sentences(answers.scenario, answers.here, answers.readings):
+    if told := warnings_of(answers.scenario, answers.here, answers.readings):
         lines = "\n".join(f"- {sentence}" for sentence in told)
         st.container(key="regimes").markdown(f"**{_say('other_tools')}**\n\n{lines}")
     if lacking := no_certificate(answers):
-        st.caption(_say(lacking))
+        st.caption(_say(f"no_certificate.{lacking}"))
     else:
         st.download_button(
             _say("certificate"),
@@ -62,7 +87,7 @@ def show_details(answers: Answers) -> None:
             on_click="ignore",
         )
     for key, part in (("in_full", _statement), ("nine", _readings), ("theorems", _theorems)):
-        box = st.expander(_say(key), key=key, on_change="rerun")
+        box = st.expander(_say(f"boxes.{key}"), key=key, on_change="rerun")
         if box.open:
             with box:
                 part(answers)
@@ -94,8 +119,8 @@ def no_certificate(answers: Answers) -> str:
     run = answers.scenario
     formed = run.mechanism == "gaussian" and run.sampling in ("poisson", "none") and not run.then
     if not formed:
-        return "no_form"
-    return "" if util.find_spec("flint") else "no_flint"
+        return "form"
+    return "" if util.find_spec("flint") else "flint"
 
 
 def as_certificate(answers: Answers) -> str:
@@ -212,3 +237,77 @@ def _read(
 ) -> tuple[Mapping[str, Guarantee], Mapping[float, Guarantee]]:
     told = readings(plan, delta=delta, records=records, of_one=_OF_ONE)
     return told, {moved: plan.guarantee(delta=moved) for moved in _DELTAS}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A run at one number of steps, as conditions see it; what is read off curves is not asked."""
+
+    scenario: Scenario
+    here: int
+    readings: Mapping[str, Guarantee] = field(default_factory=dict)
+
+    def number(self, name: str) -> float:
+        """What a condition names: T, delta, a kind of run, or something of an accountant.
+
+        Of an accountant: `epsilon`; `times`, its epsilon over the certified one; `misses`, the
+        share of the certified epsilon that it does not see; `more`, what the orders of a tool add
+        to Rényi DP; or the order or moment that it chose. NaN where it has no theorem.
+        """
+        run, (who, _, what) = self.scenario, name.partition("_")
+        plain = {"T": self.here, "delta": run.delta}
+        plain["gaussian"] = run.mechanism == "gaussian" and not run.then
+        plain |= {sampling: run.sampling == sampling for sampling in SAMPLINGS}
+        if name in plain:
+            return plain[name]
+        if what == "more":
+            return self._more(ORDERS[who])
+        theirs, measure = self._guarantee(who), self._guarantee(REFERENCE)
+        if theirs is None or measure is None:
+            return math.nan
+        if what not in ("times", "misses"):
+            return theirs.epsilon if what == "epsilon" else theirs.details.get(what, math.nan)
+        certified = certificate.is_certified(measure)
+        base = certificate.floor(measure) if certified else measure.epsilon
+        comparable = 0 < base < math.inf and 0 < theirs.epsilon < math.inf
+        times = theirs.epsilon / base if comparable else 1.0
+        return times if what == "times" else max(1 - times, 0.0) * certified
+
+    def _guarantee(self, accountant: str) -> Guarantee | None:
+        """The accountant's guarantee, or that claim; nothing where it has no theorem."""
+        if accountant == "claim":
+            return next(iter(runs.claimed_curve(self.scenario, (self.here,))), None)
+        if accountant in self.readings:
+            return self.readings[accountant]
+        return next(iter(runs.answer_of(accountant, self.scenario, (self.here,)).curve), None)
+
+    def _more(self, orders: tuple[float, ...]) -> float:
+        """What some orders cost; 0 unless the best of all is not among them."""
+        rdp = self._guarantee("rdp")
+        if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= rdp.details["order"] <= 63:
+            return 0.0
+        coarse = runs.answer_of("rdp", self.scenario, (self.here,), orders=orders)
+        return coarse.curve[0].epsilon / rdp.epsilon - 1
+
+
+def warnings_of(scenario: Scenario, here: int, read: Mapping[str, Guarantee]) -> list[str]:
+    """What goes wrong at this run, one sentence each."""
+    spot, told = Spot(scenario, here, read), []
+    for name, condition in REGIMES.items():
+        asked = _parsed(condition)
+        if asked(**{number: spot.number(number) for number in asked.names}):
+            holes = (hole for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]))
+            says = _say(f"regimes.{name}.says", **{h: _number(spot, h) for h in holes if h})
+            told.append(f"**{_say(f'regimes.{name}.tool')}** {says}")
+    return told
+
+
+_parsed = lru_cache(maxsize=len(REGIMES))(parse)
+
+
+def _number(spot: Spot, name: str) -> str:
+    """A number in a sentence."""
+    value = spot.number(name)
+    if name.endswith(("_misses", "_more")):
+        return f"{text.plain(100 * value, 2)}\u00a0%"
+    return f"{value:.4g}" if name == "rdp_order" else text.bound(value)

@@ -5,15 +5,15 @@ import streamlit as st
 from dplearn.app.kit.fields import Words
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import save
-from dplearn.app.pages.formula_book import draw, fields, tables
+from dplearn.app.pages.formula_book import draw, fields
 
 _say = Words("formula_book")
 TITLE, GROUP, ORDER = _say["title"], "Check", 50
 _VIEWS = {
     "formula": draw.show_entry,
-    "table": tables.show_entries,
-    "figures": tables.show_figures,
-    "sources": tables.show_sources,
+    "table": draw.show_entries,
+    "figures": draw.show_figures,
+    "sources": draw.show_sources,
 }
 
 

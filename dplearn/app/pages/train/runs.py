@@ -54,8 +54,9 @@ class Worker:
         limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
         self._read = 0
         with ExitStack() as stack:
-            self._output = stack.enter_context(tempfile.TemporaryFile())
-            self._errors = stack.enter_context(tempfile.TemporaryFile())
+            self._output, self._errors = (
+                stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)
+            )
             self.process = subprocess.Popen(
                 [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
                 bufsize=0,
@@ -218,8 +219,12 @@ class Pool:
                 self._runs.append(run)
                 self.named = dict([*self.named.items(), (run.name, run)][-_KEPT:])
             run.before = max(self._runs.index(run) - self.places + 1, 0)
-            if not run.before:
-                self._start(run)
+            if run.before:
+                return
+            try:
+                run.start(self._ready() or Worker())
+            except OSError as error:
+                run.end("failed", _say.said("not_started", why=error))
 
     def _ready(self) -> Worker | None:
         """The worker that is prepared, if it still lives."""
@@ -228,13 +233,6 @@ class Pool:
             worker.close()
             return None
         return worker
-
-    def _start(self, run: Run) -> None:
-        """Give a run the worker that is prepared, or a new one."""
-        try:
-            run.start(self._ready() or Worker())
-        except OSError as error:
-            run.end("failed", _say.said("not_started", why=error))
 
 
 @cache  # one of Streamlit's any browser may clear, and begin again with an empty pool
