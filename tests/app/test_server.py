@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import runpy
 import signal
 import socket
 import subprocess
@@ -185,8 +186,9 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
         questions._executor.shutdown()
 
 
-@pytest.mark.slow
-def test_a_checkout_starts_the_same_server():
-    script = Path(__file__).parents[2] / "app.py"
-    shown = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
-    assert "python -m dplearn.app run" in shown.stdout, shown.stderr
+def test_a_checkout_starts_the_same_server(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
+    monkeypatch.setattr(sys, "argv", ["app.py", "--server.port", "8600"])
+    runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
+    assert started[0][1][1:] == ["-m", "dplearn.app", "--server.port", "8600"]
