@@ -29,7 +29,7 @@ def unhurried(monkeypatch):
 
 def place_at(id: str, misprint: str = "none") -> View:
     """Where the picture of an entry begins."""
-    return place_of(fields.state({"id": id, "misprint": misprint}))
+    return place_of(fields.state_at({"id": id, "misprint": misprint}))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def quick(monkeypatch):
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
     """A point or two of a picture, once its axis is known to be finite."""
-    state = fields.state({"id": id, "misprint": misprint})
+    state = fields.state_at({"id": id, "misprint": misprint})
     if along := state.values["along"]:
         picture = curve(place_of(state), along, seconds=0.0)
         figure = formula_curve(picture.drawn)
@@ -85,7 +85,7 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 @each("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state, twin = fields.state({"id": id}), fields.state({"id": id})
+    state, twin = fields.state_at({"id": id}), fields.state_at({"id": id})
     values = fields.entered(state)
     assert all(fields.parameter_key(name) in state.fields for name in values)
     address = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
@@ -220,8 +220,8 @@ def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
     source.write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
     monkeypatch.setattr(search, "_LESSONS", tmp_path)
     search._lessons.cache_clear()
-    assert search.lessons("G-A12b") == search.lessons("G-A4") != []
-    assert "07 A lesson" in search.lessons("G-A4")[0] and not search.lessons("G-A12")
+    assert search.lessons_about("G-A12b") == search.lessons_about("G-A4") != []
+    assert "07 A lesson" in search.lessons_about("G-A4")[0] and not search.lessons_about("G-A12")
     search._lessons.cache_clear()
 
 
