@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book.everything import as_row, as_text, check_all, plain
+from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.search import SEARCHES
-from dplearn.claims import QUANTITIES, check, setting
+from dplearn.claims import QUANTITIES, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
@@ -274,7 +274,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    verdict = check(
+    verdict = verdict_on(
         options.expression.strip(),
         quantity=options.quantity,
         of=options.of,
@@ -306,7 +306,7 @@ def _site(options: argparse.Namespace) -> int:
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
     """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
-    return plain(vars(guarantee) | {"details": finite})
+    return as_json(vars(guarantee) | {"details": finite})
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:

@@ -106,7 +106,7 @@ class Federation:
         deviation = plan.noise_multiplier * plan.max_update_norm / expected
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
-        noise = self._randomness.normals([(len(total), deviation)], self._like, number)()
+        noise = self._randomness.normals([(len(total), deviation)], self._like, number)
         if isinstance(plan, CorrelatedPlan):
             self._noise[number:] = [plan.noise(noise, self._noise[:number])]
             noise = self._noise[number].clone()
