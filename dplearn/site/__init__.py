@@ -16,7 +16,8 @@ from dplearn.app.kit.language import in_each
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
-from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
+from dplearn.classroom import answering
+from dplearn.classroom.html import DECK, NEEDED, asset, from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
 from dplearn.site import entries
 from dplearn.site.html import Page
@@ -92,4 +93,6 @@ def _lesson(lesson: Lesson) -> Page:
 
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
-    return Page(f"lessons/{lesson.name}.html", title, "".join(map(from_cell, cells)))
+    asked = answering.fields(lesson, cells)
+    body = "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+    return Page(f"lessons/{lesson.name}.html", title, body, (*NEEDED, *answering.ASSETS))
