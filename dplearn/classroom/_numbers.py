@@ -37,7 +37,7 @@ def as_array(value: Any) -> np.ndarray:
 def written(number: float) -> str:
     """A number in four digits, and whole numbers below a million in full."""
     whole = abs(number) < 1e6 and number == round(number)
-    return f"{number:.0f}" if whole else f"{number:.4g}"
+    return f"{number + 0.0:.0f}" if whole else f"{number:.4g}"
 
 
 def written_value(value: Any, digits: int = 6) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dplearn.classroom.checks import Exercise, SelfTest, exercises
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.html import from_cell
+from dplearn.classroom.html import from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, exercise_key
 
 ASSETS = ("exercises.css", "exercises.js")  # what a page with fields needs
@@ -25,15 +25,29 @@ _IN_JUPYTER = (
     " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
     " cell: it is tried on cases that the notebook does not show."
 )
+# What a notebook's text says of Jupyter, and what is true of a page.
+_OF_JUPYTER = {
+    r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
+        "Write your number in the field."
+    ),
+    r"Put your numbers in place of `None`\.": "Write your numbers in the fields.",
+    r" \(In Jupyter, move the mouse[^)]*\)": "",
+}
 _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
 
 
 def fields(lesson: Lesson, cells: Sequence[Any]) -> dict[str, str]:
-    """HTML in place of each built cell that asks or answers, by the cell's id."""
+    """HTML in place of each built cell that asks or answers or tells of Jupyter, by its id."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
     every, asked = exercises(lesson), {}
+    for cell in cells:
+        text = cell.source
+        for told, instead in _OF_JUPYTER.items():
+            text = re.sub(told, instead, text)
+        if cell.cell_type == "markdown" and text != cell.source:
+            asked[cell.id] = from_markdown(text)
     for cell in code:
         answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
         if names := _NO_GUESS.findall(_printed(cell)):
@@ -104,7 +118,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """A cell whose outputs open after the guesses, or with a click; number lines are its script's."""
+    """A cell whose outputs open after the guesses or with a click; its script draws the lines."""
     outputs = []
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -10,7 +10,7 @@ import numpy as np
 
 from dplearn.classroom._guard import Complaint, Stop, guarded, is_blank, limited
 from dplearn.classroom._numbers import as_array, read_number, written_value
-from dplearn.classroom.checks import Mistake, Verdict
+from dplearn.classroom.checks import Mistake, Reply
 
 
 def _result(function: Callable, *case: Any) -> Any:
@@ -58,14 +58,14 @@ class Program:
     rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
     seconds: float = 5.0  # for all cases together
 
-    def verdict(self, answer: Any) -> Verdict:
-        """Verdict on `answer`, which may be anything at all."""
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
         if answer is None or is_blank(answer):
             todo = "write the body of the function and run the cell again."
-            return Verdict("open", f"{self.key} not answered yet", (todo,))
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         if not callable(answer):
             problem = "pass the function itself, its name without brackets."
-            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
         try:
             limited(
@@ -78,11 +78,11 @@ class Program:
         wrong = [i for i, got in enumerate(results) if not _same(got, self._expected[i], self.rtol)]
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
-            return Verdict("right", head, (self.praise,))
+            return Reply("right", head, (self.praise,))
         return self._mistake(results, wrong[0])
 
-    def _mistake(self, results: list[Any], first: int) -> Verdict:
-        """Verdict that names the bug and shows the case number `first`."""
+    def _mistake(self, results: list[Any], first: int) -> Reply:
+        """Reply that names the bug and shows the case number `first`."""
         head = f"{self.key} not yet"
         called = self.right if self.measure is _result else self.measure
         parameters = signature(called).parameters.values()
@@ -97,10 +97,10 @@ class Program:
         shown += [f"got       {written_value(got, digits)}"]
         seconds = self.seconds * (1 + len(self.mistakes))
         if mistake := limited(lambda: self._made(results), seconds=seconds):
-            return Verdict("mistake", head, mistake.hints, tuple(shown))
+            return Reply("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
-            return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
-        return Verdict("wrong", head, self.hints, tuple(shown))
+            return Reply("mistake", head, (str(got),), tuple(shown[:2]))
+        return Reply("wrong", head, self.hints, tuple(shown))
 
     @cached_property
     def _expected(self) -> list[Any]:
