@@ -36,6 +36,12 @@ _OF_JUPYTER = {
 _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
 
 
+def body(lesson: Lesson, cells: Sequence[Any]) -> str:
+    """HTML of a built lesson, with fields where its notebook asks."""
+    asked = fields(lesson, cells)
+    return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+
+
 def fields(lesson: Lesson, cells: Sequence[Any]) -> dict[str, str]:
     """HTML in place of each built cell that asks or answers or tells of Jupyter, by its id."""
     code = [cell for cell in cells if cell.cell_type == "code"]

@@ -17,7 +17,7 @@ from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
 from dplearn.classroom import answering
-from dplearn.classroom.html import DECK, NEEDED, asset, from_cell, from_markdown
+from dplearn.classroom.html import DECK, NEEDED, asset, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
 from dplearn.site import entries
 from dplearn.site.html import Page
@@ -93,6 +93,5 @@ def _lesson(lesson: Lesson) -> Page:
 
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
-    asked = answering.fields(lesson, cells)
-    body = "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+    body = answering.body(lesson, cells)
     return Page(f"lessons/{lesson.name}.html", title, body, (*NEEDED, *answering.ASSETS))

@@ -126,10 +126,15 @@ if (typeof document !== "undefined") {
     node.append(...children);
     return node;
   };
-  const tell = ({ lesson, item, kind }, state, answer) => document.dispatchEvent(
-    new CustomEvent("dplearn:progress", { detail: { lesson, item, kind, state, answer } }),
+  // The shell of the site keeps what has been done, if it has a place for it.
+  const tell = ({ lesson, item, kind }, done) => document.dispatchEvent(
+    new CustomEvent("dplearn:progress", { detail: { lesson, item, kind, state: done ? "done" : "tried" } }),
   );
-  const kept = ({ lesson, item }) => window.dplearnProgress?.get(lesson, item);
+  function remember({ lesson, item }, place, reply) {
+    if (window.dplearnProgress?.get(lesson, item) !== "done") return;
+    place.dataset.outcome = "right";
+    reply.textContent = "Done on an earlier visit.";
+  }
 
   // Numbers for an axis: round steps from zero, or a few for each power of ten.
   function ticks(low, high, logarithmic) {
@@ -205,26 +210,22 @@ if (typeof document !== "undefined") {
       }
       openings.forEach((open) => open());
     };
-    const answer = () => {
-      const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
-      const { number, problem } = answers.readNumber(text);
-      if (number !== undefined) show(number);
-      else reply.textContent = text.trim() ? problem[0].toUpperCase() + problem.slice(1) : "Write a number in the field, or let it be shown.";
-      return number;
-    };
     row.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (answer() !== undefined) tell(ask, "done", input.value);
+      const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
+      const { number, problem } = answers.readNumber(text);
+      if (!text.trim()) reply.textContent = "Write a number in the field, or let it be shown.";
+      else if (problem) reply.textContent = problem[0].toUpperCase() + problem.slice(1);
+      else {
+        show(number);
+        tell(ask, true);
+      }
     });
     showMe.addEventListener("click", () => {
       show(guesses.get(ask.item) ?? null);
-      if (guesses.get(ask.item) === null) tell(ask, "tried", "");
+      if (guesses.get(ask.item) === null) tell(ask, false);
     });
-    const before = kept(ask);
-    if (before?.answer) {
-      input.value = before.answer;
-      answer();
-    }
+    remember(ask, place, reply);
   }
 
   // What answers a prediction further down, with its code and pictures.
@@ -251,22 +252,14 @@ if (typeof document !== "undefined") {
     const { row, input, reply } = form(`Your answer to ${ask.item}`, "Check");
     const say = answers.escalation();
     place.replaceChildren(row, reply);
-    const answer = () => {
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
       const verdict = answers.judge(ask, input.value);
       reply.textContent = say(verdict);
       place.dataset.outcome = verdict.outcome;
-      return verdict.outcome;
-    };
-    row.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const outcome = answer();
-      if (outcome !== "open") tell(ask, outcome === "right" ? "done" : "tried", input.value);
+      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
     });
-    const before = kept(ask);
-    if (before?.answer) {
-      input.value = before.answer;
-      answer();
-    }
+    remember(ask, place, reply);
   }
 
   // The choices before a self-test, which open one by one, become questions with one answer each.
@@ -299,7 +292,12 @@ if (typeof document !== "undefined") {
     reply.setAttribute("role", "status");
     const row = make("form", {}, button);
     place.replaceChildren(row, reply);
-    const answer = () => {
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (chosen.every((letter) => letter === "-")) {
+        reply.textContent = `${ask.item} not answered yet: choose an answer to each question.`;
+        return;
+      }
       const verdict = answers.judgeLetters(ask, chosen);
       fields.forEach(({ group, radios, note }, number) => {
         radios.forEach(({ radio, why }) => (why.hidden = !radio.checked));
@@ -308,19 +306,9 @@ if (typeof document !== "undefined") {
       });
       reply.textContent = `${verdict.head}: the lines at your answers say more.`;
       place.dataset.outcome = verdict.outcome;
-      return verdict.outcome;
-    };
-    row.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (chosen.every((letter) => letter === "-")) reply.textContent = `${ask.item} not answered yet: choose an answer to each question.`;
-      else tell(ask, answer() === "right" ? "done" : "tried", chosen.join(""));
+      tell(ask, verdict.outcome === "right");
     });
-    const earlier = kept(ask)?.answer;
-    if (earlier) {
-      fields.forEach(({ radios }, number) => radios.forEach(({ radio }) => (radio.checked = radio.value === earlier[number])));
-      [...earlier].forEach((letter, number) => (chosen[number] = letter));
-      answer();
-    }
+    remember(ask, place, reply);
   }
 
   document.addEventListener("DOMContentLoaded", () => {
