@@ -84,8 +84,8 @@ const answers = (() => {
     return { outcome: all ? "right" : "wrong", head, points, whys };
   }
 
-  const sentence = ({ head, messages }, attempt) =>
-    `${head}: ${messages[Math.min(attempt, messages.length - 1)]}`;
+  const sentence = ({ head, messages, shown = [] }, attempt) =>
+    [`${head}: ${messages[Math.min(attempt, messages.length - 1)]}`, ...shown].join("\n  ");
 
   // A memory of answers: the same slip, or the same number without one, gets the plainer sentence.
   function escalation() {
@@ -127,9 +127,10 @@ if (typeof document !== "undefined") {
     return node;
   };
   // The shell of the site keeps what has been done, if it has a place for it.
-  const tell = ({ lesson, item, kind }, done) => document.dispatchEvent(
-    new CustomEvent("dplearn:progress", { detail: { lesson, item, kind, state: done ? "done" : "tried" } }),
-  );
+  function tell({ lesson, item, kind }, done) {
+    const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
+    document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
+  }
   function remember({ lesson, item }, place, reply) {
     if (window.dplearnProgress?.get(lesson, item) !== "done") return;
     place.dataset.outcome = "right";
@@ -262,6 +263,40 @@ if (typeof document !== "undefined") {
     remember(ask, place, reply);
   }
 
+  // A function to write, where the page has Python.
+  function program(place, ask) {
+    const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length + 2, autocapitalize: "off" });
+    const [run, stop] = [make("button", { textContent: "Check" }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
+    const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library `, area);
+    const row = make("form", { className: "code" }, label, run, stop);
+    const reply = make("div", { className: "reply lines" });
+    reply.setAttribute("role", "status");
+    place.replaceChildren(row, reply);
+    const say = answers.escalation();
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey) return row.requestSubmit();
+      // A new line begins under the last one, and further in after a colon.
+      const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
+      const further = line.trimEnd().endsWith(":") ? "    " : "";
+      area.setRangeText(`\n${/^ */.exec(line)[0]}${further}`, area.selectionStart, area.selectionEnd, "end");
+    });
+    stop.addEventListener("click", () => kernel.stop());
+    row.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (run.disabled) return;
+      [run.disabled, stop.hidden, reply.textContent] = [true, false, "Python runs. Its start takes some seconds."];
+      const verdict = await kernel.verdict(area.value, ask.name, ask.program, ask.item);
+      [run.disabled, stop.hidden] = [false, true];
+      if (verdict.outcome === "open") verdict.messages = [`write the body of ${ask.name} in the field.`];
+      reply.textContent = say(verdict);
+      place.dataset.outcome = verdict.outcome;
+      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+    });
+    remember(ask, place, reply);
+  }
+
   // The choices before a self-test, which open one by one, become questions with one answer each.
   function selfTest(place, ask) {
     const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
@@ -312,7 +347,7 @@ if (typeof document !== "undefined") {
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    const kinds = { prediction, exercise, selftest: selfTest };
+    const kinds = { prediction, exercise, program, selftest: selfTest };
     const asks = [...document.querySelectorAll("[data-ask]")].map((place) => [place, JSON.parse(place.dataset.ask)]);
     asks.filter(([, ask]) => ask.kind === "prediction").forEach(([, ask]) => predictions.set(ask.item, ask));
     document.querySelectorAll(".sealed").forEach(sealed);
