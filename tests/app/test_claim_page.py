@@ -26,7 +26,7 @@ def test_examples_are_a_click_away_and_can_be_shared():
         app = press(app, check_a_claim._say(f"examples.{name}"))
         assert app.text_input(key="box_claim").value == claim
         about = {"relation": "upper", "held": held, "x": "auto", "y": "auto"}
-        verdict = check_a_claim.verdict_on(claim=claim, quantity=quantity, of=of, **about)
+        verdict = check_a_claim._verdict(claim=claim, quantity=quantity, of=of, **about)
         assert title(app) == f"<b>{map_finding(verdict.map)}</b>", name
         assert title(again(app, "check_a_claim")) == title(app)
 

@@ -212,7 +212,7 @@ UNREADABLE += [("sgma(2)", ""), ("q" * 3000, ""), ("a*b", ""), ("ε + ε'", "")]
 def test_why_a_claim_cannot_be_read_is_told_in_chinese(chinese, claim, held):
     asked = {"relation": "upper", "x": "auto", "y": "auto", **AMPLIFIED}
     with pytest.raises(ValueError, match="Expected") as told:
-        check_a_claim.verdict_on(claim=claim, held=held, **asked)
+        check_a_claim._verdict(claim=claim, held=held, **asked)
     words = language.retold(str(told.value))
     assert not ENGLISH.search(words) and "Expected" not in words, words
 

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from dplearn.book.kit.domains import Choice, Derived, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.mechanisms.whole_numbers import skellam_rdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
@@ -198,7 +198,7 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     return min(math.exp(gap) * one, 1.0)
 
 
-enter(skellam_rdp,
+enter(skellam_rdp_bound,
       formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5",
               statement=r"\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} + "
               r"\min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, "
