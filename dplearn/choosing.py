@@ -14,7 +14,7 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """What one run costs under nine readings, each named by what it assumes.
+    """Guarantees of one run under nine readings, each named by what it assumes.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """What was reached with the noise that an epsilon demands; on other records it may differ."""
+    """Scores reached with the noise that an epsilon demands; other records may score otherwise."""
 
     epsilon: float
     plan: DPSGD  # with that noise
@@ -101,8 +101,9 @@ def rehearse(
     adjacency = natural_adjacency(plan.sampling)
 
     def least(epsilon: float) -> float:
-        asked = {"epsilon": epsilon, "delta": delta, "steps": steps}
-        return smallest_noise_multiplier(mechanism, **asked, adjacency=adjacency).value
+        return smallest_noise_multiplier(
+            mechanism, epsilon=epsilon, delta=delta, steps=steps, adjacency=adjacency
+        ).value
 
     trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
     return tuple(

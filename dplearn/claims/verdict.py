@@ -18,7 +18,7 @@ _SIGN = {"upper": "<=", "lower": ">=", "equal": "="}
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One choice of parameters: what is claimed there, and what is proved."""
+    """Parameters, with what is claimed there and what is proved."""
 
     parameters: Mapping[str, float]
     claimed: float

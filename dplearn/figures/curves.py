@@ -318,7 +318,7 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """One figure whose slider steps through `figures`, by their labels; works without a kernel.
+    """Figure whose slider steps through `figures`, by their labels; it works without a kernel.
 
     All have the same traces and axes. The slider changes what has the `name`, from `start` on.
     """

@@ -64,7 +64,7 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
-    """Every point of a verification: the value above the truth, and the line where they agree.
+    """Figure of all points of a verification: values over truths, and the line where they agree.
 
     Examples
     --------

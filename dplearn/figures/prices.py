@@ -23,7 +23,7 @@ def histogram(
     limits: Iterable[tuple[str, float | None]],
     stacked: bool = True,
 ) -> go.Figure:
-    """How many numbers of each group lie between evenly spaced edges, with named limits.
+    """Columns of the numbers of each group between evenly spaced edges, with named limits.
 
     The columns of a group are `stacked` on those before it, or overlap them and leave room at the
     right for a limit's name; a group in the role "quiet" is hatched. A limit at None is not shown.

@@ -54,7 +54,7 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 
 def std_of_divergence(*, order, epsilon, distance):
-    """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
+    """Standard deviation at which the integral of the Rényi divergence falls to epsilon."""
     excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)

@@ -42,7 +42,7 @@ class Verification:
 def verify(
     formula: Formula, *, seed: int = 0, points: int | None = None, searches: int = SEARCHES
 ) -> Verification:
-    """Look for parameters at which a formula is wrong; it is verified if there are none.
+    """Verification of a formula, after a search for parameters at which it is wrong.
 
     The search is that of `refute`: so many searches, the first from as many points as the entry
     asks for by default. It never raises: what function or oracle raise becomes status "error".
@@ -107,7 +107,7 @@ def refute(
     points: int | None = None,
     searches: int = SEARCHES,
 ) -> Refutation:
-    """Look for parameters at which a wrong variant of a formula is wrong.
+    """Refutation of a wrong variant, after a search for parameters at which it is wrong.
 
     Search, seed and points are those of `verify`. The status is "stands" if no counterexample was
     found; like `verify` it never raises.
