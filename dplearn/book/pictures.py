@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class Sweep:
     """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
 
     x: Sequence[float]
@@ -77,7 +77,7 @@ class Comparison(NamedTuple):
 class Picture(NamedTuple):
     """Drawing of a formula, the points behind it, and whether all of them are there."""
 
-    drawn: Any  # a Curve or a Cloud
+    drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
     complete: bool
 
@@ -239,7 +239,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf) -> Picture:
     # A claim is wrong up to half way to the next point.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
-    drawn = Curve(
+    drawn = Sweep(
         x=x,
         value=[p.value for p in points],
         low=[p.low for p in points],

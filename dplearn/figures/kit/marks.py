@@ -61,7 +61,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(Part):
+class Curve(Part):
     """A curve with its name written beside one of its points."""
 
     y: Values
@@ -133,7 +133,7 @@ class Band(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class Dot:
     """A point with its name."""
 
     x: float
