@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.book import Case, Refutation, Verification, book, refute, verify
-from dplearn.book.kit.search import SEARCHES
+from dplearn.book.kit.verdicts import SEARCHES
 from dplearn.book.published import Figure, check_figure, published
 
 _NUMBER = "abcdefgh0123456789"
