@@ -77,7 +77,7 @@ class Trainer:
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
-    # result. Default: nearly equal parts of at most 256 rows on a processor, else the whole lot.
+    # result. Default: nearly equal parts of about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
     # Whether to compile the pass over a micro-batch, or options of `torch.compile`: a minute or so
