@@ -111,7 +111,7 @@ class Federation:
             self._noise[number:] = [plan.noise(noise, self._noise[:number])]
             noise = self._noise[number].clone()
         # Counted first: whatever interrupts the optimizer, no round is lost.
-        record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
+        record = Record(step=number + 1, norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
         parameters = self._parameters.values()
