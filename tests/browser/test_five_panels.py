@@ -171,10 +171,11 @@ def open_page(browser, address):
         )
 
 
-@pytest.fixture
-def shown(open_page):
+@pytest.fixture(scope="module")
+def shown(browser, address):
     """One page, which follows the address from state to state."""
-    return open_page()
+    with visits(browser) as visit:
+        yield visit(address, ".dp[data-drawn='1']")
 
 
 def delta_of(view) -> float:

@@ -47,10 +47,11 @@ def open_page(browser, address):
         )
 
 
-@pytest.fixture
-def shown(open_page):
+@pytest.fixture(scope="module")
+def shown(browser, address):
     """One page, which follows the address from run to run."""
-    return open_page()
+    with visits(browser) as visit:
+        yield visit(address, ".dp[data-drawn]")
 
 
 def number(text: str) -> float:

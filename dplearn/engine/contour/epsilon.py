@@ -141,7 +141,7 @@ def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) ->
     proved = np.zeros(steps.shape, dtype=bool)
     target = np.full(steps.shape, log_delta)
     for rows, total in sums(
-        table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0, 3.0, False)
+        table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0, 10.0, False)
     ):
         proved[rows] = _at_most(total, epsilon[rows], log_delta)
     return proved

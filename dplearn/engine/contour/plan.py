@@ -33,7 +33,7 @@ _FEWEST_NODES = 2**6
 # Most nodes in x, and most products of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
 # Rows with different numbers of nodes go together until this many are wasted.
-_WASTE = 2**15
+_WASTE = 2**14
 
 
 def sums(
