@@ -79,7 +79,7 @@ def catalogue() -> dict[str, Any]:
 
 def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
-    mechanism, keys = build(name, start), _settable(name)
+    mechanism, keys = mechanism_of(name, start), _settable(name)
     examples, neighbours = type(mechanism).examples(), covered(mechanism)
     return {
         "title": TITLES.get(name, name.replace("_", " ").capitalize()),
@@ -95,11 +95,11 @@ def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def build(name: str, values: Mapping[str, Any]) -> Any:
+def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     """The mechanism that the values describe, or its own ValueError where it refuses them."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
-    inside = lambda: build(_base(name, values), values)
+    inside = lambda: mechanism_of(_base(name, values), values)
     kinds = {key: _parameters(name)[key] for key in _settable(name)}
     entries = {k: kind(values[k]) if kind in _NUMBERS else inside() for k, kind in kinds.items()}
     return dataclasses.replace(example, **entries) if entries else example

@@ -130,7 +130,7 @@ ALL = [
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
 def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, direction):
-    pair = pairs.Pair(pairs.build(name, START), adjacency, direction)
+    pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
     told = laws.evaluate(TABLE, [table, epsilons, orders, rates])

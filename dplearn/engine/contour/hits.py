@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.contour.line import Bound, Cut, Line
+from dplearn.engine.contour.line import Cut, Line, Majorant
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
@@ -145,7 +145,7 @@ class Split(Line):
         return bound, cuts, at_cuts
 
 
-class Loud(Bound):
+class Loud(Majorant):
     """B of the part chi."""
 
     @classmethod

@@ -28,7 +28,7 @@ def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
     return moments(pair, np.asarray(powers, dtype=float)).k
 
 
-class Moments(NamedTuple):
+class Cumulants(NamedTuple):
     """K with a bound on its error, K' and K'', shape (n_mu,) each."""
 
     k: NDArray
@@ -37,7 +37,7 @@ class Moments(NamedTuple):
     variance: NDArray
 
 
-def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
+def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
     """The moments by the trapezoidal rule on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
@@ -54,7 +54,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
     error = ULP * pair.ulps(x, weight, log_f, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
-    return Moments(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
+    return Cumulants(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
