@@ -187,12 +187,7 @@ def delta_of(view) -> float:
     [
         ({"mechanism": "gaussian", "epsilon": 2}, Gaussian(1.0), "add_remove"),
         (
-            {
-                "mechanism": "laplace",
-                "noise_multiplier": 2,
-                "epsilon": 0.3,
-                "adjacency": "replace_one",
-            },
+            dict(mechanism="laplace", noise_multiplier=2, epsilon=0.3, adjacency="replace_one"),
             Laplace(2.0),
             "replace_one",
         ),

@@ -5,6 +5,7 @@ import math
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import golden
@@ -152,6 +153,19 @@ def test_python_still_says_what_is_stored():
         lower, upper = golden.ends(golden.answers("pld", run, steps))
         assert all(low <= high for low, high in zip(lower, line["pld"][1], strict=True))
         assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
+
+
+def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
+    stored, proved_now = engine.shuffled(), golden.shuffled()
+    # Brackets are 1e-6 wide at most.
+    assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-6)
+    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
+        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
+            1 + 1e-9
+        )
+        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
+    assert stored["run"] == proved_now["run"]
+    assert stored["before"]["sigma"] == 4.0
 
 
 def test_what_no_theorem_covers_is_left_open(page):
