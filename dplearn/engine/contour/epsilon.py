@@ -88,7 +88,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # Closer than a part of what will be charged is a waste; Newton squares the gap.
-    enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta)), 0, 1e-2))
+    enough = np.sqrt(np.minimum(0.03 * sum(total.charges(guess, log_delta)), 1e-2))
     done = np.zeros(guess.shape, dtype=bool)
     for i in range(40):
         value, slope = total.sums(total.both, epsilon)
@@ -98,7 +98,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
         # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
-        new = epsilon + np.where(good, np.clip(gap / fall, -stride, stride), -stride)
+        new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
         # A root that was found stays: rounding would throw it to the middle.
