@@ -116,7 +116,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
 def _certified(
     total: Trapezoid, root: NDArray, fall: NDArray, charges: Charges, log_delta: float
 ) -> tuple[NDArray, NDArray]:
-    """Step out from the root until either side was seen to hold."""
+    """Lower and upper ends: steps out from the root at which each was seen to hold."""
     lower, upper = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
     for widen in (1.1, 2.0, 5.0, 20.0):
         out, both = charges[0] + charges[1], sum(charges)

@@ -40,7 +40,7 @@ def left_part(w: NDArray) -> NDArray:
 
 
 def log_left_part(w: NDArray) -> NDArray:
-    """log of the same at any real w."""
+    """log chi at x = x_0 + ws for any real w."""
     # The nearest density is taken out, so that none underflows.
     near = -0.5 * (np.minimum(w, 0) - _CENTRES[0]) ** 2
     logs = -0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2 - near[..., None]

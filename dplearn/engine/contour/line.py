@@ -70,7 +70,7 @@ class Line:
         return steps * log_b
 
     def quadrature_error(self) -> float:
-        """Two sides of the rule in x, and its two ends."""
+        """Bound on the error of the rule in x, and of its ends, as a fraction of M(lambda)."""
         return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / math.exp(
             self.log_m - self.top - self.norm
         )

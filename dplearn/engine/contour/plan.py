@@ -110,7 +110,7 @@ def _alike(counts: NDArray, most: int) -> Iterator[NDArray]:
 
 
 def _round_up(count: float) -> int:
-    """To 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
+    """Count rounded up to 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
     whole = max(math.ceil(count), _FEWEST_NODES)
     part = 2 ** (whole - 1).bit_length() // 8
     return part * -(-whole // part)

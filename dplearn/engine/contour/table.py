@@ -38,7 +38,7 @@ class Cumulants(NamedTuple):
 
 
 def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
-    """The moments by the trapezoidal rule on the real axis."""
+    """Cumulants of the loss at every mu, by the trapezoidal rule on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
@@ -152,7 +152,7 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Per row the smallest P and the interval of lambda that `longer` times as much allows."""
+        """Smallest P of each row, and the interval of lambda that `longer` times as much allows."""
         need, at_zero = needs
         # Off the saddle point rounding is amplified, to tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)
