@@ -169,6 +169,14 @@ def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_what_one_line_does_not_prove_of_the_other_direction_others_do():
+    # Few steps share a line with many, which is too short for them.
+    rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
+    setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
+    lower, upper = worse_brackets(rows, **setting)
+    assert np.all(upper - lower <= 1.01e-6 * upper)
+
+
 @pytest.mark.slow
 @each("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
 def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
