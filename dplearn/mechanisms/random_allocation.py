@@ -227,8 +227,10 @@ def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArr
     v = np.exp(log_u[few])[:, None] * np.expm1(np.minimum(log_y, 700.0))
     psi = exp_rest(-v) @ np.exp(log_weight)
     rise[few] = log_expm1(batches * np.log1p(psi)) - np.exp(np.minimum(log_s[few], 700.0))
-    log_uy = np.minimum(log_u[~few, None] + log_y, 700.0)
-    decay = batches * np.logaddexp.reduce(log_weight - np.exp(log_uy), axis=1)
+    # Where uY is beyond a thousand nothing is left.
+    left = log_y < 7 - np.min(log_u[~few], initial=np.inf)
+    log_uy = np.minimum(log_u[~few, None] + log_y[left], 700.0)
+    decay = batches * np.logaddexp.reduce(log_weight[left] - np.exp(log_uy), axis=1)
     s = np.exp(np.minimum(log_s[~few], 700.0))
     rise[~few] = decay + log1mexp(np.minimum(-s - decay, 0.0))
     return rise

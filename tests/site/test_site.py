@@ -144,7 +144,7 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         state = view.evaluate("page.state")
         assert {key: str(state[key]) for key in asked} == asked
         assert not view.locator(".dp-unread").text_content()
-        mechanism = pairs.build(asked["mechanism"], state)
+        mechanism = pairs.mechanism_of(asked["mechanism"], state)
         (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
         delta = float(whole.delta(float(asked["epsilon"])))
         written = float(view.locator(".dp-eps output").text_content())
