@@ -137,8 +137,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             len(judged) + 1 == printed.count("not answered yet") == len(exercises(LESSONS[number]))
         )
         shown = "".join(asked.get(cell.id, "") for cell in cells)
-        for dead in ("no guess yet", "not answered yet", "run the cell again", "In Jupyter, move"):
-            assert dead not in shown
+        assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
             # Behind the guess, or behind a click; only lesson 17 keeps its truths elsewhere.
             assert "points" in ask or number == "17"
@@ -146,6 +145,13 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
             visible = re.sub(r'data-ask="[^"]*"|<details.*?</details>', "", shown, flags=re.S)
             assert ask.get("stated", "it is no number") not in visible
+
+
+def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
+    for number, words in (("01", "Write your number in the field."), ("17", "in the fields.")):
+        body = answering.body(LESSONS[number], pages[number][0])
+        assert words in body
+        assert not re.search("In Jupyter, move|in place of <code>None|Replace <code>None", body)
 
 
 BOUNDS = {"truth": "exact", "proved at most": "upper", "proved at least": "lower"}

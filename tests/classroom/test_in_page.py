@@ -121,7 +121,7 @@ def checked(view, code):
     return field(view, LABEL).get_by_role("status").inner_text()
 
 
-LABEL = "Your function for 1.4, in Python with its standard library"
+LABEL = "Your function for 1.4, in Python with its standard library, and lists for arrays"
 ENDLESS = "def did_copy(count, pupils, pupil):\n    while True:\n        pass\n"
 
 
