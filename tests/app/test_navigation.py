@@ -27,12 +27,8 @@ from dplearn.app.pages.train.fields import LOT
 from explorer import errors, opened, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
-# Pages whose controls are the server's; the others are drawn and moved by the browser.
-SERVED = {
-    n: p
-    for n, p in PAGES.items()
-    if hasattr(p, "FIELDS") or hasattr(getattr(p, "fields", p), "state")
-}
+# Pages of which the server reads fields.
+SERVED = {n: p for n, p in PAGES.items() if n not in ("epsilon_vs_steps", "one_minute")}
 APP = Path(navigation.__file__).parent
 
 
