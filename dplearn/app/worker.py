@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from dplearn import training
-from dplearn.app.job import Job
+from dplearn.app.job import MEMORY, PATIENCE, SECONDS, Job
 from dplearn.datasets import practice_set
 from dplearn.training.models import accuracy, gradient_norms, started, tensors
 
@@ -127,9 +127,9 @@ def _limit(seconds: float, memory: float) -> None:
 def main(arguments: Iterable[str] | None = None) -> None:
     """Run the job on standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=120.0, help="of processor time")
-    parser.add_argument("--memory", type=float, default=4e9, help="bytes")
-    parser.add_argument("--silence", type=float, default=30.0, help="seconds without a byte")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
+    parser.add_argument("--memory", type=float, default=MEMORY, help="bytes")
+    parser.add_argument("--silence", type=float, default=PATIENCE, help="seconds without a byte")
     options = parser.parse_args(arguments)
     # PyTorch loads half of itself at the first step of all; somebody may wait for it.
     run(_FIRST, lambda **_: None)

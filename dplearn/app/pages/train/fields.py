@@ -100,9 +100,10 @@ def job_of(state: State) -> Job:
 def _note_largest(state: State, size: int) -> None:
     """Say at its control that a lot is larger than the data, or say so no longer."""
     lot, largest = state.values["batch_size"], _say.said("largest", size=size)
-    told = {"label": LOT.label, "most": largest, "entry": f"{lot}", "value": f"{size}"}
     if lot > size:
-        state.notes["batch_size"] = _say.said("too_large", **told)
+        state.notes["batch_size"] = _say.said(
+            "too_large", label=LOT.label, most=largest, entry=f"{lot}", value=f"{size}"
+        )
     elif getattr(state.notes.get("batch_size"), "template", "") == _say["too_large"]:
         del state.notes["batch_size"]
 
