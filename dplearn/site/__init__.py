@@ -16,7 +16,8 @@ from dplearn.app.kit.language import in_each
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
-from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
+from dplearn.classroom import answering
+from dplearn.classroom.html import DECK, NEEDED, asset, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
 from dplearn.site import entries
 from dplearn.site.html import Page
@@ -26,10 +27,16 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def write_site(
-    out: Path, executor: Executor, *, folder: Path | None = None, tell: Callable = print
+    out: Path,
+    executor: Executor,
+    *,
+    folder: Path | None = None,
+    python: Path | None = None,
+    tell: Callable = print,
 ) -> None:
     """Write the site into a folder, which is made; files of the same names are replaced.
 
+    With an unpacked Pyodide, `python`, the lessons' pages run the functions that a student writes.
     The book's pictures are computed by the executor; `tell` hears of each page.
     """
     folder = folder or lessons_folder()
@@ -39,8 +46,11 @@ def write_site(
     (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
+    if python:
+        script = answering.python_script(python)
+        (out / "assets" / "python.js").write_text(script, encoding="utf-8")
     words = []
-    for page in _pages(folder, executor):
+    for page in _pages(folder, executor, python is not None):
         path = out / page.path
         path.parent.mkdir(exist_ok=True)
         path.write_text(page.text(), encoding="utf-8")
@@ -69,7 +79,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
 
 
-def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
+def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
     drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     readme = (folder / "README.md").read_text(encoding="utf-8")
@@ -77,7 +87,7 @@ def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     yield Page("index.html", title, drawn("minute"), ("page.css", "minute.css"))
     yield Page("lessons/index.html", "Lessons", from_markdown(readme))
     for lesson in lessons(folder).values():
-        yield _lesson(lesson)
+        yield _lesson(lesson, python)
     yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
     five = ("page.css", "mechanisms.css")
     yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
@@ -86,10 +96,11 @@ def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     yield entries.published_figures()
 
 
-def _lesson(lesson: Lesson) -> Page:
+def _lesson(lesson: Lesson, python: bool) -> Page:
     """The page of a lesson, from its built notebook."""
     import nbformat
 
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     title = cells[0].source.partition("\n")[0].lstrip("# ")
-    return Page(f"lessons/{lesson.name}.html", title, "".join(map(from_cell, cells)))
+    body = answering.body(lesson, cells, python=python)
+    return Page(f"lessons/{lesson.name}.html", title, body, (*NEEDED, *answering.ASSETS))

@@ -5,15 +5,15 @@ import json
 from collections.abc import Sequence
 
 from dplearn.book import Formula, book
-from dplearn.book.pictures import Place, as_python, cloud, curve, refuted
+from dplearn.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.book.published import check_figure, published
-from dplearn.book.spoken import VERDICTS, Words, group_name, label
+from dplearn.book.spoken import VERDICTS, Wording, group_name, label
 from dplearn.classroom.html import chart, from_markdown
 from dplearn.datasets import deployments
 from dplearn.figures.formula import formula_cloud, formula_curve
 from dplearn.site.html import Page
 
-_words = Words()
+_words = Wording()
 
 
 def page(id: str) -> Page:
@@ -24,7 +24,7 @@ def page(id: str) -> Page:
         _statement(entry.statement),
         from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
         _picture(entry, "none"),
-        f'<pre class="code">{html.escape(as_python(entry))}</pre>',
+        f'<pre class="code">{html.escape(example_code(entry))}</pre>',
     ]
     if entry.misprints:
         parts.append("<h2>Wrong variants in circulation</h2>")
@@ -51,7 +51,7 @@ def _statement(latex: str) -> str:
 
 def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
-    place = Place(entry.id, misprint)
+    place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
         picture = curve(place, name)
         figure = formula_curve(

@@ -17,7 +17,8 @@ from dplearn.certificates import certify, check
 from dplearn.choosing import readings
 from dplearn.figures.kit import text
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.run import DPSGD, Phases
 from explorer import checked, downloads, figure, opened, words
 
 PLAN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)

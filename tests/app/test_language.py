@@ -30,7 +30,7 @@ from dplearn.app.pages.train.fields import job_of
 from dplearn.book import book, spoken
 from dplearn.book.published import published
 from dplearn.browser import pairs
-from dplearn.claims import PARAMETERS, check
+from dplearn.claims import PARAMETERS, verdict_on
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
 
@@ -212,7 +212,7 @@ UNREADABLE += [("sgma(2)", ""), ("q" * 3000, ""), ("a*b", ""), ("ε + ε'", "")]
 def test_why_a_claim_cannot_be_read_is_told_in_chinese(chinese, claim, held):
     asked = {"relation": "upper", "x": "auto", "y": "auto", **AMPLIFIED}
     with pytest.raises(ValueError, match="Expected") as told:
-        check_a_claim.verdict_on(claim=claim, held=held, **asked)
+        check_a_claim._verdict(claim=claim, held=held, **asked)
     words = language.retold(str(told.value))
     assert not ENGLISH.search(words) and "Expected" not in words, words
 
@@ -225,7 +225,7 @@ CLAIMS += [("amplified_epsilon", "approximate_dp", "q*epsilon/3", "equal")]
 @each("quantity, of, claim, relation", CLAIMS)
 def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of, claim, relation):
     """A part of a word was translated, wherever it stood: an address led to 公式_book."""
-    verdict = check(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
+    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
     for sentence in verdict.sentences()[1:]:
         told = check_a_claim._told(verdict, sentence)
         assert not ENGLISH.search(untitled(told)), told

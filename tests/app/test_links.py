@@ -12,7 +12,7 @@ from dplearn.app.kit import links
 from dplearn.app.pages.epsilon_vs_steps.run import Answers
 from dplearn.app.pages.formula_book import draw
 from dplearn.book import book
-from dplearn.claims import check, setting
+from dplearn.claims import setting, verdict_on
 from explorer import opened, start, words
 
 TYPED = [
@@ -40,7 +40,7 @@ def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
     at = state_at(draw.claim_address(name, misprint or "none")).values
     fixed = dict(setting(part) for part in at["held"].split(",") if part.strip())
     about = {"quantity": at["quantity"], "of": at["of"], "relation": at["relation"]}
-    verdict = check(at["claim"], **about, fixed=fixed, effort=0.1)
+    verdict = verdict_on(at["claim"], **about, fixed=fixed, effort=0.1)
     assert verdict.closest.id == id and verdict.closest.same
     if misprint:
         assert verdict.status == "violated"

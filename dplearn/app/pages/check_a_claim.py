@@ -11,8 +11,8 @@ from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
-from dplearn.book.kit.written import read, split
-from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, check, setting
+from dplearn.book.kit.written import claim_of, right_side
+from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, setting, verdict_on
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
@@ -66,7 +66,7 @@ def begin_with(state: State, name: str) -> None:
 def drop_left_side(state: State) -> None:
     """After a choice of what the claim is about: its left side does not say so any more."""
     with suppress(ValueError):
-        state.values["claim"] = split(state.values["claim"]).formula
+        state.values["claim"] = claim_of(state.values["claim"]).formula
 
 
 def suit_claim(state: State) -> None:
@@ -76,7 +76,7 @@ def suit_claim(state: State) -> None:
     for of in (state.values["of"], *possible):
         with suppress(ValueError):
             names = (*possible[of].names, "alpha")
-            canonical(read(state.values["claim"], aliases(names)).names, names)
+            canonical(right_side(state.values["claim"], aliases(names)).names, names)
             state.values["of"] = of
             return
 
@@ -84,7 +84,7 @@ def suit_claim(state: State) -> None:
 def suit_left_side(state: State) -> None:
     """What the left side of the claim is about; the first mechanism where it does not know ours."""
     with suppress(ValueError):  # which is told where the claim is read
-        _, quantity, relation = split(state.values["claim"])
+        _, quantity, relation = claim_of(state.values["claim"])
         state.values |= {"quantity": quantity} if quantity else {}
         state.values |= {"relation": relation} if relation else {}
     possible = QUANTITIES[state.values["quantity"]]
@@ -141,9 +141,9 @@ def _question(state: State) -> Verdict | None:
         with problem:
             # The formula as it is read, before anything is computed.
             names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
-            sign, formula = _SIGNS[asked["relation"]], read(asked["claim"], names).latex
+            sign, formula = _SIGNS[asked["relation"]], right_side(asked["claim"], names).latex
             st.latex(f"{_SYMBOLS[asked['quantity']]} {sign} {formula}")
-        return verdict_on(**asked)
+        return _verdict(**asked)
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
@@ -151,7 +151,7 @@ def _question(state: State) -> Verdict | None:
         return None
 
 
-def verdict_on(
+def _verdict(
     *, claim: str, quantity: str, of: str, relation: Any, held: str, x: str, y: str
 ) -> Verdict:
     """What comes out of many points, or a ValueError of one sentence; remembered for all."""
@@ -160,7 +160,7 @@ def verdict_on(
     axes = None if "auto" in (x, y) or x == y else (x, y)
     with st.spinner(_say("trying")):
         return questions.ask(
-            check, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
+            verdict_on, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
         )
 
 

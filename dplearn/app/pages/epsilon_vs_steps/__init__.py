@@ -12,7 +12,7 @@ from dplearn.app.kit.fields import Words
 from dplearn.app.pages.epsilon_vs_steps import details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
-from dplearn.run import natural_adjacency
+from dplearn.mechanisms.drawing import natural_adjacency
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10

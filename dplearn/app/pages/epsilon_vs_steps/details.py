@@ -26,7 +26,8 @@ from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import DPSGD, SAMPLINGS, Phases, Plan, sampled
+from dplearn.mechanisms.drawing import SAMPLINGS, sampled
+from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 
 _say = Words("epsilon_vs_steps")
@@ -83,7 +84,7 @@ def show_details(answers: Answers) -> None:
             "certificate.json",
             "application/json",
             icon=":material/verified:",
-            help=_say("proof", steps=text.whole(answers.here)),
+            help=_say("proof", steps=text.spaced(answers.here)),
             on_click="ignore",
         )
     for key, part in (("in_full", _statement), ("nine", _readings), ("theorems", _theorems)):
@@ -109,7 +110,7 @@ def subtitle(answers: Answers) -> str:
         SAMPLED.get(scenario.sampling, scenario.sampling),
         ADJACENCY.options[scenario.adjacency].lower(),
         *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
-        f"T = {text.whole(answers.here)}",
+        f"T = {text.spaced(answers.here)}",
     ]
     return retold(", ".join(parts))
 
@@ -152,7 +153,7 @@ def _printed(row: Mapping[str, str]) -> dict[str, str]:
     """What was printed about this run, and what became of a check."""
     told = {
         "source": retold(row["source"]),
-        "T": text.whole(float(row["steps"])) if row["steps"] else "",
+        "T": text.spaced(float(row["steps"])) if row["steps"] else "",
         "printed": f"{_SIGNS.get(row['relation'], '')}\u00a0{row['published']}".strip(),
         "computed": row["computed"],
         "verdict": retold(_VERDICTS[row["verdict"]]),

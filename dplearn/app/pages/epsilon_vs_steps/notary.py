@@ -36,7 +36,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import (
 from dplearn.figures.kit import certificate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import MECHANISMS
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS
 
 _say = Words("epsilon_vs_steps")
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")

@@ -14,7 +14,8 @@ from dplearn.figures.kit.axes import log_steps
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, Drawing, Phases, natural_adjacency
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, Drawing, natural_adjacency
+from dplearn.run import DPSGD, Phases
 
 _say = Words("epsilon_vs_steps")
 # The name of what is claimed of another run.

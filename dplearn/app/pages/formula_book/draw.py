@@ -18,7 +18,7 @@ from dplearn.book import Formula, Misprint, Verification, book
 from dplearn.book.everything import verification
 from dplearn.book.kit.entry import Typed
 from dplearn.book.kit.written import parse
-from dplearn.book.pictures import as_python, cloud, curve, shown
+from dplearn.book.pictures import cloud, curve, example_code, shown
 from dplearn.book.published import check_figure, published
 from dplearn.book.spoken import VERDICTS, label, signature
 from dplearn.claims import PARAMETERS, aliases
@@ -53,7 +53,7 @@ def show_entry(state: State) -> None:
         else:
             st.caption(_say("no_variant"))
         st.caption(f"`{signature(formula)}`")
-        st.code(as_python(formula), wrap_lines=True)
+        st.code(example_code(formula), wrap_lines=True)
         _links(state, formula)
         for lesson in search.lessons_about(formula.id):
             st.markdown(f":material/school: {_say('lesson', title=lesson)}")

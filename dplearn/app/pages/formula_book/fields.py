@@ -10,12 +10,12 @@ from dplearn.app.kit.state import State
 from dplearn.book import Formula, Refutation, book, spoken
 from dplearn.book.everything import refutation
 from dplearn.book.kit import domains
-from dplearn.book.pictures import Place, refuted, shown, start
+from dplearn.book.pictures import View, first_parameters, refuted, shown
 from dplearn.book.spoken import group_name, label
 
 _say = Words("formula_book")
 # What is said of an entry, in the reader's language.
-words = spoken.Words(lambda sentence, **values: retold(Said(sentence, **values)))
+words = spoken.Wording(lambda sentence, **values: retold(Said(sentence, **values)))
 # Names in an address that are the page's own: a parameter gives way to them.
 _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
 FIND = _say.text("find")
@@ -40,7 +40,7 @@ def state_at(address: Mapping[str, str] | None = None) -> State:
     claim = shown(id, misprint)
     titles = {key: f"{key} {entry.title}" for key, entry in book.items()}
     groups = {entry.group: group_name(entry.group) for entry in book.values()}
-    axes = {name: label(name) for name in Place(id, misprint).axes}
+    axes = {name: label(name) for name in View(id, misprint).axes}
     ranks = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
     fields = by_key(
         _say.selection("id", titles),
@@ -51,7 +51,7 @@ def state_at(address: Mapping[str, str] | None = None) -> State:
         PICTURE,
         _say.selection("along", axes, default=(*axes, "")[0]),
         _say.selection("draw", ranks),
-        *_parameters(claim, start(id, misprint)),
+        *_parameters(claim, first_parameters(id, misprint)),
     )
     hidden = lambda values: () if values["along"] else ("along",)
     return State(fields, hidden, {"id": id, "misprint": misprint})
@@ -70,7 +70,7 @@ def turn(old: State, changed: Mapping[str, str]) -> State:
 def entered(state: State) -> dict[str, Any]:
     """Values of the parameters that have a control, as the function wants them."""
     at = state.values["id"], state.values["misprint"]
-    claim, begin, entries = shown(*at), start(*at), {}
+    claim, begin, entries = shown(*at), first_parameters(*at), {}
     for name in claim.parameters:
         if (key := parameter_key(name)) in state.fields:
             value: Any = state.values[key]
@@ -84,10 +84,10 @@ def entered(state: State) -> dict[str, Any]:
     return entries
 
 
-def place_of(state: State) -> Place:
+def place_of(state: State) -> View:
     """Entry, variant and parameters in use."""
     id, misprint, draw = (state.values[key] for key in ("id", "misprint", "draw"))
-    return Place(id, misprint, int(draw), tuple(entered(state).items()))
+    return View(id, misprint, int(draw), tuple(entered(state).items()))
 
 
 def parameter_key(name: str) -> str:

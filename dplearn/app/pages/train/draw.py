@@ -36,7 +36,7 @@ def settings(state: State, job: Job) -> None:
     controls.quantity(
         state, lot if given["lot_from"] == "lot" else fields.RATE, unit=fields.LOT_FROM
     )
-    epochs = replace(fields.EPOCHS, label=f"T = {text.whole(job.steps)}")
+    epochs = replace(fields.EPOCHS, label=f"T = {text.spaced(job.steps)}")
     length = fields.STEPS if given["length_in"] == "steps" else epochs
     controls.quantity(state, length, unit=fields.LENGTH_IN)
     for kind in (fields.CLIPPING, fields.LEARNING_RATE, fields.DELTA):
@@ -54,8 +54,8 @@ def heading(job: Job, run: Run | None) -> None:
         epsilon=_epsilon(job, job.steps),
         delta=fields.DELTA.show(job.delta),
         steps=_counted("step", job.steps),
-        lot=text.whole(job.lot),
-        size=text.whole(PRACTICE_SIZES[job.dataset]),
+        lot=text.spaced(job.lot),
+        size=text.spaced(PRACTICE_SIZES[job.dataset]),
         noise=text.plain(job.noise_multiplier),
     )
     left.container(key="words").markdown(promise, help=_say("way"))
@@ -87,7 +87,7 @@ def picture(job: Job, run: Run | None) -> None:
             retold(fields.MODEL.options[job.model]),
             f"σ = {job.noise_multiplier:.4g}",
             f"q = {job.sample_rate:.4g}",
-            f"T = {text.whole(job.steps)}",
+            f"T = {text.spaced(job.steps)}",
             f"C = {job.max_grad_norm:g}{kind}",
             f"η = {job.learning_rate:g}",
             f"δ = {fields.DELTA.show(job.delta)}",
@@ -169,7 +169,7 @@ def _ended(job: Job, run: Run) -> None:
     elif run.phase == "done":
         held_out, share = run.events[0]["held_out"], run.progress[-1]["accuracy"]
         chance = 100 * math.sqrt(share * (1 - share) / held_out)
-        st.caption(_say("scope", held_out=text.whole(held_out), chance=chance))
+        st.caption(_say("scope", held_out=text.spaced(held_out), chance=chance))
 
 
 def headline(run: Run | None) -> str:
@@ -183,7 +183,7 @@ def headline(run: Run | None) -> str:
     )
     if "plain_accuracy" in last:
         reached += _say("beside", accuracy=percent(last["plain_accuracy"]))
-    step, steps = text.whole(run.done), text.whole(run.job.steps)
+    step, steps = text.spaced(run.done), text.spaced(run.job.steps)
     return _say(f"after.{run.phase}", step=step, steps=steps, reached=reached)
 
 
@@ -194,4 +194,4 @@ def _epsilon(job: Job, steps: int) -> str:
 
 
 def _counted(what: str, count: int) -> str:
-    return _say(f"count.{what}{'s' * (count > 1)}", count=text.whole(count))
+    return _say(f"count.{what}{'s' * (count > 1)}", count=text.spaced(count))

@@ -12,7 +12,8 @@ from dplearn.app.kit.state import State, idle
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import PRACTICE_SIZES, practice_names
 from dplearn.ground.guarantee import round_up
-from dplearn.run import DPSGD, steps_of
+from dplearn.mechanisms.drawing import steps_of
+from dplearn.run import DPSGD
 
 _say = Words("train")
 _DATASETS = _say.table("dataset.options")
