@@ -25,7 +25,7 @@ CHUA |= {"adjacency": "zero_out", "here": 1000}
 def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000, **run) -> dict:
     """The answer to a question about a run, as a browser receives it."""
     question = {"kind": kind, "key": "k", "run": RUN | run, "shown": shown, "records": 60_000}
-    answer = notary.reply_to(question | {"largest": largest, "draft": draft})
+    answer = notary.library_reply(question | {"largest": largest, "draft": draft})
     return json.loads(json.dumps(answer, allow_nan=False))
 
 
@@ -182,7 +182,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
 
     def said(lower: float, upper: float) -> dict:
         question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
-        return notary.reply_to(question | {"lower": lower, "upper": upper})
+        return notary.library_reply(question | {"lower": lower, "upper": upper})
 
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert said(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
