@@ -9,6 +9,9 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.run import DPSGD
 
+# Seconds of processor time and bytes that a job may take, and seconds for which nobody looks at it.
+# Browsers let a page that is hidden look once a minute.
+SECONDS, MEMORY, PATIENCE = 120.0, 4e9, 90.0
 # Classes of `dplearn.training`.
 BOUNDS = "Flat", "PerLayer", "Automatic", "AdaptiveQuantile"
 

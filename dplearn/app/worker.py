@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from dplearn import training
-from dplearn.app.job import Job
+from dplearn.app.job import MEMORY, PATIENCE, SECONDS, Job
 from dplearn.datasets import practice_set
 from dplearn.training.models import accuracy, gradient_norms, started, tensors
 
@@ -115,26 +115,22 @@ def _watch(silence: float) -> None:
     _fail(f"Stopped: nobody looked at it for {silence:g} seconds.")
 
 
-def _limit(seconds: float, memory: float) -> None:
-    """A little of the machine, and not for long."""
-    resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
-    late = f"Stopped after {seconds:g} s of processor time, the most that a run may take here."
-    # Not by the clock: among many runs, or on a busy machine, each would be cut short.
-    signal.signal(signal.SIGPROF, lambda *_: _fail(late))
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
 def main(arguments: Iterable[str] | None = None) -> None:
     """Run the job on standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=120.0, help="of processor time")
-    parser.add_argument("--memory", type=float, default=4e9, help="bytes")
-    parser.add_argument("--silence", type=float, default=30.0, help="seconds without a byte")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
+    parser.add_argument("--memory", type=float, default=MEMORY, help="bytes")
+    parser.add_argument("--silence", type=float, default=PATIENCE, help="seconds without a byte")
     options = parser.parse_args(arguments)
     # PyTorch loads half of itself at the first step of all; somebody may wait for it.
     run(_FIRST, lambda **_: None)
     os.nice(5)
-    _limit(options.seconds, options.memory)
+    seconds, memory = options.seconds, int(options.memory)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    late = f"Stopped after {seconds:g} s of processor time, the most that a run may take here."
+    # Not by the clock: among many runs, or on a busy machine, each would be cut short.
+    signal.signal(signal.SIGPROF, lambda *_: _fail(late))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     line = sys.stdin.buffer.readline(10_000)
     try:
         threading.Thread(target=_watch, args=(options.silence,), daemon=True).start()
@@ -145,7 +141,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
         scarce = isinstance(error, MemoryError) or any(sign in str(error) for sign in _SCARCE)
         if not scarce:
             raise
-        _fail(f"Stopped: it needs more than {options.memory / 1e9:g} GB of memory.")
+        _fail(f"Stopped: it needs more than {memory / 1e9:g} GB of memory.")
 
 
 if __name__ == "__main__":

@@ -25,5 +25,5 @@ class Newcomer(Laplace):
 @pytest.fixture
 def registered(monkeypatch) -> type[Newcomer]:
     """A mechanism that is in the registry for one test, as a new file in its folder would be."""
-    monkeypatch.setitem(MECHANISMS._classes, Newcomer.name, Newcomer)
+    monkeypatch.setitem(MECHANISMS, Newcomer.name, Newcomer)
     return Newcomer

@@ -123,7 +123,9 @@ def test_a_page_says_who_is_promised_what(place, view):
 
 def test_settings_are_in_the_address_and_leavers_take_noise_along():
     app = opened(shares="invited", noise_multiplier="2")
-    assert title(app, 1).startswith("<b>30 % left with their noise: ε ≤")
+    all_stay, _ = federated.promised(at(noise_multiplier=2.0))
+    assert title(app, 1).startswith("<b>30 % left with their noise: ε ≤ ")
+    assert title(app, 1).endswith(f", not {round_up(all_stay.epsilon)}</b>")
     few = opened(shares="invited", clients="10", dropouts="0.33")  # six of ten stay
     (stated,) = re.findall(r"ε ≤ ([\d.]+)", title(few, 1))
     assert f"**ε ≤ {stated} (upper bound)** against the server" in words(

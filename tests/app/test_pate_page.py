@@ -151,11 +151,3 @@ def test_what_is_no_file_of_votes_is_told_in_one_line(data, told):
 def test_votes_whose_law_would_take_all_memory_are_told_of():
     app = given(opened(queries="60", answers="40"), "votes.csv", b"1000000000,0\n" * 2)
     assert "2 classes, and counts up to 2.5e+07 deviations apart" in app.warning[0].value
-
-
-def test_who_stops_lets_the_file_go(monkeypatch):
-    """A bar is told of the first share; a click there ends the run at the next one."""
-    app = opened(queries="60", answers="40")
-    app.session_state[pate._GONE] = 1
-    app = explorer.checked(app.run())
-    assert app.file_uploader[0].value is None and "of them right" in said(app)

@@ -1,8 +1,7 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def quantity(
     with place.container(gap=None, key=f"field_{kind.key}"):
         st.markdown(retold(kind.label), help=retold(kind.help) or None)
         if unit is not None:
-            choice(state, replace(unit, segments=True), label="collapsed")
+            choice(state, unit, label="collapsed")
         _slider(state, kind)
         text_box(state, kind, label="collapsed")
         note(state, kind.key)
@@ -66,7 +65,14 @@ def text_box(
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
     put(key, state.typed.get(kind.key, kind.show(value)))
-    place.text_input(retold(kind.label), **_common(state, kind, key, then, label))
+    place.text_input(
+        retold(kind.label),
+        key=key,
+        help=retold(kind.help) or None,
+        on_change=_entered,
+        args=(state, kind, key, then),
+        label_visibility=label,
+    )
 
 
 def choice(
@@ -77,28 +83,21 @@ def choice(
     Control and message share a container: one that comes or goes must not move the controls
     after it, or a slider being dragged would be built anew under the hand.
     """
-    options, key = list(kind.options), f"choice_{kind.key}"
-    common = _common(state, kind, key, then, label)
-    names = {option: retold(name) for option, name in kind.options.items()}
-    common["format_func"] = names.__getitem__
+    names, key = {o: retold(name) for o, name in kind.options.items()}, f"choice_{kind.key}"
     put(key, state.values[kind.key])
+    widget: Any = partial(st.segmented_control, required=True) if kind.segments else st.selectbox
     with place.container(gap=None):
-        if kind.segments:
-            st.segmented_control(retold(kind.label), options, required=True, **common)
-        else:
-            st.selectbox(retold(kind.label), options, **common)
+        widget(
+            retold(kind.label),
+            [*names],
+            key=key,
+            format_func=names.__getitem__,
+            help=retold(kind.help) or None,
+            on_change=_entered,
+            args=(state, kind, key, then),
+            label_visibility=label,
+        )
         note(state, kind.key)
-
-
-def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict[str, Any]:
-    """What every widget of Streamlit is told."""
-    return {
-        "key": key,
-        "help": retold(kind.help) or None,
-        "on_change": _entered,
-        "args": (state, kind, key, then),
-        "label_visibility": label,
-    }
 
 
 def put(key: str, value: Any) -> None:

@@ -25,6 +25,8 @@ _MANTISSAS = {
 }
 # Marks of a slider on a linear scale, or on a logarithmic one with few round numbers.
 _FINE, _FEW = 61, 9
+# Of more options a message tells the first and the last.
+_TOLD = 20
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Selection:
     """One of a few words, in a list or in a row of `segments`.
 
     `options` maps words in the address to words on the screen; the first is the default where no
-    other is named. `among` says what they are where there are too many for a message.
+    other is named.
     """
 
     key: str
@@ -93,7 +95,6 @@ class Selection:
     help: str
     options: Mapping[str, str]
     default: Any = None
-    among: str = ""
     segments: bool = False
 
     def __post_init__(self) -> None:
@@ -104,9 +105,9 @@ class Selection:
         """The option that a text names, or a ValueError as above."""
         if str(text) in self.options:
             return str(text)
-        if self.among:
-            raise ValueError(_say.said("errors.another", among=self.among))
-        names, entry = ", ".join(self.options), quoted(text)
+        told = [*self.options]
+        told = told if len(told) <= _TOLD else [told[0], "…", told[-1]]
+        names, entry = ", ".join(told), quoted(text)
         raise ValueError(_say.said("errors.among", label=self.label, names=names, entry=entry))
 
     def show(self, value: str) -> str:

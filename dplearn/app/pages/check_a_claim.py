@@ -109,7 +109,15 @@ def render() -> None:
         with left:
             _map(state, verdict)
         with right:
-            _outcome(verdict)
+            box, icon = _OUTCOMES[verdict.status]
+            box(f"**{_headline(verdict)}**", icon=icon)
+            for sentence in verdict.sentences()[1:]:
+                told = _told(verdict, sentence)
+                if verdict.closest and sentence == str(verdict.closest):
+                    told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
+                # A short head stands out; a title of the book may have a colon of its own.
+                told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
+                st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
     save(state)
 
 
@@ -154,19 +162,6 @@ def _verdict(
         return questions.ask(
             verdict_on, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
         )
-
-
-def _outcome(verdict: Verdict) -> None:
-    """What came out."""
-    box, icon = _OUTCOMES[verdict.status]
-    box(f"**{_headline(verdict)}**", icon=icon)
-    for sentence in verdict.sentences()[1:]:
-        told = _told(verdict, sentence)
-        if verdict.closest and sentence == str(verdict.closest):
-            told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
-        # A short head stands out; a title of the book may have a colon of its own.
-        told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
-        st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
 
 
 def _headline(verdict: Verdict) -> str:

@@ -240,10 +240,11 @@ def _price(setting: Setting) -> None:
     if setting.place == "phones":
         (x, lines), kind, here = over_dropouts(setting), "shares", setting.dropouts
         readers, _ = promised(setting)  # between two points of a line there are steps
-        told = {"share": 100 * here, "most": round_up(readers.epsilon if readers else math.inf)}
-        title = _say("kept", **told)
+        share, most = 100 * here, round_up(readers.epsilon if readers else math.inf)
+        title = _say("kept", share=share, most=most)
         if setting.shares == "invited":
-            title = _say("taken", planned=round_up(float(lines["invited"][0])), **told)
+            planned = round_up(float(lines["invited"][0]))
+            title = _say("taken", planned=planned, share=share, most=most)
         roles, dashed = ("exact", "wrong"), ("wrong",)
         axes, alt = (_say("gone"), _say("epsilon")), _say("leave", title=title)
     else:

@@ -32,7 +32,7 @@ def render() -> None:
 def _page() -> None:
     """The page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
-        answer = notary.reply_to(question)
+        answer = notary.library_reply(question)
         st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
         if question["kind"] == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = notary.details_of(question)

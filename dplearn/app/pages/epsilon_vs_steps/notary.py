@@ -56,7 +56,7 @@ def fields_of_a_run() -> dict[str, Field]:
     return {field.key: field for field in taken} | {"first": STEPS}
 
 
-def reply_to(question: Mapping[str, Any]) -> dict[str, Any]:
+def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
     """What the library says to a question of the browser; `refused` where it cannot."""
     try:
         if question["kind"] == "curves":

@@ -21,8 +21,6 @@ _say = Words("epsilon_vs_steps")
 # The name of what is claimed of another run.
 CLAIM = "poisson_claim"
 Curve = tuple[Guarantee, ...]
-# What is asked of the reference for a draft: three digits.
-_ROUGH = {"rtol": 1e-3, "most_cells": 2**14}
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
 # One point in so many is enough for a draft.
@@ -186,22 +184,34 @@ def answer_of(
     name: str, scenario: Scenario, steps: tuple[int, ...], *, orders: tuple[float, ...] = ()
 ) -> Answer:
     """What an accountant answers; of a draft, with less work, which loosens it a little."""
-    options: Any = _ROUGH if scenario.draft and name == REFERENCE else {}
-    law, base = ACCOUNTANTS[name](**({"orders": orders} if orders else options)), scenario.base
-    asked: Any = {"delta": scenario.delta, "adjacency": scenario.adjacency, "steps": [*steps]}
+    law, base, drawing = ACCOUNTANTS[name](), scenario.base, scenario.sampling
+    delta, adjacency = scenario.delta, scenario.adjacency
+    if orders:
+        law = replace(law, orders=orders)  # type: ignore[type-var]
+    elif scenario.draft and name == REFERENCE:
+        law = replace(law, rtol=1e-3, most_cells=2**14)  # type: ignore[type-var]
     try:
         if not isinstance(base, Gaussian):
             if scenario.by_epoch:
-                what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
+                what = f"Accountant {name}: {drawing} batches with {base.name} noise"
                 raise validate.unsupported(what, "the theorem is for Gaussian noise")
-            return Answer(law.epsilon_curve(scenario.drawing.mechanism, **asked))
-        shuffled = (name, scenario.sampling) == (REFERENCE, "shuffled") and not scenario.then
-        if scenario.draft and shuffled and scenario.adjacency != "add_remove":
+            one = scenario.drawing.mechanism
+            curve = law.epsilon_curve(one, delta=delta, steps=[*steps], adjacency=adjacency)
+        elif (
+            (scenario.draft, name, drawing) == (True, REFERENCE, "shuffled")
+            and not scenario.then
+            and adjacency != "add_remove"
+        ):
             # Upper ends: no epoch tells more than its largest batch.
             begun = [-(-t // scenario.batches) for t in steps]
-            ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(base, **asked | {"steps": begun})
-            return Answer(tuple(replace(g, kind="upper", lower=0.0) for g in ends))
-        return Answer(Phases(scenario.phases).guarantees(law, **asked))
+            ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(
+                base, delta=delta, steps=begun, adjacency=adjacency
+            )
+            curve = tuple(replace(g, kind="upper", lower=0.0) for g in ends)
+        else:
+            phases = Phases(scenario.phases)
+            curve = phases.guarantees(law, delta=delta, steps=[*steps], adjacency=adjacency)
+        return Answer(curve)
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
 

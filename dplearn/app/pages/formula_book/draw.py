@@ -251,17 +251,17 @@ def checked_entries() -> dict[str, Verification]:
 
 
 def _draw_table(
-    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Any], height: int = 577, **more: Any
+    keys: str, rows: Iterable[Sequence[Any]], columns: Mapping[str, Any], height: int | None = None
 ) -> None:
     """Rows under the names of their columns; half a row says that more follow."""
-    named = lambda row: {_say(f"columns.{key}"): value for key, value in row.items()}
+    names = [_say(f"columns.{key}") for key in keys.split()]
     st.dataframe(
-        [*map(named, rows)],
+        [dict(zip(names, row, strict=True)) for row in rows],
         hide_index=True,
-        height=height,
+        height=577,
+        row_height=height,
         placeholder="",
-        column_config=named(columns),
-        **more,
+        column_config={_say(f"columns.{key}"): column for key, column in columns.items()},
     )
 
 
@@ -278,13 +278,15 @@ def show_entries(state: State) -> None:
     if right.button(name, type="primary", icon=":material/check:", width="stretch"):
         _verify(todo, results)
     rows = []
-    for formula, result in ((book[id], results.get(id)) for id in ids):
-        row = {"id": formula.id, "formula": formula.title, "kind": _say(f"kinds.{formula.kind}")}
-        row |= {"status": words.status(result.status if result else "not yet")}
-        row |= {"slack": result and result.worst_slack, "points": result and result.points}
-        row |= {"seconds": result and round(result.seconds, 2), "variants": len(formula.misprints)}
-        rows.append(row)
-    _draw_table(rows, {"slack": _NUMBER(format="%.2g")})
+    for formula in (book[id] for id in ids):
+        about = formula.id, formula.title, _say(f"kinds.{formula.kind}")
+        checked = words.status("not yet"), None, None, None
+        if result := results.get(formula.id):
+            seconds = round(result.seconds, 2)
+            checked = words.status(result.status), result.worst_slack, result.points, seconds
+        rows.append((*about, *checked, len(formula.misprints)))
+    keys = "id formula kind status slack points seconds variants"
+    _draw_table(keys, rows, {"slack": _NUMBER(format="%.2g")})
 
 
 def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
@@ -316,14 +318,14 @@ def show_figures(_: State) -> None:
         st.error(_say("other", ids=", ".join(failed)))
     rows = []
     for figure in computed:
-        row = {"id": figure.id, "source": retold(figure.source)}
-        row |= {"what": label(published()[figure.id]["quantity"]), "printed": figure.printed}
-        row |= {"here": None if figure.status == "not computed" else figure.value}
-        row |= {"verdict": retold(VERDICTS[figure.verdict]), "why": retold(figure.why)}
-        rows.append(row)
+        what = label(published()[figure.id]["quantity"])
+        here = None if figure.status == "not computed" else figure.value
+        verdict, why = retold(VERDICTS[figure.verdict]), retold(figure.why)
+        rows.append((figure.id, retold(figure.source), what, figure.printed, here, verdict, why))
     widths = {"id": 50, "source": 150, "what": 60, "printed": 80, "verdict": 130, "why": 350}
     columns = {name: _COLUMN(width=width) for name, width in widths.items()}
-    _draw_table(rows, columns | {"here": _NUMBER(format="%.6g", width=80)}, row_height=72)
+    columns["here"] = _NUMBER(format="%.6g", width=80)
+    _draw_table("id source what printed here verdict why", rows, columns, 72)
     st.caption(_say("figures"))
 
 
@@ -333,10 +335,6 @@ def show_sources(_: State) -> None:
     of |= {law.title: law.reference for law in ACCOUNTANTS.values()}
     checked = sum(reference.checked for reference in of.values())
     st.markdown(_say("cited", count=len(of), looked_up=checked))
-    rows = []
-    for name, source in of.items():
-        row = {"theorem": name, "authors": source.authors, "year": str(source.year)}
-        row |= {"place": source.where}
-        row |= {"looked_up": _say(f"looked_up.{'yes' if source.checked else 'no'}")}
-        rows.append(row)
-    _draw_table(rows, {}, height=560)
+    answer = {True: _say("looked_up.yes"), False: _say("looked_up.no")}
+    rows = ((name, r.authors, str(r.year), r.where, answer[r.checked]) for name, r in of.items())
+    _draw_table("theorem authors year place looked_up", rows, {})

@@ -31,8 +31,8 @@ def searched(id: str, misprint: str) -> Refutation:
 
 def state_at(address: Mapping[str, str] | None = None) -> State:
     """The page at an entry, or at the first where the address names none."""
-    named, (first, *_, last) = address or {}, book
-    id = named["id"] if named.get("id") in book else first
+    named = address or {}
+    id = named["id"] if named.get("id") in book else next(iter(book))
     wrong = {m.name: m.name.replace("-", " ") for m in book[id].misprints}
     misprint = named["misprint"] if named.get("misprint") in wrong else "none"
     if misprint != "none":
@@ -43,7 +43,7 @@ def state_at(address: Mapping[str, str] | None = None) -> State:
     axes = {name: label(name) for name in View(id, misprint).axes}
     ranks = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
     fields = by_key(
-        _say.selection("id", titles, among=_say.said("among", first=first, last=last)),
+        _say.selection("id", titles),
         _say.selection("misprint", {"none": "none", **wrong}),
         FIND,
         _say.selection("group", _say.table("group.options") | groups, default=book[id].group),

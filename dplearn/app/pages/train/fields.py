@@ -77,8 +77,14 @@ def job_of(state: State) -> Job:
     values, size = state.values, PRACTICE_SIZES[state.values["dataset"]]
     rate, steps = values["sample_rate"], values["steps"]
     if values["lot_from"] == "lot":
-        rate = min(values["batch_size"] / size, 1.0)
-        _note_largest(state, size)
+        lot, largest = values["batch_size"], _say.said("largest", size=size)
+        rate = min(lot / size, 1.0)
+        if lot > size:
+            state.notes["batch_size"] = _say.said(
+                "too_large", label=LOT.label, most=largest, entry=f"{lot}", value=f"{size}"
+            )
+        elif getattr(state.notes.get("batch_size"), "template", "") == _say["too_large"]:
+            del state.notes["batch_size"]
     if values["length_in"] == "epochs":
         steps = min(max(steps_of(values["epochs"], batches=1 / rate), 1), int(STEPS.upper))
     noise = values["noise_multiplier"]
@@ -96,16 +102,6 @@ def job_of(state: State) -> Job:
         compare=values["compare"] == "yes",
         bound=values["bound"],
     )
-
-
-def _note_largest(state: State, size: int) -> None:
-    """Say at its control that a lot is larger than the data, or say so no longer."""
-    lot, largest = state.values["batch_size"], _say.said("largest", size=size)
-    told = {"label": LOT.label, "most": largest, "entry": f"{lot}", "value": f"{size}"}
-    if lot > size:
-        state.notes["batch_size"] = _say.said("too_large", **told)
-    elif getattr(state.notes.get("batch_size"), "template", "") == _say["too_large"]:
-        del state.notes["batch_size"]
 
 
 @lru_cache(maxsize=512)

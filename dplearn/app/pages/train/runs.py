@@ -26,16 +26,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from dplearn.app import ONE_THREAD
-from dplearn.app.job import Job
+from dplearn.app.job import PATIENCE, Job
 from dplearn.app.kit.fields import Words
 from dplearn.app.kit.questions import PLACES
 
 _say = Words("train")
-SECONDS = 120
-MEMORY = 4e9
-# A run that is not looked at for so many seconds gives up its place. Browsers let a page that is
-# hidden look once a minute.
-PATIENCE = 90.0
 # Events that one look takes in: the picture grows also where training takes a second.
 _AT_ONCE = 5
 # Runs that a page can come back to.
@@ -51,14 +46,13 @@ class Worker:
     """A process that waits for its job, or trains."""
 
     def __init__(self) -> None:
-        limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
         self._read = 0
         with ExitStack() as stack:
             self._output, self._errors = (
                 stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)
             )
             self.process = subprocess.Popen(
-                [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
+                _WORKER,
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=self._output,
