@@ -22,7 +22,6 @@ NEEDED = (
     "page.css",
     "katex.min.js",
     "auto-render.min.js",
-    "plotly.min.js",
     "page.js",
 )
 
@@ -112,9 +111,10 @@ def chart(figure: dict[str, Any], alt: str) -> str:
     """A live chart, drawn when it comes into sight, with words for those who do not see it."""
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
     height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
+    kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
     return (
-        f'<figure class="chart" role="img" aria-label="{html.escape(alt, quote=True)}"'
-        f' style="min-height: {height}px">'
+        f'<figure class="{kind}" style="--height: {height}px">'
+        f'<div role="img" aria-label="{html.escape(alt, quote=True)}"></div>'
         f'<script type="application/json">{data}</script></figure>\n'
     )
 

@@ -16,13 +16,14 @@ from dplearn.site.html import Page
 _words = Words()
 
 
-def page(id: str) -> Page:
-    """The page of an entry: statement, hypothesis, source, picture, and its wrong variants."""
+def page(id: str, taught: str = "") -> Page:
+    """The page of an entry: statement, source, lessons, picture, and its wrong variants."""
     entry = book[id]
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
         _statement(entry.statement),
         from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
+        f'<p class="taught">Taught in {taught}.</p>' if taught else "",
         _picture(entry, "none"),
         f'<pre class="code">{html.escape(as_python(entry))}</pre>',
     ]
