@@ -81,7 +81,7 @@ def taught(pages: Iterable[Page]) -> dict[str, str]:
     for page in pages:
         for anchor, heading, body in sections(page.body):
             words = f"{html.escape(page.title)}, {heading}" if anchor else html.escape(page.title)
-            link = f'<a href="../{page.path}{anchor and "#"}{anchor}">{words}</a>'
+            link = f'<a href="{Path(page.path).stem}.ipynb{anchor and "#"}{anchor}">{words}</a>'
             for id in re.findall(r"/formula_book\?id=([\w-]+)", body):
                 places.setdefault(id, {}).setdefault(page.path, link)
     return {id: "; ".join(links.values()) for id, links in places.items()}

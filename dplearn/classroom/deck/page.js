@@ -33,11 +33,13 @@ const stacked = (layout) => ({
 });
 
 // The layout, and how wide it is drawn for so much room; where that is wider, the picture shrinks.
+const projected = document.querySelector(".reveal") !== null; // pictures grow with the slide
 function fitted({ width = 760, title, sliders, ...others }, room) {
   const margin = { r: 130, t: 60, b: 60, ...others.margin };
   margin.t -= title?.subtitle ? 60 : 40; // the title stands above
   if (sliders) margin.b -= 50; // and the input below
   const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
+  if (projected) return [layout, width];
   if (room >= NARROW) return [layout, Math.max(room, width)];
   if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
   if (!layout.yaxis?.zeroline) return [layout, 360 + margin.r];
@@ -49,7 +51,7 @@ function show(place) {
   const { data, layout, frames = [] } = place.figure;
   const plot = place.querySelector("[role=img]");
   const [fit, width] = fitted(layout, plot.clientWidth);
-  const scale = Math.min(1, plot.clientWidth / width);
+  const scale = plot.clientWidth / width;
   const inner = document.createElement("div");
   inner.style = `width: ${width}px; transform: scale(${scale}); transform-origin: 0 0`;
   plot.style.height = `${fit.height * scale}px`;
@@ -70,8 +72,8 @@ function move(place) {
 }
 
 // A place with a chart: what stands around it at once, the chart as soon as Plotly is there.
-async function draw(place) {
-  if (place.figure) return;
+const draw = (place) => place.drawn ??= begin(place);
+async function begin(place) {
   place.figure = JSON.parse(place.querySelector("script").textContent);
   const { title, sliders } = place.figure.layout;
   const below = title.subtitle ? `<br><small>${title.subtitle.text}</small>` : "";
@@ -96,6 +98,6 @@ const drawAll = () => Promise.all(charts.map(draw));
 // A chart on paper has the page's width; what was never near has its words there.
 let room = innerWidth;
 addEventListener("resize", () => {
-  if (innerWidth !== room) charts.filter(({ figure }) => figure && window.Plotly).forEach(show);
+  if (innerWidth !== room) charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
   room = innerWidth;
 });
