@@ -13,6 +13,11 @@ const formulas = (place) => renderMathInElement(place, {
   throwOnError: false,
 });
 formulas(document.body);
+// A formula that is wider than its place shrinks, down to six tenths; then its place scrolls.
+document.querySelectorAll(".katex-display").forEach((one) => {
+  const share = one.clientWidth / one.scrollWidth;
+  if (share < 1) one.style.fontSize = `${Math.max(0.6, 0.98 * share)}em`;
+});
 
 // Plotly is 4.8 MB: it is loaded with the first chart.
 let library;
