@@ -10,6 +10,8 @@ NBVAL := --nbval --nbval-kernel-name=warm --nbval-cell-timeout=600 \
 	--nbval-kernel-startup-timeout=300 --nbval-sanitize-with tests/nbval.cfg
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE
+# Tests run side by side: threads of one that wait for each other would take the others' time.
+test fast: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
 QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"

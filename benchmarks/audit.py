@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from dplearn import DPSGD, Gaussian, smallest_noise_multiplier
-from dplearn.audit import audit, one_run
+from dplearn.audit import observe, one_run
 from dplearn.book.chapters.one_run import one_run_epsilon
 
 CONFIDENCE = 0.99
@@ -58,17 +58,15 @@ class Planted:
 
     def bound(self, seed: int):
         """What one audit proves."""
-        return audit(
+        seen = observe(
             self.train,
             canaries=self.canaries,
             runs=self.runs,
-            delta=self.delta,
-            confidence=CONFIDENCE,
-            assume=self.assume,
             score=itemgetter(0),
             seed=seed,
             progress=False,
         )
+        return seen.bound(delta=self.delta, confidence=CONFIDENCE, assume=self.assume)
 
     @property
     def claimed(self):

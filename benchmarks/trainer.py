@@ -317,7 +317,7 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
-    if hasattr(os, "sched_setaffinity"):  # else noise would have another core
+    if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     torch.manual_seed(0)
     print(work.name, file=sys.stderr, flush=True)

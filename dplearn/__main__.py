@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book.everything import as_row, as_text, check_all, plain
+from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.search import SEARCHES
-from dplearn.claims import QUANTITIES, check, setting
+from dplearn.claims import QUANTITIES, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, natural_adjacency, sampled
+from dplearn.run import DPSGD, Phases
 
 
 class _Parser(argparse.ArgumentParser):
@@ -32,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Exit status of one command, which this runs: 0 good, 1 the check failed, 2 bad usage."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["claim"]:
         # A formula may begin with a minus sign; behind a space it is no option.
@@ -96,6 +97,8 @@ def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
     site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
+    about = "an unpacked Pyodide: the lessons' pages then run the functions that students write"
+    site.add_argument("--python", type=Path, metavar="PYODIDE", help=about)
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
 
 
@@ -216,9 +219,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _pate(options: argparse.Namespace) -> int:
-    from dplearn.pate.as_printed import read, statements
+    from dplearn.pate.as_printed import statements, votes_and_plan
 
-    votes, plan = read(options)
+    votes, plan = votes_and_plan(options)
     rows = statements(votes, plan, delta=options.delta)
     if options.json:
         _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])
@@ -273,7 +276,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    verdict = check(
+    verdict = verdict_on(
         options.expression.strip(),
         quantity=options.quantity,
         of=options.of,
@@ -298,14 +301,14 @@ def _site(options: argparse.Namespace) -> int:
     from dplearn.site import write_site
 
     with ProcessPoolExecutor() as executor:
-        write_site(options.out, executor)
+        write_site(options.out, executor, python=options.python)
     return 0
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
     """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
-    return plain(vars(guarantee) | {"details": finite})
+    return as_json(vars(guarantee) | {"details": finite})
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:

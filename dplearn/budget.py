@@ -18,7 +18,7 @@ _FAR = 1e3
 
 @dataclass
 class PrivacyFilter:
-    """A guarantee fixed beforehand, and whether what is asked next still fits into it.
+    """A guarantee fixed beforehand, which refuses mechanisms that no longer fit into it.
 
     Mechanisms, their parameters and their number may depend on all that was released so far: Rényi
     divergences of one fixed order add up as if all had been chosen beforehand (Feldman & Zrnic
@@ -59,7 +59,7 @@ class PrivacyFilter:
         validate.between(1.01, 1e6, order=self.order)
 
     def spend(self, mechanism: Mechanism, *, steps: int = 1) -> bool:
-        """Whether the mechanism may be run so often; if so, it counts as done.
+        """True where the mechanism may be run so often, which then counts as done.
 
         A refusal spends nothing. NotImplementedError is raised where no theorem covers it.
         """

@@ -8,9 +8,9 @@ its work, counted in units that do not depend on the machine, returns the best p
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -36,7 +36,7 @@ _ANSWER = 3e5
 
 
 class Unreachable(ValueError):
-    """No value of the parameter reaches the target with this accountant."""
+    """Error: no value of the parameter reaches the target with this accountant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Attack:
-    """What the best test between neighbours finds, at a rate of false alarms, by "pld"."""
+    """Bracket of the best test's true positive rate, at a false positive rate, by "pld"."""
 
     lower: float  # bounds on its true positive rate
     true_positive_rate: float
@@ -82,7 +82,7 @@ def smallest_noise_multiplier(
     adjacency: Adjacency = "add_remove",
     rtol: float = 1e-6,
 ) -> Calibration:
-    """The least noise with which `steps` runs of `mechanism` reach a target.
+    """Calibration of the least noise with which `steps` runs of `mechanism` reach a target.
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
     target is epsilon > 0 and delta in (0, 1), or an attack: at a `false_positive_rate` in (0, 1) no
@@ -103,17 +103,16 @@ def smallest_noise_multiplier(
     largest = _LARGEST
     while not _allows(mechanism, largest):
         largest /= 2
-    place = {"guess": 0.0, "ends": (math.log(_SMALLEST), math.log(largest)), "tolerance": rtol}
-    question = {"steps": steps, "adjacency": adjacency}
     if true_positive_rate is false_positive_rate is None:
-        target = _Budget(epsilon, {**question, "delta": delta})
+        target = _Budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
     elif epsilon is delta is None:
-        target = _Rates(true_positive_rate, false_positive_rate, question)
+        target = _Rates(true_positive_rate, false_positive_rate, steps, adjacency)  # type: ignore[arg-type]
     else:
         raise TypeError(
             "Expected epsilon and delta, or the two rates of an attack, got some of both."
         )
-    return _vary(accountant, mechanism, target, "noise_multiplier", 1, place)
+    place = _Place(0.0, math.log(_SMALLEST), math.log(largest))
+    return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
 
 def largest_sample_rate(
@@ -126,15 +125,15 @@ def largest_sample_rate(
     adjacency: Adjacency = "add_remove",
     rtol: float = 1e-6,
 ) -> Calibration:
-    """The largest sample rate in (0, 1] with which `steps` runs reach (epsilon, delta).
+    """Calibration of the largest sample rate in (0, 1] that reaches (epsilon, delta).
 
     Parameters are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     whose value is ignored. The value found is rounded down. `Unreachable` is raised if none down
     to 1e-12 reaches the target.
     """
-    place = {"guess": math.log(100), "ends": (0.0, 12 * math.log(10)), "tolerance": rtol}
-    target = _Budget(epsilon, {"delta": delta, "steps": steps, "adjacency": adjacency})
-    return _vary(accountant, mechanism, target, "sample_rate", -1, place)
+    target = _Budget(epsilon, delta, steps, adjacency)
+    place = _Place(math.log(100), 0.0, 12 * math.log(10))
+    return _vary(accountant, mechanism, target, "sample_rate", -1, place, rtol)
 
 
 def largest_steps(
@@ -145,7 +144,7 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency = "add_remove",
 ) -> Calibration:
-    """The largest number of runs that stays within (epsilon, delta); 0 if not even one does.
+    """Calibration of the largest number of runs within (epsilon, delta); 0 if none is.
 
     Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12, and where a
     bracket is wide or the work is done as close to the largest as there.
@@ -157,20 +156,17 @@ def largest_steps(
     7
     """
     accountant = accountant_of(accountant)
-    target = _Budget(epsilon, {"delta": delta, "adjacency": adjacency})
+    target = _Budget(epsilon, delta, 0, adjacency)
     value, guarantee = _search(
-        lambda accountant, x: target.ask(accountant, mechanism, steps=_whole(x)),
+        lambda accountant, x: replace(target, steps=_whole(x)).ask(accountant, mechanism),
         accountant,
         target,
-        guess=-math.log(1000),
-        ends=(-math.log(MOST_RUNS), 0.0),
+        _Place(-math.log(1000), -math.log(MOST_RUNS), 0.0, snap=_to_whole_steps),
         tolerance=0.0,
-        snap=_to_whole_steps,
     )
     if value < math.inf:
         return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
-    nothing = target.ask(accountant, mechanism, steps=0)
-    return Calibration(parameter="steps", value=0, guarantee=nothing)
+    return Calibration(parameter="steps", value=0, guarantee=target.ask(accountant, mechanism))
 
 
 def smallest_delta(
@@ -181,7 +177,7 @@ def smallest_delta(
     steps: int = 1,
     adjacency: Adjacency = "add_remove",
 ) -> Calibration:
-    """The least delta with which `steps` runs of `mechanism` reach epsilon.
+    """Calibration of the least delta with which `steps` runs of `mechanism` reach epsilon.
 
     Parameters are those of `Accountant.delta`, which finds it. `Unreachable` is raised if this
     accountant proves no delta below 1.
@@ -211,15 +207,32 @@ def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
     return True
 
 
+class _Place(NamedTuple):
+    """Where a search begins, and between which ends it stays."""
+
+    guess: float
+    lower: float
+    upper: float
+    slope: float = math.nan  # of the logarithm of the share at the guess
+    snap: Snap = lambda x, a, b: x
+
+
+@dataclass(frozen=True)
 class _Budget:
-    """An epsilon to reach, and the rest of the question."""
+    """An epsilon to reach at delta after so many steps."""
 
-    def __init__(self, epsilon: Any, question: dict[str, Any]) -> None:
-        validate.positive(epsilon=epsilon)
-        self.epsilon, self.question = epsilon, question
+    epsilon: float
+    delta: float
+    steps: int
+    adjacency: Adjacency
 
-    def ask(self, accountant: Accountant, mechanism: Mechanism, **more: Any) -> Guarantee:
-        return accountant.epsilon(mechanism, **self.question, **more)
+    def __post_init__(self) -> None:
+        validate.positive(epsilon=self.epsilon)
+
+    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Guarantee:
+        return accountant.epsilon(
+            mechanism, delta=self.delta, steps=self.steps, adjacency=self.adjacency
+        )
 
     def shares(self, answer: Guarantee) -> tuple[float, float]:
         """Lower and upper end of the answer over the target: it is reached if the last is <= 1."""
@@ -233,25 +246,34 @@ class _Budget:
         )
 
 
+@dataclass(frozen=True)
 class _Rates:
     """A true positive rate that no test may exceed at a false positive rate."""
 
-    def __init__(self, most: Any, rate: Any, question: dict[str, Any]) -> None:
-        validate.probability(false_positive_rate=rate, true_positive_rate=most)
-        if most <= rate:
-            found = f"{most!r} and {rate!r}"
+    most: float
+    rate: float
+    steps: int
+    adjacency: Adjacency
+
+    def __post_init__(self) -> None:
+        validate.probability(false_positive_rate=self.rate, true_positive_rate=self.most)
+        if self.most <= self.rate:
+            found = f"{self.most!r} and {self.rate!r}"
             raise ValueError(f"Expected true_positive_rate > false_positive_rate, got {found}.")
-        self.most, self.rate, self.question = most, rate, question
 
     def ask(self, accountant: Accountant, mechanism: Mechanism) -> Attack:
         if not isinstance(accountant, PLD):
             raise ValueError(f"Expected accountant='pld', which bounds attacks, got {accountant}.")
-        rate = {"false_positive_rate": self.rate}
-        lower, upper = accountant.true_positive_rate(mechanism, **rate, **self.question)
-        return Attack(float(lower), float(upper), self.rate, self.question["adjacency"])
+        lower, upper = accountant.true_positive_rate(
+            mechanism,
+            false_positive_rate=self.rate,
+            steps=self.steps,
+            adjacency=self.adjacency,
+        )
+        return Attack(float(lower), float(upper), self.rate, self.adjacency)
 
     def shares(self, answer: Attack) -> tuple[float, float]:
-        """The same for the Gaussian's mu with these rates, which falls as 1 / noise."""
+        """Both ends over the target, in mu of the Gaussian of these rates, which is 1 / noise."""
         rates = np.array([answer.lower, answer.true_positive_rate, self.most])
         lower, upper, most = ndtri(rates) - ndtri(self.rate)
         beyond = answer.true_positive_rate > self.most
@@ -271,14 +293,15 @@ def _vary(
     target: _Budget | _Rates,
     name: str,
     sign: int,
-    place: dict[str, Any],
+    place: _Place,
+    tolerance: float,
 ) -> Calibration:
     """The parameter of the mechanism whose logarithm, times `sign`, is the least that will do."""
 
     def ask(accountant: Accountant, x: float) -> Any:
         return target.ask(accountant, mechanism.vary(**{name: math.exp(sign * x)}))
 
-    x, best = _search(ask, accountant_of(accountant), target, **place)
+    x, best = _search(ask, accountant_of(accountant), target, place, tolerance=tolerance)
     if x == math.inf:
         raise Unreachable(target.missed(best, name))
     return Calibration(parameter=name, value=math.exp(sign * x), guarantee=best)
@@ -301,44 +324,40 @@ def _search(
     ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
     target: _Budget | _Rates,
+    place: _Place,
     *,
-    guess: float,
-    ends: tuple[float, float],
     tolerance: float,
-    snap: Snap = lambda x, a, b: x,
 ) -> tuple[float, Any]:
     """Smallest x at which the accountant's answer reaches the target, and that answer.
 
     The answers fall with x; inf and the answer at the upper end if none reaches it.
     """
     part, last = 0.0, _NEAR
-    start: dict[str, Any] = {"guess": guess, "upper": ends[1]}
     tried: list[tuple[float, Any]] = []
     with counting() as work:
-        crossed = partial(_crossed, shares=target.shares, work=work, lower=ends[0], snap=snap)
+        crossed = partial(_crossed, shares=target.shares, work=work)
         if (rough := accountant.rougher()) != accountant:
-            near, answer = crossed(partial(ask, rough), enough=_NEAR, **start)
-            start = {"guess": near.root, "slope": near.slope, "upper": ends[1]}
-            part = _PART
+            near, answer = crossed(partial(ask, rough), place, enough=_NEAR)
+            place, part = place._replace(guess=near.root, slope=near.slope), _PART
             if near.x < math.inf:
-                tried, last, start["upper"] = [(near.x, answer)], math.inf, near.x
+                tried, last = [(near.x, answer)], math.inf
+                place = place._replace(upper=near.x)
         if not tried or work.units < _MOST_WORK:
-            end, answer = crossed(
-                partial(ask, accountant), enough=tolerance, part=part, last=last, **start
-            )
+            exact = partial(ask, accountant)
+            end, answer = crossed(exact, place, enough=tolerance, part=part, last=last)
             tried.append((end.x, answer))
     return min(tried, key=lambda end: end[0])
 
 
 def _crossed(
     ask: Callable[[float], Any],
+    place: _Place,
     *,
     shares: Callable[[Any], tuple[float, float]],
     work: Work,
     enough: float,
     part: float = 0.0,
     last: float = 0.0,
-    **start: Any,
 ) -> tuple[Crossing, Any]:
     """Where the answers cross the target, and the one there.
 
@@ -360,9 +379,17 @@ def _crossed(
     def close(x: float) -> float:
         if work.units + cost > _MOST_WORK:
             return max(enough, last)
-        lower, upper = shares(answers[x])
-        width = 1 - lower / upper if upper else 0.0
+        low, high = shares(answers[x])
+        width = 1 - low / high if high else 0.0
         return max(enough, min(part * width, _WIDEST))
 
-    end = crossing(excess, tolerance=close, **start)
+    end = crossing(
+        excess,
+        guess=place.guess,
+        lower=place.lower,
+        upper=place.upper,
+        tolerance=close,
+        slope=place.slope,
+        snap=place.snap,
+    )
     return end, answers[end.x if end.x < math.inf else end.below]

@@ -9,12 +9,13 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.federated import user_level
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.run import DPSGD, natural_adjacency
+from dplearn.mechanisms.drawing import natural_adjacency
+from dplearn.run import DPSGD
 from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """What one run costs under nine readings, each named by what it assumes.
+    """Guarantees of one run under nine readings, by a title that says what each assumes.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """What was reached with the noise that an epsilon demands; on other records it may differ."""
+    """Scores of trial runs with the noise that an epsilon demands; other records may differ."""
 
     epsilon: float
     plan: DPSGD  # with that noise
@@ -67,7 +68,7 @@ class Rehearsal(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Mean score."""
+        """Mean of the scores."""
         return math.fsum(self.scores) / len(self.scores)
 
 
@@ -79,12 +80,12 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Utility at each epsilon before anything is spent, an estimate for records like those used.
+    """Rehearsals at each epsilon: utility estimated before anything is spent.
 
-    ``score(plan, seed)`` does the run on *public or made-up* records and returns how good it is,
-    for seeds 0, 1, ...; on private ones each call costs epsilon, and the choice among them more:
-    see `Tuned`. The plan's noise is replaced by the least that is proved enough; an epsilon of
-    ``math.inf`` is a run without noise.
+    They are estimates, for records like those used. ``score(plan, seed)`` does the run on *public
+    or made-up* records and returns how good it is, for seeds 0, 1, ...; on private ones each call
+    costs epsilon, and the choice among them more: see `Tuned`. The plan's noise is replaced by the
+    least that is proved enough; an epsilon of ``math.inf`` is a run without noise.
 
     Examples
     --------
@@ -98,14 +99,18 @@ def rehearse(
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
     ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
-    adjacency = natural_adjacency(plan.sampling)
-
-    def least(epsilon: float) -> float:
-        asked = {"epsilon": epsilon, "delta": delta, "steps": steps}
-        return smallest_noise_multiplier(mechanism, **asked, adjacency=adjacency).value
-
-    trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
-    return tuple(
-        Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
-        for epsilon, trial in zip(epsilons, trials, strict=True)
-    )
+    rehearsed = []
+    for epsilon in epsilons:
+        noise = 0.0
+        if epsilon < math.inf:
+            noise = smallest_noise_multiplier(
+                mechanism,
+                epsilon=epsilon,
+                delta=delta,
+                steps=steps,
+                adjacency=natural_adjacency(plan.sampling),
+            ).value
+        trial = replace(plan, noise_multiplier=noise)
+        scores = tuple(float(score(trial, seed)) for seed in range(repeats))
+        rehearsed.append(Rehearsal(epsilon, trial, scores))
+    return tuple(rehearsed)

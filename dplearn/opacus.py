@@ -11,7 +11,7 @@ from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 
 class CertifiedAccountant(IAccountant):
-    """Steps that opacus tells of, and the `pld` guarantee of their composition.
+    """An accountant for opacus: the `pld` guarantee of the steps that it tells of.
 
     opacus does not say how batches were drawn; the guarantee assumes fresh Poisson samples, and
     so neighbours that differ by a record added or removed.
@@ -35,7 +35,7 @@ class CertifiedAccountant(IAccountant):
         self.history.append((*run, before + 1))
 
     def guarantee(self, delta: float) -> Guarantee:
-        """Privacy of all steps so far, for delta in (0, 1)."""
+        """Guarantee of all steps so far, at delta in (0, 1)."""
         history = self.history or [(1.0, 1.0, 0)]
         steps = [(PoissonSubsampled(Gaussian(z), q), count) for z, q, count in history]
         return PLD().epsilon(Composed(steps), delta=delta)

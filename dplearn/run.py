@@ -1,124 +1,29 @@
 """The public description of a DP-SGD run; no torch, no data."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
-from dplearn.mechanisms import (
-    Composed,
-    Gaussian,
-    Mechanism,
-    PoissonSubsampled,
-    RandomAllocation,
-    Shuffled,
-    WithoutReplacement,
+from dplearn.mechanisms import Composed, Gaussian, Mechanism
+from dplearn.mechanisms.drawing import (
+    EPOCH_SAMPLINGS,
+    SAMPLINGS,
+    Drawing,
+    Sampling,
+    natural_adjacency,
+    steps_of,
 )
 from dplearn.statement import Statable
-
-# Drawn afresh for every step, and drawn once per epoch.
-StepSampling = Literal["poisson", "without_replacement", "none"]
-EpochSampling = Literal["shuffled", "random_allocation"]
-Sampling = StepSampling | EpochSampling
-SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
-EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
-
-# Within this, relative, 1 / sample_rate counts as whole.
-_ROUNDING = 1e-9
-
-_NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
-
-
-def natural_adjacency(sampling: Sampling) -> Adjacency:
-    """The adjacency for which the sampling scheme has a theorem.
-
-    Examples
-    --------
-    >>> [natural_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
-    ['add_remove', 'replace_one', 'zero_out']
-    """
-    validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=sampling)
-    return _NATURAL.get(sampling, "add_remove")
-
-
-def steps_of(epochs: float, *, batches: float) -> int:
-    """Number of steps in so many epochs of `batches` each, the begun one included.
-
-    Examples
-    --------
-    >>> steps_of(15, batches=60_000 / 256), steps_of(15, batches=60_000 / 240)
-    (3516, 3750)
-    """
-    validate.non_negative(steps=epochs * batches)
-    # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
-    return math.ceil(epochs * batches - 1e-9)
-
-
-def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
-    """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`; ``"none"`` has rate 1."""
-    validate.one_of(SAMPLINGS, sampling=sampling)
-    validate.rate(sample_rate=sample_rate)
-    if sampling == "poisson":
-        return PoissonSubsampled(base, sample_rate)
-    if sampling == "without_replacement":
-        return WithoutReplacement(base, sample_rate)
-    if sample_rate != 1:
-        raise ValueError(
-            f"Expected sample_rate = 1 with sampling='none', got sample_rate={sample_rate!r}."
-        )
-    return base
-
-
-def epoch(
-    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, leaves_out: bool = False
-) -> Shuffled | RandomAllocation:
-    """One epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
-
-    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
-    a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
-
-    Examples
-    --------
-    >>> epoch(Gaussian(1.0), sampling="shuffled", sample_rate=256 / 60_000).batches
-    234
-    """
-    validate.one_of(EPOCH_SAMPLINGS, sampling=sampling)
-    validate.rate(sample_rate=sample_rate)
-    batches = math.floor((1 + _ROUNDING) / sample_rate)
-    if sampling == "random_allocation":
-        return RandomAllocation(base, batches)
-    return Shuffled(base, batches, max(1 - batches * sample_rate, _ROUNDING) if leaves_out else 0.0)
-
-
-class Drawing(NamedTuple):
-    """What a run draws at once, the lot of a step or those of an epoch."""
-
-    mechanism: Mechanism
-    batches: int  # lots, one per step
-    whole: bool  # whether it is known what they do with the rest
-    steps: int = 0  # that are done in this way
-
-    @classmethod
-    def of(
-        cls, base: Gaussian, sampling: Sampling, sample_rate: float, leaves_out: bool, steps: int
-    ) -> Self:
-        """The drawing that a scheme of either kind names."""
-        if sampling in SAMPLINGS:
-            return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
-        rest: Any = {"sampling": sampling, "leaves_out": leaves_out}
-        mechanism = epoch(base, sample_rate=sample_rate, **rest)
-        whole = leaves_out or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
-        return cls(mechanism, mechanism.batches, whole, steps)
 
 
 def _composed(
@@ -129,9 +34,8 @@ def _composed(
     delta: float,
     adjacency: Adjacency,
 ) -> tuple[Guarantee, ...]:
-    """Privacy after each number of steps; those beyond all drawings go on as the last."""
-    validate.instance(Accountant, accountant=accountant)
-    steps, target = as_counts(steps), {"delta": delta, "adjacency": adjacency}
+    """Guarantee after each number of steps; those beyond all drawings go on as the last."""
+    steps = as_counts(steps)
     ends = [*np.cumsum([d.steps for d in drawings])[:-1], np.iinfo(np.int64).max]
     # Entry i, j: steps of drawing j that run i has done.
     done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
@@ -139,25 +43,21 @@ def _composed(
     begun, complete = -(-done // batches), done // batches * [d.whole for d in drawings]
     rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in drawings))
     rows = rows @ np.array([[m == d.mechanism for m in merged] for d in drawings], dtype=int)
-    curve = _by_support(accountant, merged, rows, **target)
+    curve = np.empty(len(rows), dtype=object)
+    # Of each set of mechanisms that run on its own: others would loosen what is proved.
+    for runs in np.unique(rows > 0, axis=0):
+        chosen = np.all((rows > 0) == runs, axis=1)
+        runs[0] |= not runs.any()
+        curve[chosen] = accountant.epsilon_curve(
+            Composed(m for m, counted in zip(merged, runs, strict=True) if counted),
+            delta=delta,
+            steps=rows[np.ix_(chosen, runs)],
+            adjacency=adjacency,
+        )
     return tuple(
         high if np.array_equal(n, m) else _bracket(high, low.lower)
         for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
     )
-
-
-def _by_support(
-    accountant: Accountant, mechanisms: Sequence[Mechanism], rows: NDArray, **target: Any
-) -> list[Guarantee]:
-    """Guarantee of each row of counts; where one mechanism runs the others loosen nothing."""
-    curve = np.empty(len(rows), dtype=object)
-    for runs in np.unique(rows > 0, axis=0):
-        chosen = np.all((rows > 0) == runs, axis=1)
-        runs[0] |= not runs.any()
-        composed = Composed(m for m, counted in zip(mechanisms, runs, strict=True) if counted)
-        counts = rows[np.ix_(chosen, runs)]
-        curve[chosen] = accountant.epsilon_curve(composed, steps=counts, **target)
-    return curve.tolist()
 
 
 def _bracket(high: Guarantee, lower: float) -> Guarantee:
@@ -168,7 +68,7 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
 
 
 class Plan(Statable):
-    """What decides, before a run begins, how much it can leak: one `DPSGD`, or `Phases`."""
+    """Public description of a run, which decides how much it can leak: `DPSGD` or `Phases`."""
 
     steps: int
     phases: "tuple[DPSGD, ...]"  # of one DPSGD, itself
@@ -198,7 +98,7 @@ class Plan(Statable):
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """The schemes of all phases."""
+        """Names of the sampling schemes of all phases, each once."""
         return tuple(sorted({phase.sampling for phase in self.phases}))
 
     @property
@@ -215,7 +115,7 @@ class Plan(Statable):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
+        """Guarantee after `steps` updates (default: the whole run) at delta in (0, 1).
 
         An accountant's name is one of `dplearn.ACCOUNTANTS`; the default adjacency is
         the one for which the sampling scheme has a theorem, and ValueError is raised where that of
@@ -233,7 +133,7 @@ class Plan(Statable):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """`guarantee` for many numbers of steps at once, of shape (n,).
+        """Guarantees after many numbers of steps, of shape (n,), at once.
 
         Schemes drawn per epoch are bounded from above by the epochs begun and from below by those
         completed: a record need not have been used in an epoch that is cut short. If
@@ -254,9 +154,14 @@ class Plan(Statable):
                 f"Expected an adjacency that all phases share, got {each} by their samplings: "
                 "name one, or change a sampling."
             )
-        target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or natural[0]}
-        law, drawings = accountant_of(accountant), [phase.drawing for phase in self.phases]
-        return tuple(map(self._about, _composed(law, drawings, steps, **target)))
+        stated = _composed(
+            accountant_of(accountant),
+            [phase.drawing for phase in self.phases],
+            steps,
+            delta=delta,
+            adjacency=adjacency or natural[0],
+        )
+        return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
         """A guarantee that says whom it is about, where that is not one record."""
@@ -400,7 +305,7 @@ class DPSGD(Plan):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """What is drawn at once."""
+        """Lots that are drawn at once, and their mechanism."""
         base = Gaussian(self.noise_multiplier)
         return Drawing.of(base, self.sampling, self.sample_rate, self.leaves_out, self.steps)
 

@@ -92,7 +92,7 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """All that a reader needs to know what is promised to whom; `Statable.statement` makes it."""
+    """A complete privacy statement, what is promised to whom; `Statable.statement` makes it."""
 
     guarantee: Guarantee
     records: int  # units in the data
@@ -104,7 +104,7 @@ class Statement:
 
     @property
     def rows(self) -> dict[str, str]:
-        """Part -> what is said of it; the promise comes first."""
+        """Sentences of the statement by part; the promise comes first."""
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
@@ -129,13 +129,13 @@ class Statement:
         return "\n".join(fold(f"{part}: {words}") for part, words in self.rows.items())
 
     def latex(self) -> str:
-        """A table of two columns, for a paper; it needs no package."""
+        """LaTeX of a table of two columns, for a paper; it needs no package."""
         tex = str.maketrans(_TEX)
         rows = [rf"{part} & {_signs(words).translate(tex)} \\" for part, words in self.rows.items()]
         return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *rows, r"\end{tabular}", ""])
 
     def json(self) -> str:
-        """Every part for a machine, numbers in full, the certificate within."""
+        """JSON of every part for a machine, numbers in full, the certificate within."""
         g = self.guarantee
         stated = {field.name: getattr(g, field.name) for field in fields(g)}
         whole = {"format": "dplearn statement 2", "guarantee": stated | {"details": {**g.details}}}
@@ -144,7 +144,7 @@ class Statement:
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def card(self) -> str:
-        """One page of HTML that needs nothing else, to print or to hang up."""
+        """HTML of one page that needs nothing else, to print or to hang up."""
         rows = {part: html.escape(_signs(words)) for part, words in self.rows.items()}
         promise = rows.pop("Promise")
         listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
@@ -152,7 +152,7 @@ class Statement:
 
 
 class Statable(ABC):
-    """What has a guarantee and can be stated: a plan of any kind."""
+    """A plan of any kind, which has a guarantee and can be stated."""
 
     # Whose data neighbours differ in, where the plan decides that.
     unit: ClassVar[str] = ""
@@ -167,12 +167,12 @@ class Statable(ABC):
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """How units come to take part; empty where all of them do."""
+        """Names of the schemes by which units take part; empty where all of them do."""
         return ()
 
     @abstractmethod
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Privacy of the whole run."""
+        """Guarantee of the whole run."""
 
     def statement(
         self,

@@ -79,7 +79,7 @@ class Tuned:
         return bounds.min(axis=1)
 
     def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
-        """Privacy of the best run and its score, for delta in (0, 1): an upper bound."""
+        """Guarantee of the best run and its score, at delta in (0, 1): an upper bound."""
         validate.probability(delta=delta)
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)
@@ -99,7 +99,7 @@ class Tuned:
         )
 
     def draw(self, rng: np.random.Generator) -> int:
-        """A number of tries, at least 1; who knows the generator's seed knows it."""
+        """Random number of tries, at least 1; who knows the generator's seed knows it."""
         left, count, log_stop = rng.random(), 1, math.log(self.stop)
         share = -math.expm1(log_stop)
         chance = -share / log_stop

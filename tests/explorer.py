@@ -19,7 +19,7 @@ def start(page: Any, address: dict[str, str] | None = None) -> State:
     """The state that a page begins with; one of several files has it among its fields."""
     if hasattr(page, "FIELDS"):
         return State(by_key(*page.FIELDS), getattr(page, "HIDDEN", lambda _: ()))
-    return getattr(page, "fields", page).state(address)
+    return page.fields.state_at(address) if hasattr(page, "fields") else page.blank_state()
 
 
 def opened(page: str = "", **address: str) -> AppTest:

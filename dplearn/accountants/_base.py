@@ -30,7 +30,7 @@ _NO_LOG_DELTA = -1e-12
 
 
 class Bound(NamedTuple):
-    """Bound of one row of counts, as a subclass states it."""
+    """Bound on epsilon of one composition, as a subclass states it."""
 
     epsilon: float
     kind: Kind | None = None  # None: the class's own kind
@@ -56,7 +56,7 @@ def _rising(bounds: Sequence[Bound]) -> list[Bound]:
 
 
 class Accountant(ABC):
-    """Turns a mechanism, run some number of times, into a guarantee.
+    """A theorem that turns a mechanism, run some number of times, into a guarantee.
 
     Subclasses are frozen dataclasses of numerical settings and implement `_bounds`.
     """
@@ -82,11 +82,11 @@ class Accountant(ABC):
         return ""
 
     def rougher(self) -> Self:
-        """The same theorem at less cost, for who is far from a target; the accountant itself."""
+        """An accountant of the same theorem that costs less, if there is one; else itself."""
         return self
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
-        """Whether this accountant's theorem covers the mechanism under the adjacency."""
+        """True where this accountant's theorem covers the mechanism under the adjacency."""
         return not self._refusal(Runs.of(mechanism, 1, adjacency))
 
     def epsilon(
@@ -114,7 +114,7 @@ class Accountant(ABC):
         steps: ArrayLike,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[Guarantee, ...]:
-        """`epsilon` for many numbers of steps at once, sharing work between them.
+        """Guarantees for many numbers of steps at once, which share their work.
 
         Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
         a column for each of ``mechanism.parts()``, whose own counts it replaces; where one of them
@@ -146,9 +146,9 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Smallest delta at which `epsilon` is proved, rounded up; never below 1e-299.
+        """Guarantee with the smallest delta at which `epsilon` is proved, at least 1e-299.
 
-        Parameters and errors as in `epsilon`. The guarantee returned holds at the epsilon it
+        Parameters and errors as in `epsilon`. It is rounded up, and holds at the epsilon it
         states, which is at most the one asked for; delta = 1 is the guarantee that always holds.
         Where delta is known from below too, `delta_lower` says so.
         """

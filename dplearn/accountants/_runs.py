@@ -46,7 +46,7 @@ class Runs:
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """One row for each number of steps, what the mechanism is composed of counted in.
+        """Runs of a mechanism, its parts counted: a row for each number of steps.
 
         Two-dimensional steps are the rows themselves, with a column for each part.
         """
@@ -71,7 +71,7 @@ class Runs:
 
     @property
     def no_privacy(self) -> str:
-        """Why epsilon is infinite where all of them run, or an empty string."""
+        """Reason why epsilon is infinite where all of them run, or an empty string."""
         return next((why for m in self.mechanisms if (why := m.no_privacy())), "")
 
     @property
@@ -90,7 +90,7 @@ class Runs:
 
     @cached_property
     def only_for(self) -> str:
-        """Whom the mechanisms are about, where one of them is not about all neighbours."""
+        """Words for the neighbours that the mechanisms are about, where not all; else ""."""
         return " and ".join(dict.fromkeys(m.only_for for m in self.mechanisms if m.only_for))
 
     def rdp(self, orders: tuple[float, ...]) -> NDArray:
@@ -140,7 +140,7 @@ class Direction:
     attained: bool = True
 
     def reverse(self) -> Self:
-        """Direction with every pair in the other order."""
+        """The same pairs of outputs, each in the other order."""
         pair = self.sampled
         if pair is not None:
             other = "add" if pair.direction == "remove" else "remove"
@@ -191,7 +191,7 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Remove, then add; symmetric pairs need only one."""
+    """Ordered pairs of outputs to compose: remove, then add; one where both are equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]

@@ -14,14 +14,13 @@ from dplearn.accountants.theorems import (
     heterogeneous_composition,
     optimal_composition,
 )
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms import Composed, RandomizedResponse
 
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Epsilons add up, deltas add up; each release gets an equal share of delta.
+    """Sums of epsilons and of deltas; each release gets an equal share of delta.
 
     Examples
     --------
@@ -53,7 +52,7 @@ class Basic(Accountant):
 
 @dataclass(frozen=True)
 class Advanced(Accountant):
-    """The closed forms that grow like sqrt(T), or basic composition where that is smaller.
+    """Advanced composition, which grows like sqrt(T), or basic where that is smaller.
 
     Delta is divided between the steps and the theorem's own slack in the best of many
     ways; every division gives a valid bound, so the search decides tightness only.
@@ -101,7 +100,7 @@ class Advanced(Accountant):
 
 @dataclass(frozen=True)
 class Optimal(Accountant):
-    """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
+    """Exact composition of T steps of which only (epsilon_0, delta_0) is known.
 
     That of steps which differ is #P-hard (Murtagh & Vadhan 2016); theirs is the upper end of a
     bracket of the composed randomized responses.
@@ -113,8 +112,6 @@ class Optimal(Accountant):
     >>> round(Optimal().epsilon(coin, delta=1e-5, steps=100, adjacency="replace_one").epsilon, 4)
     4.3068
     """
-
-    candidates: int = 5  # divisions of delta tried around the best one of the closed form
 
     name = "optimal"
     title = "Optimal composition (KOV)"
@@ -128,9 +125,6 @@ class Optimal(Accountant):
         "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
         "Curves below it know more: the whole distribution of one step's loss."
     )
-
-    def __post_init__(self) -> None:
-        validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         # Equal shares of delta need not be among the divisions that are tried.
@@ -147,7 +141,7 @@ class Optimal(Accountant):
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
         # Candidates spread around the closed form's choice, kept on the grid.
-        reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
+        reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
         totals = optimal_composition(

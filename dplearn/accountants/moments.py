@@ -30,7 +30,7 @@ _ORDERS = (
 
 @dataclass(frozen=True)
 class RDP(Accountant):
-    """Compose at every order, convert at the best one.
+    """Rényi divergences, composed at every order and converted at the best one.
 
     Examples
     --------
@@ -62,21 +62,17 @@ class RDP(Accountant):
         object.__setattr__(self, "orders", orders)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        near = _near_the_best(runs, self.orders, delta)
-        best = at_best_order(runs, near, rdp_to_epsilon, delta)
-        return [Bound(epsilon, None, {"order": order}) for epsilon, order in best]
-
-
-def _near_the_best(runs: Runs, orders: tuple[float, ...], delta: float) -> tuple[float, ...]:
-    """Of many orders those that lie between every tenth of them only next to the best."""
-    # Those of an epoch cost the most together, and few of them as much as all.
-    if len(orders) < 100 or any(isinstance(mechanism, Epoch) for mechanism in runs.mechanisms):
-        return orders
-    orders = tuple(sorted(orders))
-    rough = at_best_order(runs, orders[::10], rdp_to_epsilon, delta)
-    best = np.searchsorted(orders, [order for _, order in rough])
-    near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
-    return tuple(np.array(orders)[np.unique(near)])
+        orders = self.orders
+        # Of many, every tenth first and then those next to the best; all divergences of an epoch
+        # cost as much as few.
+        if len(orders) >= 100 and not any(isinstance(m, Epoch) for m in runs.mechanisms):
+            orders = tuple(sorted(orders))
+            rough = at_best_order(runs, orders[::10], rdp_to_epsilon, delta)
+            best = np.searchsorted(orders, [order for _, order in rough])
+            near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
+            orders = tuple(np.array(orders)[np.unique(near)])
+        found = at_best_order(runs, orders, rdp_to_epsilon, delta)
+        return [Bound(epsilon, None, {"order": order}) for epsilon, order in found]
 
 
 def at_best_order(
@@ -89,7 +85,7 @@ def at_best_order(
 
 @dataclass(frozen=True)
 class Moments(Accountant):
-    """Whole moments lambda = 1..32 and the tail bound of the paper: what papers report.
+    """Moments lambda = 1..32 of the loss and the tail bound of 2016: what papers report.
 
     The lambda-th log moment is lambda times the Rényi divergence of order lambda + 1.
 
@@ -126,7 +122,7 @@ class Moments(Accountant):
 
 @dataclass(frozen=True)
 class ZCDP(Accountant):
-    """One number rho per mechanism; rhos add up.
+    """Zero-concentrated DP: one number rho per mechanism; rhos add up.
 
     Examples
     --------

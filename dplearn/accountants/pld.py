@@ -47,7 +47,7 @@ _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
 @dataclass(frozen=True)
 class PLD(Accountant):
-    """Compose the whole distribution of the loss.
+    """The privacy loss distribution: the whole law of the loss, composed.
 
     The answer is exact for one run and for plain Gaussians, and a bracket elsewhere: by the
     contour integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
@@ -81,7 +81,7 @@ class PLD(Accountant):
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
     def rougher(self) -> Self:
-        """The same bracket a thousand times wider, from fewer cells."""
+        """An accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
@@ -159,12 +159,12 @@ class PLD(Accountant):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[NDArray, NDArray]:
-        """Share of members that the best attacker catches at a given rate of false alarms.
+        """Lower and upper bound on the true positive rate of the best attacker.
 
-        Parameters are those of `epsilon`; `false_positive_rate` lies in (0, 1), in any shape. The
-        result is a lower and an upper bound on the true positive rate of the best test between the
-        worst neighbours (Dong, Roth & Su 2022, Proposition 2.12), of the same shape. One minus them
-        is the trade-off function.
+        It is the share of members that the best test between the worst neighbours finds, at a
+        `false_positive_rate` in (0, 1), in any shape; the bounds have the same shape (Dong, Roth &
+        Su 2022, Proposition 2.12). One minus them is the trade-off function. Other parameters are
+        those of `epsilon`.
 
         Examples
         --------
@@ -220,7 +220,7 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
 
 @dataclass(frozen=True)
 class GDP(Accountant):
-    """mu of the limit T -> infinity. Exact for plain Gaussians, otherwise *not a bound*.
+    """Gaussian DP by the limit T -> infinity: exact for plain Gaussians, else *not a bound*.
 
     Examples
     --------

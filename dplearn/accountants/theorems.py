@@ -6,7 +6,7 @@ from scipy.special import betainc, expit
 
 
 def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
-    r"""The first conversion, :math:`\rho + \ln(1/\delta)/(\alpha-1)`, elementwise.
+    r"""Epsilon of Rényi DP by the first conversion, :math:`\rho + \ln(1/\delta)/(\alpha-1)`.
 
     For `orders` alpha > 1, `rdp` the rho at them in nats, broadcast against them, and delta in
     (0, 1) it is an upper bound on epsilon for each order; any is valid, so take the smallest
@@ -22,7 +22,7 @@ def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -
 
 
 def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
-    r"""The improved conversion, elementwise and never below 0.
+    r"""Epsilon of Rényi DP by the improved conversion, elementwise and never below 0.
 
     .. math:: \rho + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta + \ln\alpha}{\alpha-1}
 
@@ -57,7 +57,7 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
 
 
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
-    """The order that minimises the improved conversion of rho-zCDP, elementwise.
+    """Order that minimises the improved conversion of rho-zCDP, elementwise.
 
     Bisection of the derivative in log(alpha - 1); any order gives a valid bound, so its accuracy
     decides tightness and not truth. From 1e-12 on alpha - 1 keeps digits once 1 was added.
@@ -111,7 +111,7 @@ def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
 
 
 def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) -> NDArray:
-    """What is left of `delta` after `steps` releases paid `paid` each; <= 0 if nothing.
+    """Rest of `delta` after `steps` releases took `paid` each; <= 0 if nothing is left.
 
     See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
 
@@ -128,11 +128,12 @@ def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) ->
 def heterogeneous_composition(
     *, epsilons: ArrayLike, counts: ArrayLike, slack: ArrayLike
 ) -> NDArray:
-    r"""Total epsilon of different pure releases: the smaller of two closed bounds,
+    r"""Upper bound on the total epsilon of different pure releases, in nats.
 
-    :math:`\sum_i n_i\varepsilon_i` and :math:`\sqrt{2\ln(1/\delta')\sum_i n_i\varepsilon_i^2}
-    + \sum_i n_i\varepsilon_i\tanh(\varepsilon_i/2)`. The older drift :math:`e^\varepsilon - 1`
-    is never smaller than tanh, so its theorem adds nothing to the minimum. `epsilons` (>= 0) and
+    It is the smaller of :math:`\sum_i n_i\varepsilon_i` and
+    :math:`\sqrt{2\ln(1/\delta')\sum_i n_i\varepsilon_i^2}
+    + \sum_i n_i\varepsilon_i\tanh(\varepsilon_i/2)`. The older drift :math:`e^\varepsilon - 1` is
+    never smaller than tanh, so its theorem adds nothing to the minimum. `epsilons` (>= 0) and
     `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and the bound, in nats, (...).
     See Kairouz, Oh & Viswanath (2015), Theorem 3.5.
 
@@ -170,7 +171,10 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
-        fits = _delta_at_loss(middle, epsilon, steps) <= slack
+        (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
+        # A capped exponent, like a Q that underflowed, makes delta larger.
+        discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
+        fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
     # Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
     upper = (2 * high - steps) * epsilon
@@ -188,17 +192,9 @@ def tails_error(steps: NDArray) -> NDArray:
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """P(K > k) and Q(K > k) for -1 <= k <= steps."""
+    """P(K > k) and Q(K > k) of the number K of truths, or of lies, among `steps` coins."""
     truth, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))
     p, q = (np.where(k < 0, 1.0, np.where(k >= steps, 0.0, tail)) for tail in (p, q))
     return p, q
-
-
-def _delta_at_loss(k: NDArray, epsilon: NDArray, steps: NDArray) -> NDArray:
-    """delta of the composed randomized responses at the loss L_k, rounded up."""
-    (p, q), error = binomial_tails(k, epsilon, steps), tails_error(steps)
-    # A capped exponent, like a Q that underflowed, makes delta larger.
-    discount = np.exp(np.minimum((2 * k - steps) * epsilon, 700.0)) * q
-    return np.maximum(p * (1 + error) - discount * (1 - error), 0.0)

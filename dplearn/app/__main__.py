@@ -7,36 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# Streamlit may write what the next page shows before that page's path, and would leave a stop
-# that shows it on the page before. Only then does a path change and nothing behind it.
-_STOPS = """<script>
-const push = history.pushState;
-history.pushState = function (state, title, address) {
-  const { pathname, search } = new URL(address, location.href);
-  const late = search && search === location.search && pathname !== location.pathname;
-  (late ? history.replaceState : push).call(this, state, title, address);
-};
-</script>"""
-# Pages are one level deep, below whatever a proxy has put before them. Streamlit's own page looks
-# for the server below the address of each page first, in vain.
-_SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }</script>"
 _SCRIPT = '<script type="module" '
-# A page that is opened anew finds the run that the same browser began. It is nobody's name, and
-# forgotten when the browser is closed.
-_READER = """<script>
-if (!document.cookie.includes('dplearn_reader='))
-  document.cookie = `dplearn_reader=${crypto.getRandomValues(new Uint32Array(4)).join('-')}; `
-    + 'path=/; SameSite=Strict';
-</script>"""
-# Streamlit says what a question mark helps with beside a field, and beside words only "Help".
-_HELP = """<script>
-new MutationObserver(() => {
-  for (const button of document.querySelectorAll('button[aria-label="Help"]')) {
-    const words = button.closest('[data-testid="stMarkdownContainer"]')?.textContent.trim();
-    if (words) button.setAttribute('aria-label', `Help for ${words.slice(0, 60)}`);
-  }
-}).observe(document, { childList: true, subtree: true });
-</script>"""
 # With one more slash it looks for its scripts there too, and would stay blank for ever.
 _LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`..`)" '
 
@@ -51,7 +22,9 @@ def ours(streamlits: str) -> Iterator[str]:
             if path.name != "index.html":
                 Path(folder, path.name).symlink_to(path)
         page = Path(streamlits, "index.html").read_text(encoding="utf-8")
-        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_READER}{_HELP}{_SCRIPT}{_LOST}", 1)
+        first = Path(__file__).with_name("kit") / "page.js"
+        first = f"<script>(() => {{{first.read_text(encoding='utf-8')}}})()</script>"
+        page = page.replace(_SCRIPT, f"{first}{_SCRIPT}{_LOST}", 1)
         Path(folder, "index.html").write_text(page, encoding="utf-8")
         for name, text in map(script, PAGES):
             Path(folder, name).write_text(text, encoding="utf-8")
@@ -83,7 +56,7 @@ def main(options: Sequence[str]) -> int:
     # Our pages are no scripts of a folder: whoever opened one first was told that it is not there.
     PagesManager.uses_pages_directory = False
     MemoryUploadedFileManager.add_file = _alone(MemoryUploadedFileManager.add_file)
-    questions.start()
+    questions.start_processes()
     script = Path(__file__).with_name("navigation.py")
     with ours(file_util.get_static_dir()) as folder:
         file_util.get_static_dir = lambda: folder

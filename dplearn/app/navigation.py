@@ -13,7 +13,7 @@ import streamlit as st
 
 from dplearn.app import pages
 from dplearn.app.kit import language, look, questions
-from dplearn.app.kit.language import translated
+from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import tell_unseen
 from dplearn.ground import validate
 
@@ -37,7 +37,7 @@ def path_of(page: ModuleType) -> str:
     return page.__name__.rpartition(".")[2]
 
 
-def at(path: str) -> ModuleType:
+def page_at(path: str) -> ModuleType:
     """The page that a path leads to; the first one is at the root."""
     named = {path_of(page): page for page in modules()}
     return named[path.strip("/")] if path.strip("/") else modules()[0]
@@ -52,18 +52,18 @@ def group_names(loaded: Sequence[ModuleType]) -> str:
     for group, pages_of in itertools.groupby(loaded, lambda page: page.GROUP):
         first = next(pages_of)
         end = "" if first is loaded[0] else path_of(first)
-        rules += f'{links}[href$="/{end}"]::before {{ content: "{translated(group)}" / ""; }}'
+        rules += f'{links}[href$="/{end}"]::before {{ content: "{retold(group)}" / ""; }}'
     return f"<style>{rules}</style>"
 
 
 def main() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
-    language.read()
+    language.follow_address()
     loaded = modules()
     menu = [
         st.Page(
             page.render,
-            title=translated(page.TITLE),
+            title=retold(page.TITLE),
             url_path=path_of(page),
             default=page is loaded[0],
         )
@@ -74,7 +74,7 @@ def main() -> None:
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     # For those who go by headings; others see it in the menu.
     st.html(f"<h1>{chosen.title}</h1>{group_names(loaded)}")
-    look.style(str(loaded[menu.index(chosen)].__file__))
+    look.style_page(str(loaded[menu.index(chosen)].__file__))
     try:
         chosen.run()
     except questions.Refused as refusal:

@@ -10,8 +10,6 @@ silent: whoever started it sends a byte now and then, so that no training outliv
 Unix. Torch is loaded here and never by the pages, which are another process.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -23,88 +21,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from dplearn.datasets import PRACTICE_SIZES, practice_set
-from dplearn.ground import validate
-from dplearn.run import DPSGD
-from dplearn.training import AdaptiveQuantile, Automatic, Flat, PerLayer
-from dplearn.training.models import MODELS, accuracy, gradient_norms, started, tensors
+from dplearn import training
+from dplearn.app.job import Job
+from dplearn.datasets import practice_set
+from dplearn.training.models import accuracy, gradient_norms, started, tensors
 
-# What a job may ask for, ends included.
-LIMITS = {
-    "noise_multiplier": (0.1, 1e5),
-    "sample_rate": (1e-4, 1),
-    "steps": (1, 5000),
-    "max_grad_norm": (1e-4, 1e4),
-    "learning_rate": (1e-5, 1e4),
-    "delta": (1e-12, 0.1),
-}
 # No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
 _UNCLIPPED = 1e9
 # What PyTorch and Python say when memory is short.
 _SCARCE = ("allocate memory", "start new thread")
-_DEFAULTS = {"compare", "bound", "count_noise"}
 _MICRO_BATCH = 64
 _PROGRESS = 60
 # Records whose gradients are measured, and the shares of them that have shorter ones.
 _MEASURED = 256
 _SHARES = {"norm_low": 0.1, "norm": 0.5, "norm_high": 0.9}
-BOUNDS = {kind.__name__: kind for kind in (Flat, PerLayer, Automatic, AdaptiveQuantile)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """A training with Poisson sampling that was asked for, within `LIMITS`."""
-
-    dataset: str  # of `PRACTICE_SIZES`
-    model: str  # of `MODELS`
-    noise_multiplier: float
-    sample_rate: float
-    steps: int
-    max_grad_norm: float
-    learning_rate: float
-    delta: float
-    compare: bool = True  # the same model without privacy, side by side
-    bound: str = "Flat"  # of `BOUNDS`
-    count_noise: float = 0.0  # of the one that adapts
-
-    def __post_init__(self) -> None:
-        validate.one_of(tuple(PRACTICE_SIZES), dataset=self.dataset)
-        validate.one_of(MODELS, model=self.model)
-        validate.one_of(tuple(BOUNDS), bound=self.bound)
-        validate.integer(minimum=1, steps=self.steps)
-        for name, (lower, upper) in LIMITS.items():
-            value = getattr(self, name)
-            validate.positive(**{name: value})
-            if not lower <= value <= upper:
-                raise ValueError(f"Expected {name} in [{lower:g}, {upper:g}], got {value!r}.")
-        if not isinstance(self.compare, bool):
-            raise TypeError(f"Expected compare to be true or false, got {self.compare!r}.")
-
-    @classmethod
-    def read(cls, line: bytes) -> Job:
-        """The job in a line of JSON; raises, with one sentence that says why, if it is none."""
-        try:
-            given = json.loads(line)
-        except ValueError:
-            given = None
-        names = {f.name for f in fields(cls)}
-        if not isinstance(given, dict) or not names - _DEFAULTS <= set(given) <= names:
-            expected, got = ", ".join(sorted(names)), line[:60].decode(errors="replace").strip()
-            raise ValueError(
-                f"Expected a job, one line of JSON with {expected}, got {got or 'nothing'}."
-            )
-        return cls(**given)
-
-    @property
-    def plan(self) -> DPSGD:
-        """The private run."""
-        names = ("noise_multiplier", "sample_rate", "steps", "max_grad_norm")
-        return DPSGD(**{name: getattr(self, name) for name in names})
-
 
 _FIRST = Job(
     dataset="digits",
@@ -129,8 +63,8 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     tell(event="start", steps=job.steps, records=len(data[1]), held_out=len(measured[1]))
     rows = _MICRO_BATCH if job.model == "cnn" else None
     begin = partial(started, job.model, data, micro_batch=rows)
-    count: Any = {"count_noise": job.count_noise} if job.count_noise else {}
-    bound = BOUNDS[job.bound](max_grad_norm=job.max_grad_norm, **count)
+    count = {"count_noise": job.count_noise} if job.count_noise else {}
+    bound = getattr(training, job.bound)(max_grad_norm=job.max_grad_norm, **count)
     runs = {"": begin(job.plan, learning_rate=job.learning_rate, bound=bound)}
     if job.compare:
         public = replace(job.plan, noise_multiplier=0.0, max_grad_norm=_UNCLIPPED)
@@ -152,8 +86,8 @@ def run(job: Job, tell: Callable[..., object]) -> None:
         measures["clipping_norm"] = records[""].clipping_norm
         measures |= {f"{name}accuracy": accuracy(t.model, measured) for name, t in runs.items()}
         epsilon = runs[""].history().guarantee(job.delta).epsilon
-        spent = time.monotonic() - start
-        tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **measures)
+        measures |= {"step": step, "epsilon": _finite(epsilon), "seconds": time.monotonic() - start}
+        tell(event="progress", **measures)
     tell(event="done")
 
 
@@ -204,7 +138,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     line = sys.stdin.buffer.readline(10_000)
     try:
         threading.Thread(target=_watch, args=(options.silence,), daemon=True).start()
-        run(Job.read(line), _tell)
+        run(Job.of_line(line), _tell)
     except (ValueError, TypeError, NotImplementedError, OSError) as error:
         _fail(" ".join(str(error).split()))
     except (MemoryError, RuntimeError) as error:

@@ -5,19 +5,17 @@ which were in. Guesses that are right too often are impossible, at a confidence,
 small epsilon; a `LowerBound` says for which. It is never a guarantee: who finds nothing has proved
 nothing, and the confidence is that of one look, planned before the runs.
 
-`audit(train, canaries=..., delta=...)` does it with any training function; `observe` keeps what was
-seen. `from_scores` and `from_counts` judge many independent runs with and without one canary,
-`one_run` and `from_guesses` many canaries of one run, or of a few. White-box scores of a `Trainer`:
-`dplearn.training.white_box_scores`.
-"""
+`observe(train, canaries=...).bound(delta=...)` does it with any training function. `from_scores`
+and `from_counts` judge many independent runs with and without one canary, `one_run` and
+`from_guesses` many canaries of one run, or of a few. White-box scores of a `Trainer`:
+`dplearn.training.white_box_scores`."""
 
 from dplearn.audit.bounds import LowerBound, from_counts, from_guesses, from_scores, one_run
-from dplearn.audit.runs import Observations, audit, observe
+from dplearn.audit.runs import Observations, observe
 
 __all__ = [
     "LowerBound",
     "Observations",
-    "audit",
     "from_counts",
     "from_guesses",
     "from_scores",

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,9 @@ from dplearn.mechanisms import Gaussian
 Assumption = Literal["any", "gaussian"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LowerBound:
-    """What outputs prove; that nothing was caught never says that a program is private.
+    """Lower bound on epsilon that outputs prove; nothing proved is no proof of privacy.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class LowerBound:
         validate.one_of(get_args(Assumption), assume=self.assume)
 
     def contradicts(self, guarantee: Guarantee) -> bool:
-        """Whether the outputs are impossible, at the confidence, where the guarantee is true.
+        """True where the outputs are impossible, at the confidence, if the guarantee is true.
 
         ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
         is about other neighbours or a larger delta. What is presumed stands: a bound that assumes a
@@ -64,14 +64,22 @@ class LowerBound:
 
 
 def from_counts(
-    *, true_positives: int, positives: int, false_positives: int, negatives: int, **look: Any
+    *,
+    true_positives: int,
+    positives: int,
+    false_positives: int,
+    negatives: int,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
 ) -> LowerBound:
     """Bound from `positives` runs with a canary and `negatives` without, all independent.
 
     The attacker said "present" in so many of either, by a rule that came from other runs than
     those counted: `from_scores` sees to it. Both error rates have a Clopper-Pearson limit, each
-    exceeded with probability (1 - confidence) / 2 at most. `look` is what `LowerBound` has:
-    delta, confidence (default 0.999), adjacency ("add_remove") and assume ("any").
+    exceeded with probability (1 - confidence) / 2 at most. The last four arguments are fields of
+    the `LowerBound`.
 
     Examples
     --------
@@ -82,7 +90,7 @@ def from_counts(
     validate.integer(minimum=1, positives=positives, negatives=negatives)
     validate.integer(minimum=0, maximum=positives, true_positives=true_positives)
     validate.integer(minimum=0, maximum=negatives, false_positives=false_positives)
-    bound = LowerBound(epsilon=0.0, method="two_worlds", **look)
+    bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
     errors = (false_positives, negatives), (positives - true_positives, positives)
     return _of(bound, _strength(bound, *errors))
 
@@ -93,10 +101,13 @@ def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
         theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
         for k, n in errors
     )
-    rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
     if bound.assume == "any":
-        return theorems.audit_epsilon(**rates, delta=bound.delta)
-    return max(0.0, theorems.audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
+        return theorems.audit_epsilon(
+            false_positive_rate=fpr, false_negative_rate=fnr, delta=bound.delta
+        )
+    if max(fpr, fnr) == 1:
+        return 0.0
+    return max(0.0, theorems.audit_mu(false_positive_rate=fpr, false_negative_rate=fnr))
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
@@ -108,17 +119,25 @@ def _of(bound: LowerBound, strength: float) -> LowerBound:
     return replace(bound, epsilon=strength)
 
 
-def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBound:
+def from_scores(
+    present: ArrayLike,
+    absent: ArrayLike,
+    *,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
+) -> LowerBound:
     """Bound from one score per independent run with the canary and without; high means present.
 
     The first half of either, in the order of the runs, chooses the threshold and the second alone
-    is judged: no run counts that decided what to look for. `look` is as in `from_counts`.
+    is judged: no run counts that decided what to look for. Other arguments as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
     if not min(map(len, tried)):
         raise ValueError("Expected two scores or more with the canary and without, got fewer.")
-    bound = LowerBound(epsilon=0.0, method="two_worlds", **look)
+    bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
 
     def errors(runs: tuple[NDArray, ...], threshold: float) -> list[tuple[int, int]]:
         wrong = runs[1] > threshold, runs[0] <= threshold
@@ -134,7 +153,16 @@ def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBoun
     return _of(bound, _strength(bound, *errors(judged, max(thresholds.tolist(), key=worth))))
 
 
-def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> LowerBound:
+def from_guesses(
+    *,
+    canaries: int,
+    guesses: int,
+    correct: int,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
+) -> LowerBound:
     """Bound from guesses about canaries, each in the data with probability 1/2 on its own.
 
     Canaries of one run may help or hinder each other. Those of several runs count as of one. How
@@ -142,38 +170,51 @@ def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> L
     is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where delta
     takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's. All guesses
     may be shown with probability canaries * delta / guesses: where that is not below
-    1 - confidence, nothing is proved. `look` is as in `from_counts`.
+    1 - confidence, nothing is proved. Other arguments are as in `from_counts`.
 
     Examples
     --------
     >>> print(from_guesses(canaries=1000, guesses=100, correct=98, delta=1e-5))
     epsilon > 2.102 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
-    bound = LowerBound(epsilon=0.0, method="one_run", **look)
-    return _proved(bound, [(1.0, {"canaries": canaries, "guesses": guesses, "correct": correct})])
+    bound = LowerBound(0.0, delta, "one_run", confidence, adjacency, assume)
+    return _proved(bound, canaries, [(1.0, guesses, correct)])
 
 
-def _proved(bound: LowerBound, looks: list[tuple[float, dict[str, int]]]) -> LowerBound:
-    """The most that any look at counts proves, each with its share of the false alarms."""
+def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
+    """Bound by that look which proves most: share of the false alarms, guesses and right ones."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proofs = [
-        theorems.refuted_by_guesses(curve, chance=share * (1 - bound.confidence), **counts)
-        for share, counts in looks
+        theorems.refuted_by_guesses(
+            curve,
+            canaries=canaries,
+            guesses=guesses,
+            correct=correct,
+            chance=share * (1 - bound.confidence),
+        )
+        for share, guesses, correct in looks
     ]
     return _of(bound, max(proofs))
 
 
 def one_run(
-    included: ArrayLike, scores: ArrayLike, *, guesses: tuple[int, int] | None = None, **look: Any
+    included: ArrayLike,
+    scores: ArrayLike,
+    *,
+    guesses: tuple[int, int] | None = None,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
 ) -> LowerBound:
     """Bound from a score for each canary, of one run or of several; high means included.
 
-    `guesses` are how many of the highest scores are guessed to be included, and how many of the
-    lowest left out, both fixed before anybody looks. Without it they are those of a plan that
-    knows the number of canaries, delta and confidence alone: near the best for Gaussian noise of an
-    epsilon between 1 and 8, with nine tenths of the false alarms, and two larger numbers for
-    programs that leak more, with a twentieth each. `look` is as in `from_counts`.
+    `guesses` are (highest, lowest): how many of the highest scores are guessed to be included and
+    how many of the lowest left out, both fixed before anybody looks. Without it they are those of a
+    plan that knows the number of canaries, delta and confidence alone: near the best for Gaussian
+    noise of an epsilon between 1 and 8, with nine tenths of the false alarms, and two larger
+    numbers for programs that leak more, with a twentieth each. The others are as in `from_counts`.
 
     Of equal scores, each guess counts as wrong where it can. No order of them has fewer right
     guesses, among others one that is drawn without knowing who is in, which the theorem is about.
@@ -182,17 +223,16 @@ def one_run(
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:
         raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
-    bound = LowerBound(epsilon=0.0, method="one_run", **look)
+    bound = LowerBound(0.0, delta, "one_run", confidence, adjacency, assume)
     plan = [(1.0, *guesses)] if guesses else _planned(len(x), bound.delta, 1 - bound.confidence)
     # Included ones first: left out if they are among the lowest, and not among the highest.
     ordered = bits[np.lexsort((~bits, x))]
     looks = []
     for share, highest, lowest in plan:
-        validate.integer(minimum=0, **{"guesses[0]": highest, "guesses[1]": lowest})
+        validate.integer(minimum=0, highest=highest, lowest=lowest)
         correct = int(np.sum(ordered[len(x) - highest :]) + np.sum(~ordered[:lowest]))
-        counts = {"canaries": len(x), "guesses": highest + lowest, "correct": correct}
-        looks.append((share, counts))
-    return _proved(bound, looks)
+        looks.append((share, highest + lowest, correct))
+    return _proved(bound, len(x), looks)
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:

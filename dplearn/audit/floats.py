@@ -6,15 +6,11 @@ rounds; what comes out depends in its last bits on the value that was to be hidd
 
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.ground import validate
-
-# Digits of a logarithm before it is rounded to a double: correctly but for one in 10^20.
-_DIGITS = Context(prec=40)
 
 
 def laplace_by_inversion(
@@ -38,7 +34,7 @@ def laplace_by_inversion(
 def reachable(
     outputs: ArrayLike, release: Callable[[NDArray], NDArray], *, bits: int = 53
 ) -> NDArray[np.bool_]:
-    """Whether a program gives each output for one of the uniform numbers k / 2^bits.
+    """True for each output that a program gives for one of the uniform numbers k / 2^bits.
 
     The answers are exact: the last place on the grid whose release is below is found by bisection,
     and its neighbours are looked at. An output that is reached from one value and not from its
@@ -71,50 +67,13 @@ def reachable(
     return np.any(release(np.ldexp(near.astype(float), -bits)) == outputs[..., None], axis=-1)
 
 
-def snapped_laplace(
-    value: ArrayLike, *, scale: float, bound: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Clamped values plus Laplace noise, rounded to multiples of a power of two, and clamped.
-
-    Uniform numbers come from all doubles between 0 and 1, each with its own chance; the grid is
-    the smallest power of two that is not below `scale`, so the last bits are gone. Its guarantee,
-    for whoever does not know the numbers of `rng`, and its limits are those of `snapped_epsilon`
-    (Mironov 2012, Section 5.2).
-
-    Examples
-    --------
-    >>> snapped_laplace([0.3, 99.0], scale=1.5, bound=9.0, rng=np.random.default_rng(0))
-    array([4., 8.])
-    """
-    snapped_epsilon(scale=scale, bound=bound)
-    value = np.clip(np.asarray(value, dtype=float), -bound, bound)
-    drawn = [(x, _uniform(rng), 2 * int(rng.integers(2)) - 1) for x in value.flat]
-    return np.reshape([snapped(*one, scale, bound) for one in drawn], value.shape)
-
-
-def snapped(value: float, uniform: float, sign: int, scale: float, bound: float) -> float:
-    """What is released for one clamped value, one uniform number and one sign."""
-    logarithm = float(_DIGITS.ln(Decimal(uniform)))
-    grid = math.ldexp(1.0, math.ceil(math.log2(scale)))
-    places = (value + sign * scale * logarithm) / grid
-    whole = math.floor(places)
-    nearest = (whole + (places - whole >= 0.5)) * grid
-    return min(max(nearest, -bound), bound)
-
-
-def _uniform(rng: np.random.Generator) -> float:
-    """A double in (0, 1), with the chance of the real numbers between it and the next."""
-    exponent = 1
-    while rng.integers(2):
-        exponent += 1
-    return math.ldexp(float(rng.integers(2**52, 2**53)), -52 - exponent)
-
-
 def snapped_epsilon(*, scale: float, bound: float) -> float:
-    r"""Epsilon of `snapped_laplace` for values that differ by at most 1, at delta = 0.
+    r"""Epsilon of snapped Laplace noise for values that differ by at most 1, at delta = 0.
 
-    It is :math:`(1 + 2^{-49} B)/\lambda`, an upper bound, and not :math:`1/\lambda`, where values
-    are clamped to [-B, B] and :math:`\lambda < B < 2^{46}\lambda` (Mironov 2012, Theorem 1).
+    A snapped release is a clamped value plus noise of this scale, made of all doubles between 0 and
+    1, rounded to multiples of the smallest power of two that is not below the scale, and clamped.
+    Epsilon is :math:`(1 + 2^{-49} B)/\lambda`, an upper bound, and not :math:`1/\lambda`, where
+    values are clamped to [-B, B] and :math:`\lambda < B < 2^{46}\lambda` (Mironov 2012, Theorem 1).
 
     Examples
     --------

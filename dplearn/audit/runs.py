@@ -10,27 +10,48 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.audit.bounds import LowerBound, from_scores, one_run
+from dplearn.audit.bounds import Assumption, LowerBound, from_scores, one_run
 from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
 from dplearn.sweeps import sweep
 
 # train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.
 Train = Callable[[NDArray[np.bool_], int], Any]
-_LOOK = {"guesses", "confidence", "adjacency", "assume"}
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Canaries of all runs, each array of shape (runs, canaries)."""
+    """Canaries of all runs, which were in and their scores, each of shape (runs, canaries).
+
+    Examples
+    --------
+    >>> def train(included, seed):  # each canary with a quarter of the noise that is claimed
+    ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
+    >>> print(observe(train, canaries=2000, progress=False).bound(delta=1e-5))
+    epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
+    """
 
     included: NDArray[np.bool_]
     scores: NDArray[np.float64]
 
-    def bound(self, *, guesses: tuple[int, int] | None = None, **look: Any) -> LowerBound:
-        """What they prove: two worlds for one canary a run, else `one_run` on all of them."""
-        if self.included.shape[1] > 1 or guesses is not None:
-            return one_run(self.included, self.scores, guesses=guesses, **look)
-        return from_scores(self.scores[self.included], self.scores[~self.included], **look)
+    def bound(
+        self,
+        *,
+        delta: float,
+        guesses: tuple[int, int] | None = None,
+        confidence: float = 0.999,
+        adjacency: Adjacency = "add_remove",
+        assume: Assumption = "any",
+    ) -> LowerBound:
+        """Bound that they prove: of two worlds for one canary a run, else of `one_run` on all.
+
+        How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
+        something shows has no confidence left. Arguments are those of `one_run`.
+        """
+        judge = partial(one_run, self.included, self.scores, guesses=guesses)
+        if self.included.shape[1] == 1 and guesses is None:
+            judge = partial(from_scores, self.scores[self.included], self.scores[~self.included])
+        return judge(delta=delta, confidence=confidence, adjacency=adjacency, assume=assume)
 
 
 class _Run(NamedTuple):
@@ -43,7 +64,7 @@ class _Run(NamedTuple):
 
     @property
     def drawn(self) -> tuple[NDArray[np.bool_], int]:
-        """Which canaries are in, each with probability 1/2, and the seed of all else."""
+        """Truth values of the canaries that are in, by fair coins, and the seed of all else."""
         rng = np.random.default_rng([self.seed, self.number])
         return rng.random(self.canaries) < 0.5, int(rng.integers(2**31))
 
@@ -59,9 +80,9 @@ def observe(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
-    """Run `train(included, seed)` so often; each canary is in a run with probability 1/2.
+    """Observations of `runs` calls of `train(included, seed)`, each canary in by a fair coin.
 
-    It returns one score per canary, higher where it rather was in, or anything of which
+    `train` returns one score per canary, higher where it rather was in, or anything of which
     `score(result)` makes them. The audit's level rests on the bits of `included` alone: `train`
     must use them for nothing but the data. All follows from `seed`.
 
@@ -88,22 +109,3 @@ def _scores(train: Train, score: Callable[[Any], ArrayLike] | None, run: _Run) -
             f"and {np.sum(~np.isfinite(array))} that are not finite."
         )
     return array.tolist()
-
-
-def audit(train: Train, *, canaries: int, delta: float, **options: Any) -> LowerBound:
-    """What the outputs of `train` prove about its epsilon: `observe`, then one look.
-
-    How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
-    something shows has no confidence left. Options are those of `observe`, `guesses` as in
-    `one_run`, and confidence (default 0.999), adjacency ("add_remove") and assume ("any").
-
-    Examples
-    --------
-    >>> def train(included, seed):  # each canary with a quarter of the noise that is claimed
-    ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
-    >>> print(audit(train, canaries=2000, delta=1e-5, progress=False))
-    epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
-    """
-    look = {name: options.pop(name) for name in _LOOK & set(options)}
-    seen = observe(train, canaries=canaries, **options)
-    return seen.bound(delta=delta, **look)

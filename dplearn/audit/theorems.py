@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from scipy.special import betaincinv, ndtr, ndtri
 
@@ -33,18 +32,20 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
 
 
 def least_of_dp(epsilon: float, delta: float) -> Least:
-    """The least Q(E) under (epsilon, delta)-DP, for P(E) in [0, 1]."""
+    """Function from P(E) in [0, 1] to the least Q(E) under (epsilon, delta)-DP."""
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
 
 
 def least_of_gaussian(mu: float) -> Least:
-    """The least Q(E) under mu-GDP, for P(E) in [0, 1]."""
+    """Function from P(E) in [0, 1] to the least Q(E) under mu-GDP."""
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
-def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance: float) -> bool:
-    """Whether so many right guesses may have this chance, or more, under the curve.
+def allows_guesses(
+    least: Least, *, canaries: int, guesses: int, correct: int, chance: float
+) -> bool:
+    """True where the curve allows so many right guesses with this chance, or a larger one.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """
@@ -63,7 +64,7 @@ def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """The largest strength that is refuted, seen to be; 0 if none is."""
+    """Largest strength, such as an epsilon, that was seen to be refuted; 0 if none is."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0
@@ -75,6 +76,14 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
     return low
 
 
-def refuted_by_guesses(curve: Callable[[float], Least], **counts: Any) -> float:
-    """The largest strength whose curve makes so many right guesses rarer; see `reachable`."""
-    return largest_refuted(lambda strength: not reachable(curve(strength), **counts))
+def refuted_by_guesses(
+    curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
+) -> float:
+    """Largest strength whose curve makes so many right guesses rarer than a chance; 0 if none."""
+
+    def refutes(strength: float) -> bool:
+        return not allows_guesses(
+            curve(strength), canaries=canaries, guesses=guesses, correct=correct, chance=chance
+        )
+
+    return largest_refuted(refutes)

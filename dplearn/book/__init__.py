@@ -7,7 +7,7 @@ the chapters refuse what lies outside their hypothesis.
 from typing import Any
 
 from dplearn.book.chapters import book
-from dplearn.book.kit.checks import Case, compare, drawn, side_of
+from dplearn.book.kit.checks import Case, compare, side_of, starting_points
 from dplearn.book.kit.entry import Formula, Interval, Misprint
 from dplearn.book.kit.verdicts import Refutation, Verification, refute, verify
 
@@ -20,9 +20,9 @@ __all__ = [
     "Verification",
     "book",
     "compare",
-    "drawn",
     "refute",
     "side_of",
+    "starting_points",
     "verify",
 ]
 

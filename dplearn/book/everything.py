@@ -24,7 +24,7 @@ def all_ids() -> list[str]:
     return [*book, *published()]
 
 
-def check(id: str, *, searches: int = SEARCHES) -> list[Result]:
+def results_of(id: str, *, searches: int = SEARCHES) -> list[Result]:
     """Verify one entry and refute its misprints, or compute one published figure."""
     if id not in book:
         return [check_figure(id)]
@@ -54,16 +54,7 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
     >>> [result.status for result in check_all(["G-A8"])]
     ['verified', 'refuted', 'refuted']
     """
-    one = partial(check, searches=searches)
-    return chain.from_iterable(map(one, _chosen(ids)) if ids else _in_parallel(one))
-
-
-def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        yield from pool.map(one, all_ids())
-
-
-def _chosen(ids: Sequence[str]) -> list[str]:
+    one = partial(results_of, searches=searches)
     every = all_ids()
     chosen: dict[str, None] = {}
     for id in ids:
@@ -72,7 +63,12 @@ def _chosen(ids: Sequence[str]) -> list[str]:
             near = difflib.get_close_matches(id, every, n=3, cutoff=0.0)
             raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")
         chosen |= dict.fromkeys(matching)
-    return list(chosen)
+    return chain.from_iterable(map(one, chosen) if ids else _in_parallel(one))
+
+
+def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield from pool.map(one, all_ids())
 
 
 def as_text(result: Result) -> str:
@@ -106,7 +102,7 @@ def as_row(result: Result) -> dict[str, Any]:
         row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
         row |= {"unsafe": result.unsafe, "safe_side": result.safe_side, "harmless": result.harmless}
         row |= {"counterexample": _case(result.counterexample), "worst": _case(result.worst)}
-    return plain(row)
+    return as_json(row)
 
 
 def _case(case: Case | None) -> dict[str, Any] | None:
@@ -116,11 +112,11 @@ def _case(case: Case | None) -> dict[str, Any] | None:
     return {"parameters": case.parameters, "value": case.value, "truth": truth, "text": str(case)}
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Lists, dicts and numbers for JSON; inf and nan become None."""
     if isinstance(value, Mapping):
-        return {name: plain(x) for name, x in value.items()}
+        return {name: as_json(x) for name, x in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
-        return [plain(x) for x in value]
+        return [as_json(x) for x in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

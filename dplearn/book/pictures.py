@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dplearn.book import Case, Formula, Refutation, book, compare, drawn, side_of
+from dplearn.book import Case, Formula, Refutation, book, compare, side_of, starting_points
 from dplearn.book.everything import refutation
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
-from dplearn.book.spoken import Words
+from dplearn.book.spoken import Wording
 
 # Points that a picture may begin at; half of them are corners.
 _DRAWN = 24
@@ -26,7 +26,7 @@ _POINTS = 33
 Ends = tuple[float, float]
 
 
-class Region(NamedTuple):
+class Stretch(NamedTuple):
     """An interval of the x axis; kind is outside, unsafe, safe or wrong."""
 
     left: float
@@ -44,7 +44,7 @@ class Curve:
     high: Sequence[float]
     own: Sequence[float] = ()  # the formula beside its wrong variant
     claimed: bool = False  # whether the value is that of a wrong variant
-    regions: Sequence[Region] = ()
+    regions: Sequence[Stretch] = ()
     ends: tuple[float, float]  # of the x axis
     log_x: bool = False
     ticks: Sequence[str] = ()  # words for 0, 1, and so on, where x counts steps towards a limit
@@ -62,7 +62,7 @@ class Cloud:
     kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
 
 
-class Point(NamedTuple):
+class Comparison(NamedTuple):
     """One comparison; nan and "" where there is none."""
 
     inside: bool
@@ -78,17 +78,17 @@ class Picture(NamedTuple):
     """What is drawn, the points behind it, and whether all of them are there."""
 
     drawn: Any  # a Curve or a Cloud
-    points: list[Point]
+    points: list[Comparison]
     complete: bool
 
-    def headline(self, place: "Place", words: Words) -> str:
+    def headline(self, place: "View", words: Wording) -> str:
         """What it shows, in one line."""
         verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
         return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
 
 
 @dataclass(frozen=True)
-class Place:
+class View:
     """An entry or a wrong variant ("none": the entry itself), and all its parameters.
 
     Those that are not set come from the example, or from a random draw of this rank.
@@ -107,7 +107,9 @@ class Place:
     @property
     def parameters(self) -> Parameters:
         """All of them; what is made of others is made again where these have changed."""
-        return _changed(self.claim, start(self.id, self.misprint, self.draw), dict(self.settings))
+        return _changed(
+            self.claim, first_parameters(self.id, self.misprint, self.draw), dict(self.settings)
+        )
 
     @property
     def inside(self) -> bool:
@@ -132,7 +134,7 @@ class Place:
         theirs = {*self.claim.parameters}
         return bool(misprint.claim) and not misprint.oracle and {*entry.parameters} <= theirs
 
-    def at(self, name: str, value: Any) -> "Place":
+    def at(self, name: str, value: Any) -> "View":
         """The same place with one parameter changed."""
         return replace(self, settings=tuple({**dict(self.settings), name: value}.items()))
 
@@ -170,10 +172,10 @@ def refuted(
 
 
 @lru_cache(maxsize=1024)
-def start(id: str, misprint: str = "none", draw: int = 0) -> Parameters:
+def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Parameters:
     """The counterexample, the first example or the middle of the domain; or a random point."""
     claim = shown(id, misprint)
-    points = drawn(claim, points=_DRAWN)
+    points = starting_points(claim, points=_DRAWN)
     limit = {name: values[-1] for name, values in (claim.along or {}).items()}
     # The corners come first, what is drawn at random last.
     random = {**points[-1 - draw % len(points)], **limit}
@@ -210,9 +212,7 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         return None
 
 
-def curve(
-    place: Place, name: str, *, seconds: float = math.inf, most: int | None = None
-) -> Picture:
+def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
     """The picture along one parameter, of as many points as fit into so many seconds.
 
     Of `most` points, where it is given and the parameter does not run towards a limit.
@@ -222,7 +222,7 @@ def curve(
     log = isinstance(domain, Log)
     grid = list(limit) if limit else _grid(domain)
     order = range(len(grid)) if limit else _order(len(grid))[:most]
-    in_time = _in_time(lambda k: point(place.at(name, grid[k])), order, seconds)
+    in_time = _in_time(lambda k: comparison_at(place.at(name, grid[k])), order, seconds)
     points = [in_time[k] for k in sorted(in_time)]
     x = [float(k if limit else grid[k]) for k in sorted(in_time)]
     ends = (-0.5, len(grid) - 0.5) if limit else (float(grid[0]), float(grid[-1]))
@@ -271,8 +271,8 @@ def _order(count: int) -> list[int]:
 
 
 def _in_time(
-    make: Callable[[int], Point], order: Iterable[int], seconds: float
-) -> dict[int, Point]:
+    make: Callable[[int], Comparison], order: Iterable[int], seconds: float
+) -> dict[int, Comparison]:
     """Points in an order until the time is over."""
     began, made = time.perf_counter(), {}
     for k in order:
@@ -283,7 +283,7 @@ def _in_time(
 
 
 @lru_cache(maxsize=20_000)
-def point(place: Place) -> Point:
+def comparison_at(place: View) -> Comparison:
     """Value and truth at one place."""
     claim, parameters, entry = place.claim, place.parameters, book[place.id]
     own = _value(entry, parameters) if place.beside else math.nan
@@ -294,7 +294,7 @@ def point(place: Place) -> Point:
     if any(_attempt(c.accepts, parameters) for c in able):
         case = _attempt(compare, replace(claim, along=None), parameters)
     if case is None:
-        return Point(place.inside, _value(claim, parameters), own=own)
+        return Comparison(place.inside, _value(claim, parameters), own=own)
     # On the way to a limit nothing is right or wrong.
     judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
     judged = judged and _attempt(claim.accepts, parameters)
@@ -306,17 +306,17 @@ def _value(formula: Formula, parameters: Parameters) -> float:
     return math.nan if value is None else float(value)
 
 
-def _compared(claim: Formula, case: Case, judged: bool = True) -> Point:
+def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
     """A comparison; its verdict is right or wrong, and then unsafe or safe where that is known."""
     side = side_of(claim, case) if judged else ""
     verdict = side
     if side not in ("", "right"):
         known = claim.unsafe is not None and side != "none"
         verdict = ("unsafe" if side == claim.unsafe else "safe") if known else "wrong"
-    return Point(True, case.value, case.truth.low, case.truth.high, case.slack, verdict)
+    return Comparison(True, case.value, case.truth.low, case.truth.high, case.slack, verdict)
 
 
-def _star(place: Place, name: str, limit: Any, log: bool) -> tuple[float, float] | None:
+def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] | None:
     """The counterexample, while the picture runs through it."""
     if place.misprint == "none" or place.draw:
         return None
@@ -328,18 +328,18 @@ def _star(place: Place, name: str, limit: Any, log: bool) -> tuple[float, float]
     return (float(x), case.value) if (0 if log else -math.inf) < x < math.inf else None
 
 
-def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Region]:
+def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Stretch]:
     """Neighbouring intervals of one kind as one band; "" is none."""
-    regions: list[Region] = []
+    regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
         if regions and kind == regions[-1].kind and regions[-1].right == left:
             regions[-1] = regions[-1]._replace(right=right)
         elif kind:
-            regions.append(Region(left, right, kind))
+            regions.append(Stretch(left, right, kind))
     return regions
 
 
-def cloud(place: Place, words: Words, *, seconds: float = math.inf) -> Picture:
+def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
     """The points from which `verify` and `refute` begin their first search, as `curve`."""
     places = _design(place.id, place.misprint)
     made = _in_time(lambda k: _of_design(place.id, place.misprint, k), range(len(places)), seconds)
@@ -356,20 +356,20 @@ def cloud(place: Place, words: Words, *, seconds: float = math.inf) -> Picture:
 
 @lru_cache(maxsize=1024)
 def _design(id: str, misprint: str) -> list[Parameters]:
-    return drawn(shown(id, misprint))
+    return starting_points(shown(id, misprint))
 
 
 @lru_cache(maxsize=20_000)
-def _of_design(id: str, misprint: str, k: int) -> Point:
+def _of_design(id: str, misprint: str, k: int) -> Comparison:
     claim = shown(id, misprint)
     case = _attempt(compare, claim, _design(id, misprint)[k])
-    return Point(True) if case is None else _compared(claim, case)
+    return Comparison(True) if case is None else _compared(claim, case)
 
 
-def as_python(formula: Formula) -> str:
+def example_code(formula: Formula) -> str:
     """Lines that import the function and call it; the result stands in a comment."""
     printed, function = formula.printed, formula.function
-    parameters = printed[0].parameters if printed else start(formula.id)
+    parameters = printed[0].parameters if printed else first_parameters(formula.id)
     names = inspect.signature(function).parameters
     plain = lambda x: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
     handed = ", ".join(f"{n}={plain(parameters[n])!r}" for n in names if n in parameters)

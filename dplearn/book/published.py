@@ -84,25 +84,22 @@ def check_figure(id: str) -> Figure:
     value = computed(row)
     if math.isnan(value):
         return Figure(**about, status="not computed")
-    distance, printed = abs(value / number(row["published"]) - 1), as_printed(value, row)
+    distance, printed = abs(value / number(row["published"]) - 1), reproduces(value, row)
     claimed = row["relation"] not in ("=", "~") and printed
+    # One percent, up to the rounding of the printed figure.
+    half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
+    right = {
+        "reproduces": printed,
+        "within_one_percent": not printed and distance <= 0.01 + half,
+        "does_not_reproduce": distance > 0.01 or not printed,
+    }
     return Figure(
         **about,
-        status="verified" if _verdict_is_right(distance, printed, row) else "failed",
+        status="verified" if right[row["verdict"]] else "failed",
         value=value,
         worst_slack=0.0 if claimed else -distance,
         seconds=time.perf_counter() - began,
     )
-
-
-def _verdict_is_right(distance: float, printed: bool, row: Row) -> bool:
-    if row["verdict"] == "reproduces":
-        return printed
-    if row["verdict"] == "within_one_percent":
-        # One percent, up to the rounding of the printed figure.
-        half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
-        return not printed and distance <= 0.01 + half
-    return distance > 0.01 or not printed
 
 
 def number(text: str) -> float:
@@ -229,19 +226,19 @@ def computed(row: Row) -> float:
     return math.nan
 
 
-def shown(text: str) -> int:
+def digits_of(text: str) -> int:
     """Significant digits of a number as written."""
     return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
 
 
-def as_printed(value: float, row: Row) -> bool:
+def reproduces(value: float, row: Row) -> bool:
     """Whether a value agrees with the figure by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
         return value <= published
     if row["relation"] in (">", ">="):
         return value >= published
-    digits = min(int(row["digits"]), shown(row["computed"]))
+    digits = min(int(row["digits"]), digits_of(row["computed"]))
     close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
     # "about 1" promises a first digit, everything else one percent.
     return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

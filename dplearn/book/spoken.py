@@ -89,7 +89,7 @@ def signature(formula: Formula) -> str:
 
 
 @dataclass(frozen=True)
-class Words:
+class Wording:
     """Sentences about entries; `translated` puts each, and its values, into a language."""
 
     translated: Callable[..., str] = english

@@ -6,7 +6,7 @@ import { Pair, ULP } from "./pair.js";
 
 /** @typedef {import("./pair.js").Row} Row */
 // Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
-const WIDTH = 0.25;
+const WIDTH = 0.2;
 const STEP = 0.5;
 const CENTRES = Array.from({ length: 18 }, (_, k) => STEP * (k + 0.5));
 const LOG_PART = Math.log(STEP / Math.sqrt(2 * Math.PI));
@@ -96,11 +96,14 @@ export class Quiet {
     let placed = null;
     for (let i = 0; i < 7 && rows.every((row) => row.epsilon > 1e-9); i++) {
       this._move(0.5 * (low + high));
-      const bounds = rows.map((row) => {
-        const least = 0.95 * row.epsilon;
-        return { least, log: this._logDelta(row, least, logTau + row.logDelta) };
+      /** @type {{least: number, log: number}[]} */
+      const bounds = [];
+      const met = rows.every((row) => {
+        const [least, aim] = [0.95 * row.epsilon, logTau + row.logDelta];
+        const log = this._logDelta(row, least, aim);
+        bounds.push({ least, log });
+        return log <= aim;
       });
-      const met = bounds.every(({ log }, j) => log <= logTau + rows[j].logDelta);
       if (met) [low, placed] = [this.x0, bounds];
       else high = this.x0;
     }

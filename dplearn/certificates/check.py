@@ -47,11 +47,11 @@ _RUNS = {
 
 
 class NotProvedError(Exception):
-    """What a certificate says does not follow from it."""
+    """Error: what a certificate says does not follow from its numbers."""
 
 
 def check(text: str) -> str:
-    """The statement that a certificate proves; NotProvedError says why it does not."""
+    """Sentence that a certificate proves; NotProvedError says why it proves none."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         certificate = json.loads(text, object_pairs_hook=_object)
@@ -74,7 +74,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
     if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
         _expect({"remove", "add"}, proofs)
-        pairs = {side: SampledGaussian(run, side, proofs[side]) for side in proofs}
+        pairs = {side: SampledRun(run, side, proofs[side]) for side in proofs}
         enclose = lambda side, end: pairs[side].delta(end)
     else:
         law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
@@ -89,8 +89,8 @@ def _check(certificate: Mapping[str, Any]) -> str:
     return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"
 
 
-class SampledGaussian:
-    """One order of the neighbours; `delta` encloses delta_T."""
+class SampledRun:
+    """Runs of a sampled Gaussian in one order of the neighbours; `delta` encloses delta_T."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])

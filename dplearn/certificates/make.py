@@ -122,7 +122,7 @@ def _contour(
     period = 1.05 * table.period((need, at_zero), tilt)
     line = Line(table.pair, tilt)
     size = float(row[0]) * line.log_m - tilt * epsilon
-    bound, (cut,) = line.cutoffs(row, np.array([size]) + at_zero)
+    bound, (cut,), _ = line.cutoffs(row, np.array([size]) + at_zero)
     if not cut * period < _LONGEST:
         raise NotProvedError("its contour is too long")
     logs = bound.log_size - cut * bound.angle

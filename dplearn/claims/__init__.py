@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from dplearn.book.kit.written import read, split
+from dplearn.book.kit.written import claim_of, right_side
 from dplearn.claims import _search as search
 from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
@@ -33,8 +33,8 @@ __all__ = [
     "Verdict",
     "aliases",
     "canonical",
-    "check",
     "setting",
+    "verdict_on",
 ]
 
 # What survey, search for the worst, border and map may cost at most.
@@ -45,7 +45,7 @@ _CONSTANT = re.compile(r"[cC]_?\d?")
 _WITH_ORDER = ("epsilon", "delta", "sigma")
 
 
-def check(
+def verdict_on(
     claim: str,
     *,
     quantity: str,
@@ -57,9 +57,9 @@ def check(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
-    The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written.read`
-    reads it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or
-    c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
+    The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written` reads
+    it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or c2 is
+    fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
     that suffices for (epsilon, delta); ``"rdp"``, the Rényi divergence of one step at order alpha;
     or ``"amplified_epsilon"`` of a Poisson sample at rate q of what has epsilon. The mechanism `of`
@@ -78,7 +78,7 @@ def check(
 
     Examples
     --------
-    >>> found = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
+    >>> found = verdict_on("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
     >>> found.status, found.closest.id
     ('violated', 'G-B4')
     >>> found.simplest.parameters
@@ -87,7 +87,7 @@ def check(
     8.42
     """
     validate.positive(effort=effort)
-    _, about, side = split(claim)
+    _, about, side = claim_of(claim)
     quantity, relation = about or quantity, cast("Relation", side or relation)
     validate.one_of(("upper", "lower", "equal"), relation=relation)
     trial = _trial(claim, quantity, of, relation, fixed or {})
@@ -124,7 +124,7 @@ def _trial(
     """The question in canonical names; one step where the claim does not count them."""
     truth = subject(quantity, of)
     names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
-    expression = read(claim, aliases(names))
+    expression = right_side(claim, aliases(names))
     constants = {
         n: value
         for n, value in fixed.items()
@@ -153,7 +153,7 @@ def _counterexamples(
         return None, None
     simple = search.simplest(trial, tried)
     top, violated = search.climb(trial, tried.point(int(np.argmax(bad))), purse=purse)
-    worst = search.verified(trial, top.parameters) if violated else None
+    worst = search.confirmed(trial, top.parameters) if violated else None
     return simple or worst, worst or simple
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dplearn.book.kit.expression import Expression
 from dplearn.claims._closest import SAME
 from dplearn.claims._parameters import Parameter, canonical, product
-from dplearn.claims._truth import FINER, Points, Purse, Subject, brackets
+from dplearn.claims._truth import FINER, Points, Purse, Subject, ends_at
 from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
 
 _SHARP = 1e-7
@@ -46,7 +46,7 @@ class Trial:
         rtol = _SHARP if sharp or self.relation == "equal" else self.truth.rough
         proof = replace(self.truth, bracket=self.truth.proof or self.truth.bracket)
         truth = proof if sharp else self.truth
-        lower, upper = brackets(truth, points, rtol=rtol, purse=purse, order=order)
+        lower, upper = ends_at(truth, points, rtol=rtol, purse=purse, order=order)
         # All quantities are >= 0: a claim below that says 0.
         stated, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
         unsure = np.where(np.isfinite(rounding), rounding, np.inf) + _LEAST
@@ -127,12 +127,12 @@ def simplest(trial: Trial, tried: Tried) -> Point | None:
     for index in np.argsort(cost, kind="stable")[:5]:
         if cost[index] == np.inf:
             break
-        if point := verified(trial, tried.point(int(index)).parameters):
+        if point := confirmed(trial, tried.point(int(index)).parameters):
             return point
     return None
 
 
-def verified(trial: Trial, parameters: Mapping[str, float]) -> Point | None:
+def confirmed(trial: Trial, parameters: Mapping[str, float]) -> Point | None:
     """The point, if it is a counterexample at full accuracy."""
     # For the one that is reported there is always enough.
     again = trial.try_(one(parameters), purse=Purse(math.inf), sharp=True)

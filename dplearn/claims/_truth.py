@@ -83,7 +83,7 @@ class Purse:
         return enough
 
 
-def brackets(
+def ends_at(
     truth: Subject,
     points: Points,
     *,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dplearn.book.everything import plain
+from dplearn.book.everything import as_json
 from dplearn.claims._closest import Closest
 from dplearn.ground.guarantee import round_down, round_up
 
@@ -38,7 +38,7 @@ class Point:
         elif self.claimed >= self.lower:
             truth = f"the truth lies in [{round_down(self.lower)}, {round_up(self.upper)}]"
         times = f" (claim / truth = {self.ratio:.3g})" if math.isfinite(self.ratio) else ""
-        return f"{at(self.parameters)}: claimed {self.claimed:.4g}, {truth}{times}"
+        return f"{in_words(self.parameters)}: claimed {self.claimed:.4g}, {truth}{times}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class Verdict:
         return told
 
     def _headline(self) -> str:
-        held = f" with {at(self.fixed)}" if self.fixed else ""
+        held = f" with {in_words(self.fixed)}" if self.fixed else ""
         words = {"epsilon": "total epsilon", "sigma": "sigma needed"}
         about = words.get(self.quantity, self.quantity).replace("_", " ")
         who = self.of.replace("_", " ")
@@ -142,7 +142,7 @@ class Verdict:
         if region.turns is None:
             return text + "."
         others = {k: v for k, v in self.simplest.parameters.items() if k != region.parameter}
-        place = f" for {at(others)}" if others else ""
+        place = f" for {in_words(others)}" if others else ""
         return f"{text}; it begins to fail at {region.parameter} = {region.turns:.4g}{place}."
 
     def _loose(self) -> str:
@@ -160,9 +160,9 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers for JSON, with the status; inf and nan become None."""
-        return plain({"status": self.status, **dataclasses.asdict(self)})
+        return as_json({"status": self.status, **dataclasses.asdict(self)})
 
 
-def at(parameters: Mapping[str, float]) -> str:
+def in_words(parameters: Mapping[str, float]) -> str:
     """Parameters and their values in words."""
     return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())

@@ -25,6 +25,9 @@ class Complaint(Exception):
         super().__init__(message)
         self.kind = kind
 
+    def __repr__(self) -> str:
+        return f"Complaint({str(self)!r}, {self.kind!r})"
+
 
 class Stop(BaseException):
     """Ends a thread that takes too long; `except Exception` does not catch it."""

@@ -1,8 +1,10 @@
-"""Read what a student typed as a number, and write numbers for students."""
+"""Read what a student typed as a number, and write numbers for students.
 
+This room runs in the Python of a page, too, which has no NumPy.
+"""
+
+import math
 from typing import Any
-
-import numpy as np
 
 _LONGEST = 88  # characters of a value in a counterexample
 
@@ -13,31 +15,50 @@ def read_number(value: Any) -> tuple[float | None, str]:
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):
         return None, "this is a function; call it and pass the number it returns."
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(unpacked(value), bool):
         return None, f"{value} is a truth value; a number is expected."
     try:
-        array = as_array(value)
+        numbers = as_floats(value)
     except OverflowError:
         return None, "this number is larger than 1e308; write one that a float can hold."
     except (TypeError, ValueError, RuntimeError):
         return None, f"{type(value).__name__} is no number; write one such as 0.25."
-    if array.size != 1:
-        return None, f"one number is expected, these are {array.size}."
-    number = float(array.reshape(()))
-    if np.isnan(number):
+    if math.prod(shape := shape_of(numbers)) != 1:
+        return None, f"one number is expected, these are {math.prod(shape)}."
+    for _ in shape:
+        (numbers,) = numbers
+    if math.isnan(numbers):
         return None, "nan is not a number; look for 0/0 or the log of a negative number."
-    return number, ""
+    return numbers, ""
 
 
-def as_array(value: Any) -> np.ndarray:
-    """The numbers in `value`, a tensor with a gradient among what is understood."""
-    return np.asarray(value.detach() if hasattr(value, "detach") else value, dtype=float)
+def as_floats(value: Any) -> Any:
+    """The number in `value`, or nested lists of them; an array or a tensor is understood."""
+    value = unpacked(value.detach() if hasattr(value, "detach") else value)
+    if not isinstance(value, (list, tuple, range)):
+        return float(value)
+    rows = [as_floats(each) for each in value]
+    if len({shape_of(row) for row in rows}) > 1:
+        raise ValueError("Expected rows of equal shape.")
+    return rows
+
+
+def unpacked(value: Any) -> Any:
+    """An array as lists and its numbers as Python's; other values as they are."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def shape_of(numbers: Any) -> tuple[int, ...]:
+    """The shape of what `as_floats` returns."""
+    if not isinstance(numbers, list):
+        return ()
+    return (len(numbers), *(shape_of(numbers[0]) if numbers else ()))
 
 
 def written(number: float) -> str:
     """A number in four digits, and whole numbers below a million in full."""
     whole = abs(number) < 1e6 and number == round(number)
-    return f"{number:.0f}" if whole else f"{number:.4g}"
+    return f"{number + 0.0:.0f}" if whole else f"{number:.4g}"
 
 
 def written_value(value: Any, digits: int = 6) -> str:
@@ -47,13 +68,12 @@ def written_value(value: Any, digits: int = 6) -> str:
 
 
 def _in_digits(value: Any, digits: int) -> str:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
+    value = unpacked(value)
     if isinstance(value, (set, frozenset)):
         return f"{{{', '.join(sorted(_in_digits(each, digits) for each in value))}}}"
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, bool):
         return str(value)
-    if isinstance(value, (int, float, np.number)):
+    if isinstance(value, (int, float)):
         return f"{value:.{digits}g}" if abs(value) < 1e15 or value != value else str(value)
     if isinstance(value, dict):
         rows = (f"{_in_digits(k, digits)}: {_in_digits(v, digits)}" for k, v in value.items())

@@ -37,7 +37,7 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Reply:
     """What a check says about one answer; repeated, it says the plainer `messages`."""
 
     outcome: Outcome
@@ -73,28 +73,28 @@ class Exercise:
     hints: tuple[str, ...]  # for what no listed slip explains, from a nudge to the point
     rtol: float = 2e-3  # of every comparison
 
-    def verdict(self, answer: Any) -> Verdict:
-        """Verdict on `answer`, which may be anything at all."""
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
         if answer is None:
             todo = "put your number in place of None and run the cell again."
-            return Verdict("open", f"{self.key} not answered yet", (todo,))
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         number, problem = read_number(answer)
         if number is None:
-            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
         if self._is(number, self.right):
-            return Verdict("right", f"{self.key} right, {written(number)}", (self.praise,))
+            return Reply("right", f"{self.key} right, {written(number)}", (self.praise,))
         head = f"{self.key} not yet, {written(number)}"
         for mistake in self.mistakes:
             if self._is(number, mistake.value):
-                return Verdict("mistake", head, mistake.hints)
+                return Reply("mistake", head, mistake.hints)
         if isinstance(self.right, float):
             if math.isclose(number, self.right, rel_tol=_CLOSE):
                 unit = 10.0 ** int(Decimal(repr(number)).normalize().as_tuple().exponent)
                 rounded = abs(number - self.right) <= unit
-                return Verdict("close", head, (_MORE_DIGITS if rounded else _NEAR,))
+                return Reply("close", head, (_MORE_DIGITS if rounded else _NEAR,))
             if 0 < self.right < 1 and math.isclose(number, 100 * self.right, rel_tol=_CLOSE):
-                return Verdict("close", head, (_PER_CENT,))
-        return Verdict("wrong", head, self.hints)
+                return Reply("close", head, (_PER_CENT,))
+        return Reply("wrong", head, self.hints)
 
     def _is(self, number: float, value: float) -> bool:
         return math.isclose(number, value, rel_tol=0.0 if isinstance(value, int) else self.rtol)
@@ -112,15 +112,15 @@ class SelfTest:
         """The right letter of each question."""
         return right_letters(self.choices)
 
-    def verdict(self, answer: Any) -> Verdict:
-        """Verdict on `answer`, which may be anything at all."""
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
         count = len(self.choices)
         if answer is None or answer == "":
             todo = f"write {count} letters between the quotes, - for a question left out."
-            return Verdict("open", f"{self.key} not answered yet", (todo,))
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         if not isinstance(answer, str) or len(answer := re.sub(r"[\s,]", "", answer)) != count:
             problem = f"write {count} letters in quotes, such as {('abcab' * count)[:count]!r}."
-            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
         pairs = list(zip(answer.lower(), self.choices, strict=True))
         whys = [each.get(letter, "Left out.") for letter, each in pairs]
         points = sum(why.startswith(RIGHT) for why in whys)
@@ -131,7 +131,7 @@ class SelfTest:
         outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
         if points == count:
             outcome, head = "right", f"{self.key} right, {count} of {count}"
-        return Verdict(outcome, head, ("the lines above say more.",), tuple(shown), points)
+        return Reply(outcome, head, ("the lines above say more.",), tuple(shown), points)
 
 
 # How often each exercise has got an answer: the same slip, or the same number without one.

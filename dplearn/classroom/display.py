@@ -33,11 +33,11 @@ def show(figure: Any, alt: str) -> None:
         return
     from IPython.display import display
 
-    from dplearn.figures.drawings import Drawing
+    from dplearn.figures.drawings import Sheet
 
-    if isinstance(figure, (Drawing, str)):
+    if isinstance(figure, (Sheet, str)):
         file = lessons_folder() / "sources" / str(figure)
-        svg = figure.svg() if isinstance(figure, Drawing) else file.read_text(encoding="utf-8")
+        svg = figure.svg() if isinstance(figure, Sheet) else file.read_text(encoding="utf-8")
         data = base64.b64encode(svg.encode()).decode()
         # A picture with its words is what JupyterLab keeps even where it trusts nothing.
         drawn = f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'

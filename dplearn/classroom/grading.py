@@ -24,13 +24,13 @@ _JUDGE = """
 import sys
 for name in [name for name in sys.modules if name.startswith("dplearn.classroom")]:
     del sys.modules[name]
-from dplearn.classroom.grading import judged
-print({nonce!r} + judged({number!r}, sys.__dict__.pop("_dplearn_answers", {{}})))
+from dplearn.classroom.grading import score_rows
+print({nonce!r} + score_rows({number!r}, sys.__dict__.pop("_dplearn_answers", {{}})))
 """
 
 
 @dataclass(frozen=True)
-class Mark:
+class Score:
     """What one exercise has earned."""
 
     key: str
@@ -39,7 +39,7 @@ class Mark:
     words: str  # the verdict, on one line
 
 
-def grade(path: Path, *, folder: Path | None = None) -> list[Mark]:
+def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     """Marks of the student's notebook `path`, one for each exercise of its lesson, in order.
 
     The exercises are those of the lessons in `folder` (default: around the working directory).
@@ -55,12 +55,12 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Mark]:
         raise LessonError(f"Expected the notebook of a lesson with exercises, got {path}.")
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
-        marks.get(key, Mark(key, 0, possible_points(each), f"{key} is not asked by any cell"))
+        marks.get(key, Score(key, 0, possible_points(each), f"{key} is not asked by any cell"))
         for key, each in exercises(lesson).items()
     ]
 
 
-def _run(notebook: Any, lesson: Lesson) -> list[Mark]:
+def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     """Run all cells, keep each answer, and let them be judged in the same kernel."""
     from nbclient.exceptions import DeadKernelError
     from nbformat.v4 import new_code_cell
@@ -81,7 +81,7 @@ def _run(notebook: Any, lesson: Lesson) -> list[Mark]:
             notebook.cells[number].source = ""
     text = "".join(output.get("text", "") for output in judge.outputs)
     _, _, result = text.partition(nonce)
-    return [Mark(*row) for row in json.loads(result or "[]")]
+    return [Score(*row) for row in json.loads(result or "[]")]
 
 
 def _asked(cell: Any) -> list[tuple[str, str]]:
@@ -101,7 +101,7 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
     ]
 
 
-def judged(number: str, answers: dict[str, Any]) -> str:
+def score_rows(number: str, answers: dict[str, Any]) -> str:
     """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
     every = exercises(lessons()[number])
     rows = []

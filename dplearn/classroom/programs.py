@@ -1,19 +1,25 @@
 """Exercises that ask for a function: it is run, compared with ours, and its bug is named."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
 from dplearn.classroom._guard import Complaint, Stop, guarded, is_blank, limited
-from dplearn.classroom._numbers import as_array, read_number, written_value
-from dplearn.classroom.checks import Mistake, Verdict
+from dplearn.classroom._numbers import (
+    as_floats,
+    read_number,
+    shape_of,
+    unpacked,
+    written_value,
+)
+from dplearn.classroom.checks import Mistake, Reply
 
 
-def _result(function: Callable, *case: Any) -> Any:
+def returned(function: Callable, *case: Any) -> Any:
+    """What `function` returns in a case."""
     return function(*case)
 
 
@@ -53,19 +59,19 @@ class Program:
     hints: tuple[str, ...]  # for what is none of them, from a nudge to the point
     # What of a function is compared, of (function, *case): its result, or the mean of many. It
     # makes what is random from a seed, and names in a dict what is not the result itself.
-    measure: Callable = _result
+    measure: Callable = returned
     rtol: float = 1e-6
     rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
     seconds: float = 5.0  # for all cases together
 
-    def verdict(self, answer: Any) -> Verdict:
-        """Verdict on `answer`, which may be anything at all."""
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
         if answer is None or is_blank(answer):
             todo = "write the body of the function and run the cell again."
-            return Verdict("open", f"{self.key} not answered yet", (todo,))
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         if not callable(answer):
             problem = "pass the function itself, its name without brackets."
-            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
         try:
             limited(
@@ -75,47 +81,52 @@ class Program:
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
             results = [*results, Complaint(slow, "TimeoutError")]
-        wrong = [i for i, got in enumerate(results) if not _same(got, self._expected[i], self.rtol)]
+        wrong = [i for i, got in enumerate(results) if not _same(got, self.expected[i], self.rtol)]
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
-            return Verdict("right", head, (self.praise,))
+            return Reply("right", head, (self.praise,))
         return self._mistake(results, wrong[0])
 
-    def _mistake(self, results: list[Any], first: int) -> Verdict:
-        """Verdict that names the bug and shows the case number `first`."""
+    def _mistake(self, results: list[Any], first: int) -> Reply:
+        """Reply that names the bug and shows the case number `first`."""
         head = f"{self.key} not yet"
-        called = self.right if self.measure is _result else self.measure
-        parameters = signature(called).parameters.values()
-        names = [each.name for each in parameters if each.default is each.empty]
-        names = names[called is self.measure :]
-        got, expected = _apart(results[first], self._expected[first], self.rtol)
+        got, expected = _apart(results[first], self.expected[first], self.rtol)
         case = ", ".join(
-            f"{n} = {written_value(v)}" for n, v in zip(names, self.cases[first], strict=True)
+            f"{n} = {written_value(v)}" for n, v in zip(self.names, self.cases[first], strict=True)
         )
         digits = 6 if written_value(got) != written_value(expected) else 15
         shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
         shown += [f"got       {written_value(got, digits)}"]
         seconds = self.seconds * (1 + len(self.mistakes))
         if mistake := limited(lambda: self._made(results), seconds=seconds):
-            return Verdict("mistake", head, mistake.hints, tuple(shown))
+            return Reply("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
-            return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
-        return Verdict("wrong", head, self.hints, tuple(shown))
+            return Reply("mistake", head, (str(got),), tuple(shown[:2]))
+        return Reply("wrong", head, self.hints, tuple(shown))
 
     @cached_property
-    def _expected(self) -> list[Any]:
+    def names(self) -> list[str]:
+        """What the arguments in a case are called."""
+        called = self.right if self.measure is returned else self.measure
+        parameters = signature(called).parameters.values()
+        names = [each.name for each in parameters if each.default is each.empty]
+        return names[called is self.measure :]
+
+    @cached_property
+    def expected(self) -> list[Any]:
+        """What is measured of `right` in each case."""
         return [self.measure(self.right, *case) for case in self.cases]
 
     def _made(self, results: list[Any]) -> Mistake | None:
         """The mistake with these results in every case, or None."""
         rtol = max(self.rtol, self.rtol_mistakes)
         for rank, mistake in enumerate(self.mistakes):
-            if all(_same(self._of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):
+            if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):
                 return mistake
         return None
 
     @cached_property
-    def _of_mistake(self) -> Callable[[int, int], Any]:
+    def of_mistake(self) -> Callable[[int, int], Any]:
         """What is measured of a mistake in a case, by their numbers; computed once."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
@@ -123,7 +134,7 @@ class Program:
         """What is measured of `function` in a case, or the Complaint."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
-            return _read(got, self._expected[number])
+            return _read(got, self.expected[number])
         except Complaint as complaint:
             return complaint
         except Stop:
@@ -140,25 +151,23 @@ def _read(got: Any, expected: Any) -> Any:
     if isinstance(expected, dict) and isinstance(got, dict):
         return {k: _read(v, expected[k]) if k in expected else v for k, v in got.items()}
     if isinstance(expected, (bool, str, dict, set, type(None))):
-        if isinstance(got, np.bool_):
-            got = bool(got)
-        if isinstance(got, type(expected)):
+        if isinstance(got := unpacked(got), type(expected)):
             return got
         kind = "None" if expected is None else f"a {type(expected).__name__}"
         raise Complaint(f"it returns {written_value(got)}; {kind} is expected.", "type")
-    if np.ndim(expected) == 0:
+    if (shape := shape_of(as_floats(expected))) == ():
         number, problem = read_number(got)
         if number is None:
             raise Complaint(f"its result: {problem}", "type")
         return number
     try:
-        array = as_array(got)
+        numbers = as_floats(got)
     except (TypeError, ValueError, RuntimeError):
         raise Complaint(f"it returns {written_value(got)}; numbers are expected.", "type") from None
-    if array.shape != np.shape(expected):
-        shapes = f"shape {array.shape}; {np.shape(expected)} is expected."
+    if shape_of(numbers) != shape:
+        shapes = f"shape {shape_of(numbers)}; {shape} is expected."
         raise Complaint(f"it returns numbers of {shapes}", "type")
-    return array
+    return numbers
 
 
 def _same(got: Any, expected: Any, rtol: float) -> bool:
@@ -170,7 +179,14 @@ def _same(got: Any, expected: Any, rtol: float) -> bool:
         )
     if isinstance(expected, (bool, str, set, type(None))):
         return got == expected
-    return bool(np.allclose(got, expected, rtol=rtol, atol=1e-12, equal_nan=True))
+    return _near(as_floats(got), as_floats(expected), rtol)
+
+
+def _near(got: Any, expected: Any, rtol: float) -> bool:
+    if isinstance(expected, list):
+        return all(_near(x, y, rtol) for x, y in zip(got, expected, strict=True))
+    nan = math.isnan(got) and math.isnan(expected)
+    return nan or got == expected or abs(got - expected) <= 1e-12 + rtol * abs(expected) < math.inf
 
 
 def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:

@@ -4,15 +4,7 @@ Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and label
 """
 
 from dplearn.datasets.features import oriented_gradients
-from dplearn.datasets.files import (
-    PRACTICE_SIZES,
-    cifar10,
-    fashion_mnist,
-    idx,
-    mnist,
-    practice_names,
-    practice_set,
-)
+from dplearn.datasets.files import PRACTICE_SIZES, mnist, practice_names, practice_set
 from dplearn.datasets.shipped import Deployment, Labelled, deployments, digits, shipped_table, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
@@ -21,11 +13,8 @@ __all__ = [
     "Deployment",
     "Labelled",
     "cache_folder",
-    "cifar10",
     "deployments",
     "digits",
-    "fashion_mnist",
-    "idx",
     "mnist",
     "oriented_gradients",
     "practice_names",

@@ -11,7 +11,7 @@ _AT_ONCE = 1000
 def oriented_gradients(
     images: ArrayLike, *, cells: int = 4, orientations: int = 8
 ) -> NDArray[np.float32]:
-    r"""Directions of edges in a grid of cells, one unit vector per image.
+    r"""Histograms of edges' directions in a grid of cells, one unit vector per image.
 
     In each cell, square roots of a histogram of directions, less their mean: what all directions
     share says little and would use up the clipping norm. Train on it without a bias, for the same

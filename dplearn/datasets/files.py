@@ -1,4 +1,4 @@
-"""Readers of the usual public image sets from files that you have, and sets to practise on."""
+"""MNIST from files that you have, and sets of images to practise on."""
 
 import gzip
 import hashlib
@@ -9,61 +9,24 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 from dplearn.ground import validate
 
-_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-# The longest header of an IDX file, and the most dimensions of an array.
-_HEADER, _DEEPEST = 4 + 4 * 255, 64
 _PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
-# MD5 of the compressed files, as their authors and torchvision publish them. They tell the sets
-# apart and notice damage; nobody relies on them against an attacker.
+# MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
+# nobody relies on them against an attacker.
 _MNIST = {
     "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
     "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
     "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
     "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
 }
-_FASHION_MNIST = {
-    "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-    "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
-    "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
-    "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
-}
-_CIFAR_RECORD = 1 + 3 * 32 * 32
-_CIFAR_BATCH = 10_000
 # Records to train on; at most so many others are held out.
 PRACTICE_SIZES = {"digits": 1438, "synthetic": 10_000, "mnist": 60_000}
 _HELD_OUT = 2000
-
-
-def idx(path: str | os.PathLike) -> NDArray:
-    """The array in an IDX file, the format of MNIST, plain or with a name that ends in ``.gz``.
-
-    It has the type and shape that the file declares, in the byte order of this machine. ValueError
-    is raised if it is not an IDX file, is damaged, or is shorter or longer than it declares. See
-    LeCun, Cortes & Burges, "The MNIST database of handwritten digits", section "File formats".
-    """
-    data = _content(Path(path), _HEADER)
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or not 0 < data[3] <= _DEEPEST:
-        raise ValueError(
-            f"Expected {path} to start as an IDX file: two zero bytes, a type among "
-            f"{', '.join(f'0x{code:02x}' for code in _TYPES)}, a number of dimensions; "
-            f"got {data[:4].hex(' ') or 'an empty file'}."
-        )
-    kind, start = np.dtype(_TYPES[data[2]]), 4 + 4 * data[3]
-    shape = tuple(int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4))
-    size = start + kind.itemsize * prod(shape)
-    # No further than declared: a few bytes can unpack to more than the memory holds.
-    data = _content(Path(path), size + 1)
-    if len(data) != size:
-        length = f"{len(data)} bytes" if len(data) < size else "more"
-        raise ValueError(f"Expected {path} to hold {size} bytes for shape {shape}, got {length}.")
-    return np.frombuffer(data, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
 
 
 def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
@@ -75,58 +38,14 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     checked for shape and labels only. The error says which file is missing or another. See LeCun,
     Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
     """
-    return _idx_set(Path(folder), _MNIST, "MNIST")
-
-
-def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """Fashion-MNIST (Xiao, Rasul & Vollgraf 2017, arXiv 1708.07747): clothes, else as `mnist`."""
-    return _idx_set(Path(folder), _FASHION_MNIST, "Fashion-MNIST")
-
-
-def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """CIFAR-10 from its binary version: 50,000 images (n, 3, 32, 32) to train on, 10,000 to test.
-
-    The folder holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``; colours
-    are red, green and blue. Sizes are checked, and that every class has as many images as
-    published; there is no published checksum of these files. The error says which file is missing
-    or not as published. See Krizhevsky (2009), Learning multiple layers of features from tiny
-    images.
-    """
-    names = [f"data_batch_{number}.bin" for number in range(1, 6)]
-    train = np.concatenate([_batch(Path(folder), name) for name in names])
-    test = _batch(Path(folder), "test_batch.bin")
-    for part, where in ((train, "data_batch_1.bin to data_batch_5.bin"), (test, "test_batch.bin")):
-        counts = np.bincount(part[:, 0], minlength=10)
-        if np.any(counts != len(part) // 10):
-            raise ValueError(
-                f"Expected {len(part) // 10} images of each class 0..9 in {where} of {folder}, "
-                f"got {counts.tolist()}."
-            )
-    parts = (labelled(part[:, 1:].reshape(-1, 3, 32, 32), part[:, 0]) for part in (train, test))
-    return next(parts), next(parts)
-
-
-def _batch(folder: Path, name: str) -> NDArray:
-    """Label and pixels of each image, shape (10000, 3073)."""
-    size = _CIFAR_BATCH * _CIFAR_RECORD
-    data = _content(_present(folder, [name], "the binary version of CIFAR-10"), size + 1)
-    if len(data) != size:
-        raise ValueError(
-            f"Expected {folder / name} to hold {_CIFAR_BATCH} records of {_CIFAR_RECORD} bytes, "
-            f"got {len(data)} bytes."
-        )
-    return np.frombuffer(data, dtype=np.uint8).reshape(_CIFAR_BATCH, _CIFAR_RECORD)
-
-
-def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Labelled, Labelled]:
-    paths = {name: _present(folder, _forms(name), what) for name in published}
+    paths = {name: _present(Path(folder), name) for name in _MNIST}
     for name, path in paths.items():
         if path.suffix != ".gz":
             continue
         digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-        if digest != published[name]:
+        if digest != _MNIST[name]:
             raise ValueError(
-                f"Expected {path} with the published MD5 {published[name]}, got {digest}: it is "
+                f"Expected {path} with the published MD5 {_MNIST[name]}, got {digest}: it is "
                 "damaged, of another set, or compressed anew; unpack it if you trust it, plain "
                 "files are not checked this way."
             )
@@ -134,16 +53,22 @@ def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Lab
 
 
 def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
+    """Images and labels of one part, from their two IDX files."""
     count, arrays = _COUNTS[part], []
     for name, shape in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
         path = paths[f"{part}-{name}-ubyte"]
-        array = idx(path)
-        if array.dtype != np.uint8 or array.shape != shape:
+        # Two zero bytes, the type uint8, the number of dimensions, and each of them.
+        head = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
+        size = len(head) + prod(shape)
+        # No further than that: a few bytes can unpack to more than the memory holds.
+        data = _content(path, size + 1)
+        if data[: len(head)] != head or len(data) != size:
+            length = "more" if len(data) > size else f"{len(data)} bytes"
             raise ValueError(
-                f"Expected {path} to hold uint8 of shape {shape}, "
-                f"got {array.dtype} of shape {array.shape}."
+                f"Expected {path} to be an IDX file of uint8 of shape {shape}, {size} bytes, "
+                f"got {length} that start with {data[:4].hex(' ') or 'nothing'}."
             )
-        arrays.append(array)
+        arrays.append(np.frombuffer(data, np.uint8, offset=len(head)).reshape(shape))
     if arrays[1].max() > 9:
         raise ValueError(f"Expected labels 0..9 in {path}, got {arrays[1].max()}.")
     return labelled(*arrays)
@@ -154,14 +79,14 @@ def _forms(name: str) -> list[str]:
     return [name + ".gz", name]
 
 
-def _present(folder: Path, names: list[str], what: str) -> Path:
-    """The first of these files that is there."""
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
+def _present(folder: Path, name: str) -> Path:
+    """Path of a file of MNIST, compressed or plain; FileNotFoundError says what is missing."""
+    for form in _forms(name):
+        if (folder / form).is_file():
+            return folder / form
     raise FileNotFoundError(
-        f"Expected {' or '.join(names)} of {what} in {folder.resolve()}, found nothing: put the "
-        "file there; nothing is downloaded."
+        f"Expected {' or '.join(_forms(name))} of MNIST in {folder.resolve()}, found nothing: put "
+        "the file there; nothing is downloaded."
     )
 
 

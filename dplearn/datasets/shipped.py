@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from dplearn.ground import validate
 
-MODELS = ("local", "central")
-UNITS = ("user", "person", "housing_unit", "unsaid")
-PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 # Inside the package in an installed wheel, beside it in a checkout of the project.
 _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")
 _SIZE = 264_974
@@ -24,14 +21,14 @@ _SHA256 = "067c897c3866e1f112d70ccf18ba908a8bc1fbb9ec051530b8ad86070265d299"
 
 
 class Labelled(NamedTuple):
-    """One record per row: ``images, labels = digits()``."""
+    """Images and their labels, a row per record: ``images, labels = digits()``."""
 
     images: NDArray[np.float32]  # (n, ...), in [0, 1]
     labels: NDArray[np.int64]  # (n,)
 
 
 def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
-    """Whole pixels from 0 to `largest` as float32 in [0, 1], labels as int64."""
+    """Images of whole pixels from 0 to `largest`, now float32 in [0, 1], and int64 labels."""
     return Labelled(pixels.astype(np.float32) / np.float32(largest), labels.astype(np.int64))
 
 
@@ -65,7 +62,7 @@ def split(
 
 
 def shipped_table(name: str) -> Path:
-    """The file of a table of ``data/``, from a checkout as from an installed package.
+    """Path of a table of ``data/``, in a checkout as in an installed package.
 
     Examples
     --------
@@ -119,9 +116,9 @@ class Deployment:
     organisation: str
     what: str
     year: int  # in which it began
-    model: str  # of `MODELS`: noise on the device, or at whoever holds the data
-    unit: str  # of `UNITS`
-    period: str  # of `PERIODS`: what one epsilon pays for
+    model: str  # "local": noise on the device; "central": at whoever holds the data
+    unit: str  # "user", "person", "housing_unit" or "unsaid"
+    period: str  # what one epsilon pays for, such as "day" or "report"
     epsilon: float
     delta: float | None  # 0 for pure differential privacy; None where the source is silent
     adjacency: str  # empty where the source is silent
@@ -130,13 +127,13 @@ class Deployment:
 
     @property
     def comparable(self) -> tuple[str, str, str]:
-        """What two uses must share before their epsilons can be put side by side."""
+        """Model, unit and period: two uses must share them for their epsilons to be compared."""
         return self.model, self.unit, self.period
 
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Every row of the table, in its order."""
+    """Deployments in ``data/deployments.csv``, in the order of its rows."""
     with shipped_table("deployments.csv").open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:

@@ -32,8 +32,8 @@ from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import decreasing_root, first_true, maximise
 from dplearn.ground.work import spend
 
-# Epsilons below it are searched for from 0 on.
-_NEAR = 1e-6
+# Epsilons between two of which a root is searched for.
+_GRID = np.append(0.0, np.geomspace(1e-6, 0.25 * FAR, 128))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,17 +113,11 @@ class Profile:
             with np.errstate(invalid="ignore"):
                 return np.where(np.isneginf(value), -np.inf, value - target)
 
-        upper = np.ones_like(target)
-        while np.any(far := (excess(upper) > 0) & (upper <= FAR)):
-            upper = np.where(far, 4 * upper, upper)
-        hopeless = upper > FAR
-        upper = np.where(hopeless, 0.0, upper)
-        # A bracket of about its size: from 0 on, a small root is only bisected.
-        while np.any(near := (excess(upper / 4) <= 0) & (upper > _NEAR)):
-            upper = np.where(near, upper / 4, upper)
-        lower = np.where(upper > _NEAR, upper / 4, 0.0)
+        holds = self.log_delta_of(_GRID) <= target[..., None]
+        first = np.argmax(holds, axis=-1)
+        lower, upper = _GRID[np.maximum(first - 1, 0)], _GRID[first]
         epsilon = decreasing_root(excess, lower=lower, upper=upper)
-        return np.where(hopeless, np.inf, epsilon)
+        return np.where(np.any(holds, axis=-1), epsilon, np.inf)
 
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
         """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.

@@ -21,7 +21,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon, zcdp_to_epsilon
 from dplearn.federated.plan import UserGuarantee
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms.whole_numbers import skellam_rdp, summed_zcdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp_bound, summed_zcdp
 
 Law = Literal["discrete_gaussian", "skellam"]
 LAWS: tuple[Law, ...] = get_args(Law)
@@ -32,7 +32,7 @@ _PRESENT = "a user's update is or is not in the sum; who takes part is known"
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedNoise:
-    """What each client does to its update, and what the sum of all is worth.
+    """Noise that clients add to their own updates, and the guarantee of the sum.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class DistributedNoise:
         return Fraction(math.ceil(one * 1024), 1024)
 
     def encode(self, update: ArrayLike) -> NDArray[np.uint64]:
-        """What a client gives to secure aggregation: numbers mod 2^bits, shape (dimension,).
+        """Clipped, rounded and noisy update: numbers mod 2^bits, shape (dimension,).
 
         All of it draws on the operating system's randomness. The discrete Gaussian is exact;
         Skellam noise is NumPy's Poisson, freshly seeded with 256 bits.
@@ -112,14 +112,14 @@ class DistributedNoise:
                 return whole
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Privacy of a user who may be in every round: no sampling is counted, which is safe."""
+        """Guarantee of a user who may be in every round: no sampling is counted, which is safe."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         change, variance, n = self.sensitivity, float(self.variance), self.clients
         if self.law == "skellam":
             # Of whole numbers the sum is at most that of the squares.
             l1 = min(change * math.sqrt(self.dimension), change**2)
-            rdp = rounds * skellam_rdp(_ORDERS, n * variance, l1=l1, l2=change)
+            rdp = rounds * skellam_rdp_bound(_ORDERS, n * variance, l1=l1, l2=change)
             epsilon = np.min(rdp_to_epsilon(_ORDERS, rdp, delta=delta)) if rounds else 0.0
         else:
             rho = summed_zcdp(math.sqrt(variance), n, shift=change, dimension=self.dimension)
@@ -187,7 +187,7 @@ def discrete_gaussian(variance: Fraction | int, *, size: int) -> NDArray[np.int6
 
 
 def discrete_laplace(t: int) -> int:
-    """A whole number k with a chance in proportion to e^(-|k| / t)."""
+    """Random whole number k, with a chance in proportion to e^(-|k| / t)."""
     while True:
         below, steps = secrets.randbelow(t), 0
         if not exponential_coin(below, t):
@@ -200,7 +200,7 @@ def discrete_laplace(t: int) -> int:
 
 
 def exponential_coin(above: int, below: int) -> bool:
-    """Heads with the chance e^(-above/below), for whole numbers >= 0."""
+    """True with the chance e^(-above/below), for whole numbers >= 0."""
     while above > below:  # a factor 1/e for every one
         if not exponential_coin(1, 1):
             return False

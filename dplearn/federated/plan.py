@@ -24,8 +24,9 @@ from dplearn.mechanisms import (
     Mechanism,
     PoissonSubsampled,
 )
+from dplearn.mechanisms.drawing import Sampling
 from dplearn.mechanisms.gaussian import gaussian_log_delta
-from dplearn.run import DPSGD, Plan, Sampling
+from dplearn.run import DPSGD, Plan
 
 # What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
 Divisor = Literal["public", "present"]
@@ -41,7 +42,7 @@ class UserGuarantee(Guarantee):
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
-        """The same numbers about users, who need more assumptions."""
+        """Guarantee of the same numbers about users, with further assumptions."""
         every = *stated.assumptions, *assumptions
         values: dict[str, Any] = {**vars(stated), "assumptions": every}
         return cls(**values)
@@ -131,7 +132,7 @@ class FederatedPlan(Plan):
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
-        r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.
+        r"""Plan that is delivered if updates are *averaged by weight*, with noise zC/K.
 
         One of K users may be missing, and w is the largest share of all weight. If the `divisor` is
         ``"public"``, fixed before the run, she takes her own term along and the mean moves by up to
@@ -247,7 +248,7 @@ class CorrelatedPlan(FederatedPlan):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[UserGuarantee, ...]:
-        """`guarantee` for many numbers of rounds, of shape (n,), none above the plan's."""
+        """Guarantees after many numbers of rounds, of shape (n,), none above the plan's."""
         law, told = accountant_of(accountant), []
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
         for n in as_counts(steps).tolist():
@@ -330,10 +331,8 @@ class _Several(Mechanism):
         return (cls(2.0, 20, 0.05),)
 
 
-def user_level(
-    plan: DPSGD, *, records: int, delta: float, accountant: Accountant | str = "pld"
-) -> UserGuarantee:
-    r"""Privacy of a user with at most so many records in a run that clips and samples *records*.
+def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
+    r"""Guarantee of a user with at most so many records, in a run that samples *records*.
 
     Neighbours differ in the user. Each record is drawn by a coin of its own, so that a binomial
     number of them moves the sum by at most as many norms; without sampling, all of them. Gradients
@@ -362,5 +361,5 @@ def user_level(
     if q < 1:
         base = Gaussian(noise) if records == 1 else _Several(noise, records, q)
         group = PoissonSubsampled(base, -math.expm1(records * math.log1p(-q)))
-    stated = accountant_of(accountant).epsilon(group, delta=delta, steps=plan.steps)
+    stated = group.guarantee(delta=delta, steps=plan.steps)
     return UserGuarantee.of(stated, f"a user has at most {records} records")

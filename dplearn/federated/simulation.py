@@ -40,7 +40,7 @@ _TOGETHER = 256
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedHistory(History):
-    """A run so far, about users: `guarantee`, and what was measured on public records."""
+    """History of a federated run: its guarantee per user, and values on public records."""
 
     evaluations: tuple[tuple[int, float], ...] = ()  # rounds done, and the value then
 
@@ -51,7 +51,7 @@ class FederatedHistory(History):
 
 @dataclass(eq=False, repr=False)
 class Federation:
-    """Trains a model round by round; `simulate` does the same in one call.
+    """A federated run that trains a model round by round; `simulate` does it in one call.
 
     `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
     of its user, 0 to `plan.users` - 1. Users may have any number of records, or none; their updates
@@ -97,7 +97,7 @@ class Federation:
         return len(self.done)
 
     def round(self) -> Record:
-        """Run one round and say what happened; ValueError if all planned ones are done."""
+        """Record of one round, which this runs; ValueError if all planned ones are done."""
         if self.rounds >= self.plan.rounds:
             raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
         number, plan = self.rounds, self.plan
@@ -106,7 +106,7 @@ class Federation:
         deviation = plan.noise_multiplier * plan.max_update_norm / expected
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
-        noise = self._randomness.normals([(len(total), deviation)], self._like, number)()
+        noise = self._randomness.normals([(len(total), deviation)], self._like, number)
         if isinstance(plan, CorrelatedPlan):
             self._noise[number:] = [plan.noise(noise, self._noise[:number])]
             noise = self._noise[number].clone()
@@ -237,13 +237,13 @@ def simulate(
     progress: bool = True,
     **options: Any,
 ) -> FederatedHistory:
-    """Train the model in place by all rounds of a plan; other arguments are `Federation`'s.
+    """History of all rounds of a plan, which train the model in place.
 
-    `evaluate` is given the model after every so many rounds, and after the last; it should look at
-    public records only, since what it returns is kept in the history beside what may be told.
-    `progress` shows a line with the epsilon per user so far, at `delta`. The guarantee of the
-    history is that of the rounds that were done; an exception that ends the run early, Ctrl-C too,
-    has it as its attribute `history`.
+    Other arguments are those of `Federation`. `evaluate` is given the model after every so many
+    rounds, and after the last; it should look at public records only, since what it returns is kept
+    in the history beside what may be told. `progress` shows a line with the epsilon per user so
+    far, at `delta`. The guarantee of the history is that of the rounds that were done; an exception
+    that ends the run early, Ctrl-C too, has it as its attribute `history`.
     """
     validate.integer(minimum=1, evaluate_every=evaluate_every)
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training

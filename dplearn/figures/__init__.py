@@ -15,15 +15,15 @@ from dplearn.figures.curves import (
     panels,
     slider,
 )
-from dplearn.figures.drawings import Drawing, batch_schemes, crowd, flow, images
+from dplearn.figures.drawings import Sheet, batch_schemes, crowd, flow, images
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 
 __all__ = [
     "Band",
     "Bars",
-    "Drawing",
     "Line",
     "Mark",
+    "Sheet",
     "batch_schemes",
     "crowd",
     "curves",

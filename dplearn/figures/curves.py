@@ -68,8 +68,14 @@ def curves(
     traces += [trace for mark in marks for trace in mark.traces()]
     shapes = []
     if zone is not None:
-        ground, words = _zone(*zone, lines[0])
-        shapes, traces = [ground], [*traces, words]
+        lower, upper, name = zone
+        ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
+        fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
+        shapes = [{"type": "rect", **ends, **fill}]
+        # Its name stands in it where the first curve begins.
+        at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
+        look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
+        traces.append({**at, **look, "textposition": "middle right"})
     heights = [y for line in lines for y in line.heights]
     return _lesson(
         traces,
@@ -78,17 +84,6 @@ def curves(
         yaxis=_axis(y, heights or [mark.y for mark in marks], log_y, y_range),
         shapes=shapes,
     )
-
-
-def _zone(
-    lower: float, upper: float, name: str, line: Part
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Where a claim is false: the ground, and its name in it where the first curve begins."""
-    ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
-    fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
-    at = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
-    look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
-    return {"type": "rect", **ends, **fill}, {"text": [name], **at, **look}
 
 
 def epsilon_curves(
@@ -165,7 +160,7 @@ def _ends(
 ) -> list[dict[str, Any]]:
     """What the values are, and each of them beside the end of its curve, with a leader there."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
-    words = f"ε at T = {text.whole(steps[index])}"
+    words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
     wishes = [y.share(curve[-1].epsilon) * _INNER for curve in curves.values()]
     placed = spread(wishes, gap=22.0, lower=4.0, upper=_INNER - 8.0)

@@ -17,7 +17,7 @@ _BLUE, _GREEN, _ORANGE, _RED = map(colour_of, ("exact", "second", "third", "wron
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Sheet:
     """Shapes on a white sheet, in pixels from its upper left corner, below a title."""
 
     width: float
@@ -35,12 +35,12 @@ class Drawing:
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}'
             f' viewBox="0 0 {self.width:g} {self.height:g}" font-family="sans-serif">'
             f"<title>{escape(self.title)}</title><defs>{tip}</defs>"
-            f'<rect {size} fill="white"/>{words(16, 26, self.title, size=17, anchor="start")}'
+            f'<rect {size} fill="white"/>{lettering(16, 26, self.title, size=17, anchor="start")}'
             f"{''.join(self.shapes)}</svg>"
         )
 
 
-def words(
+def lettering(
     x: float, y: float, text: str, *, size: int = 15, colour: str = INK, anchor: str = "middle"
 ) -> str:
     """`text` whose first base line is at a point; a line break begins a new line."""
@@ -66,7 +66,9 @@ def arrow(
     return f'<line {way} stroke="{colour}" stroke-width="{width:g}" {tip}/>'
 
 
-def box(x: float, y: float, width: float, height: float, *, edge: str, fill: str = "white") -> str:
+def rectangle(
+    x: float, y: float, width: float, height: float, *, edge: str, fill: str = "white"
+) -> str:
     """A rectangle with round corners around a centre."""
     at = f'x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}"'
     return f'<rect {at} rx="6" fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
@@ -78,7 +80,7 @@ def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") 
     return f'<circle {at} fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 
 
-def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Drawing:
+def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
     """Little people in groups: a caption, how many people, and how many of them are filled.
 
     The first group has rows of five, and the others as many rows.
@@ -94,9 +96,9 @@ def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Drawing:
             body = f"M{x - 8},{y + 17} a8,10 0 0 1 16,0 z"
             shapes.append(f'<path d="{body}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>')
         below = top + step * rows + 14
-        shapes.append(words(left - 10, below, caption, colour=colour, anchor="start"))
+        shapes.append(lettering(left - 10, below, caption, colour=colour, anchor="start"))
         left += step * wide + 40
-    return Drawing(max(left - 20, 640), below + 34, title, shapes)
+    return Sheet(max(left - 20, 640), below + 34, title, shapes)
 
 
 def flow(
@@ -105,7 +107,7 @@ def flow(
     *,
     title: str,
     strong: Collection[str] = (),
-) -> Drawing:
+) -> Sheet:
     """Boxes in columns from left to right, and arrows from box to box; some boxes are strong.
 
     A box is named by its text, and a line break begins a new line in it.
@@ -129,12 +131,12 @@ def flow(
     for text, (x, y, wide) in places.items():
         lines = text.count("\n") + 1
         edge, fill = (_BLUE, transparent(_BLUE, 0.12)) if text in strong else (GREY, "white")
-        shapes.append(box(x, y, wide, 16 + 19 * lines, edge=edge, fill=fill))
-        shapes.append(words(x, y + 5 - 9.4 * (lines - 1), text))
-    return Drawing(width, height + 60, title, shapes)
+        shapes.append(rectangle(x, y, wide, 16 + 19 * lines, edge=edge, fill=fill))
+        shapes.append(lettering(x, y + 5 - 9.4 * (lines - 1), text))
+    return Sheet(width, height + 60, title, shapes)
 
 
-def batch_schemes(schemes: Mapping[str, tuple[NDArray, str, str]], *, title: str) -> Drawing:
+def batch_schemes(schemes: Mapping[str, tuple[NDArray, str, str]], *, title: str) -> Sheet:
     """Batches as rows of dots, a column per record; the last record is red.
 
     Each scheme has a table batches x records of whether a record is in a batch, a remark on the
@@ -151,19 +153,19 @@ def batch_schemes(schemes: Mapping[str, tuple[NDArray, str, str]], *, title: str
                 fill = colour if inside else "white"
                 edge = colour if inside or colour == _RED else transparent(GREY, 0.35)
                 shapes.append(circle(left + 14 * j, 76 + 20 * i, 5, edge=edge, fill=fill))
-        shapes.append(words(middle, 56, name))
-        shapes.append(words(middle, below + 8, batches, size=13, colour=GREY))
-        shapes.append(words(middle, below + 26, hers, size=13, colour=_RED))
-    return Drawing(wide * len(schemes), below + 40, title, shapes)
+        shapes.append(lettering(middle, 56, name))
+        shapes.append(lettering(middle, below + 8, batches, size=13, colour=GREY))
+        shapes.append(lettering(middle, below + 26, hers, size=13, colour=_RED))
+    return Sheet(wide * len(schemes), below + 40, title, shapes)
 
 
-def images(pictures: Mapping[str, NDArray], *, title: str) -> Drawing:
+def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
     """Grey images of 8 x 8 pixels side by side, 1 is black, above captions of two lines at most."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)
-        shapes.append(words(56 + 114 * rank, 162, caption, size=13))
-    return Drawing(114 * len(pictures), 190, title, shapes)
+        shapes.append(lettering(56 + 114 * rank, 162, caption, size=13))
+    return Sheet(114 * len(pictures), 190, title, shapes)
 
 
 def pixels(image: NDArray, left: float, top: float, step: int) -> list[str]:
@@ -175,5 +177,5 @@ def pixels(image: NDArray, left: float, top: float, step: int) -> list[str]:
             at = f'{place} width="{step + 0.5}" height="{step + 0.5}"'
             shapes.append(f'<rect {at} fill="rgb({grey},{grey},{grey})"/>')
     side = step * len(image)
-    frame = box(left + side / 2, top + side / 2, side, side, edge=GREY, fill="none")
+    frame = rectangle(left + side / 2, top + side / 2, side, side, edge=GREY, fill="none")
     return [*shapes, frame]

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.book.pictures import Cloud, Curve, Region
+from dplearn.book.pictures import Cloud, Curve, Stretch
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, gaps, keys, markers
 from dplearn.figures.kit.panel import one_panel
@@ -37,7 +37,7 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
     Examples
     --------
     >>> drawn = Curve(x=[1, 2], value=[3, 4], low=[3, 5], high=[3, 5], ends=(1, 2),
-    ...               regions=[Region(1.5, 2, "unsafe")])
+    ...               regions=[Stretch(1.5, 2, "unsafe")])
     >>> [trace.name for trace in formula_curve(drawn).data]
     ['too much privacy', 'truth', 'formula']
     """
@@ -81,7 +81,17 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     if cloud.kind in ("upper", "lower"):
         side = "above" if cloud.kind == "upper" else "below"
         names.append(("", GREY, f"a bound may lie {side}"))
-    traces = [diagonal, *(_markers(cloud, kind) for kind in kinds)]
+    traces: list[Any] = [diagonal]
+    for kind in kinds:
+        at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
+        role, symbol, _, name = _MARKERS[kind]
+        x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
+        points = markers(
+            x, y, name, symbol=symbol, size=8, colour=colour_of(role), edge=(1.8, colour_of(role))
+        )
+        hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
+        text = [cloud.words[k] for k in at] if cloud.words else None
+        traces.append(points | {"text": text, "hovertemplate": hover})
     across = replace(up, title="truth, by another way")
     return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
 
@@ -127,7 +137,7 @@ def _broken(
     return at, heights
 
 
-def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
+def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
     """A hatched strip over the whole height."""
     role, shape, words = _REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
@@ -149,14 +159,3 @@ def _truth(curve: Curve) -> dict[str, Any]:
     look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
     look["error_y"] = bars if np.any(half > 0) else None
     return markers(curve.x, gaps(middle), "truth", **look)
-
-
-def _markers(cloud: Cloud, kind: str) -> dict[str, Any]:
-    """The points of one verdict."""
-    at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
-    role, symbol, _, name = _MARKERS[kind]
-    x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
-    look = {"symbol": symbol, "size": 8, "colour": colour_of(role), "edge": (1.8, colour_of(role))}
-    text = [cloud.words[k] for k in at] if cloud.words else None
-    hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
-    return markers(x, y, name, **look, text=text, hovertemplate=hover)

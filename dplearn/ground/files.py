@@ -28,7 +28,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 
 
 def temporaries(path: str | os.PathLike) -> list[Path]:
-    """Files of writes to `path` that go on, or were killed."""
+    """Temporary files of writes to `path` that are going on or were killed."""
     path = Path(path)
     return list(path.parent.glob(glob.escape(_prefix(path)) + "*"))
 

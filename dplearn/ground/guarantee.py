@@ -70,14 +70,19 @@ class Guarantee:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the true epsilon is proved to be at most `epsilon`."""
+        """True where the true epsilon is proved to be at most `epsilon`."""
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        if self.delta_lower > 0:
-            return self._about_delta()
+        only = f", for {self.only_for} only" if self.only_for else ""
+        about = f"{self.adjacency}, by {self.method}{only}"
+        if self.delta_lower > 0:  # epsilon was given and delta found
+            tail = f" at epsilon = {self.epsilon:.12g}, {about}"
+            if self.kind == "exact":
+                return f"delta = {self.delta:.4g}{tail}"
+            return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
         shown = float(round_up(self.delta, 2))
-        tail = f" at delta = {shown:.1e}, {self._about}"
+        tail = f" at delta = {shown:.1e}, {about}"
         note = f" ({self.reason})" if self.reason else ""
         if self.kind == "exact":
             return f"epsilon = {self.epsilon:.4g}{tail}{note}"
@@ -89,22 +94,9 @@ class Guarantee:
         sign = "<~" if self.kind == "probable" else "<="
         return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
 
-    @property
-    def _about(self) -> str:
-        """Neighbours and accountant."""
-        only = f", for {self.only_for} only" if self.only_for else ""
-        return f"{self.adjacency}, by {self.method}{only}"
-
-    def _about_delta(self) -> str:
-        """Epsilon was given and delta found."""
-        tail = f" at epsilon = {self.epsilon:.12g}, {self._about}"
-        if self.kind == "exact":
-            return f"delta = {self.delta:.4g}{tail}"
-        return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
-
 
 def round_up(value: float, digits: int = 4) -> str:
-    """`value` in `digits` significant digits, never smaller than it is.
+    """Text of `value` in `digits` significant digits, never smaller than it is.
 
     Examples
     --------
@@ -115,7 +107,7 @@ def round_up(value: float, digits: int = 4) -> str:
 
 
 def round_down(value: float, digits: int = 4) -> str:
-    """`value` in `digits` significant digits, never larger than it is."""
+    """Text of `value` in `digits` significant digits, never larger than it is."""
     return _rounded(value, digits, math.floor)
 
 

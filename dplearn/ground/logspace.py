@@ -32,7 +32,7 @@ def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
 
 
 def log_sum(logs: NDArray) -> NDArray:
-    """log of the sum of each row of e^logs; faster than `np.logaddexp.reduce`."""
+    """log of the sum of e^logs along the last axis; faster than `np.logaddexp.reduce`."""
     top = np.maximum(np.max(logs, axis=-1), -1e300)
     with np.errstate(divide="ignore"):
         return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
@@ -53,7 +53,7 @@ def log_comb(n: ArrayLike, k: ArrayLike) -> NDArray:
 
 
 def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
-    """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}; row i belongs to order[i]."""
+    """log((1+x)^a - 1 - a x) with 1 + x = e^{log_f}; row i belongs to a = order[i]."""
     power, more = order * log_f, order - 1
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.

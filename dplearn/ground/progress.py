@@ -9,7 +9,7 @@ _PAUSE = 0.2
 
 
 class ProgressLine:
-    """A line on the error stream, overwritten at most five times a second; or none."""
+    """A line of text on the error stream, overwritten at most five times a second; or none."""
 
     def __init__(self, shown: bool) -> None:
         self._due = 0.0 if shown else float("inf")

@@ -1,14 +1,12 @@
-"""A mapping that fills itself from the modules of one folder."""
+"""A dictionary that fills itself from the modules of one folder."""
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 
-class Registry(Mapping[str, type]):
-    """Name -> class for every concrete subclass defined in a package's modules.
+class Registry(dict[str, Any]):
+    """Classes by name: every concrete subclass of `base` that a package's modules define.
 
     The folder is the list: a new file that defines a subclass of `base` with
     its own `name` is known at the next start, and nothing is registered by hand.
@@ -23,51 +21,34 @@ class Registry(Mapping[str, type]):
     """
 
     def __init__(self, package: str, base: type) -> None:
-        self._package = package
-        self._base = base
-
-    @cached_property
-    def _classes(self) -> dict[str, type]:
         named: dict[str, Any] = {}
-        for entry in _own_classes(self._package):
-            if not issubclass(entry, self._base):
+        for entry in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            if entry.name.startswith("_"):
                 continue
-            if problem := _lacking(entry, named):
-                where = f"{entry.__module__}.{entry.__qualname__}"
-                raise TypeError(f"Expected {where} to {problem}.")
-            named[entry.name] = entry
-        return dict(sorted(named.items()))
+            module = importlib.import_module(f"{package}.{entry.name}")
+            # Defined there, not imported.
+            own = (
+                v for v in vars(module).values() if getattr(v, "__module__", "") == module.__name__
+            )
+            for cls in own:
+                if isinstance(cls, type) and issubclass(cls, base):
+                    if problem := _lacking(cls, named):
+                        where = f"{cls.__module__}.{cls.__qualname__}"
+                        raise TypeError(f"Expected {where} to {problem}.")
+                    named[cls.name] = cls
+        super().__init__(sorted(named.items()))
 
-    def __getitem__(self, name: str) -> type:
-        try:
-            return self._classes[name]
-        except KeyError:
-            names = ", ".join(self._classes)
-            raise KeyError(f"Expected one of {names}, got {name!r}.") from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
+    def __missing__(self, name: str) -> Any:
+        raise KeyError(f"Expected one of {', '.join(self)}, got {name!r}.")
 
 
-def _lacking(entry: Any, named: Mapping[str, type]) -> str:
-    """What a class must do to stand beside those named so far; "" if nothing."""
-    name = getattr(entry, "name", None)
+def _lacking(cls: Any, named: dict[str, Any]) -> str:
+    """Words for what a class must do to stand beside those named so far; "" if nothing."""
+    name = getattr(cls, "name", None)
     if not isinstance(name, str):
         return "have a `name`, got none"
-    if missing := sorted(getattr(entry, "__abstractmethods__", ())):
+    if missing := sorted(getattr(cls, "__abstractmethods__", ())):
         return f"define {', '.join(missing)}, got an unfinished class"
-    if (other := named.get(name, entry)) is not entry:
+    if (other := named.get(name, cls)) is not cls:
         return f"have a `name` of its own, got {name!r}, which {other.__module__} has"
     return ""
-
-
-def _own_classes(package: str) -> Iterator[Any]:
-    """Classes that a folder's public modules define, not import."""
-    entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    for name in sorted(f"{package}.{e.name}" for e in entries if not e.name.startswith("_")):
-        for value in vars(importlib.import_module(name)).values():
-            if isinstance(value, type) and value.__module__ == name:
-                yield value

@@ -80,5 +80,5 @@ def one_of(choices: Collection[str], **values: str) -> None:
 
 
 def unsupported(what: str, why: str) -> NotImplementedError:
-    """The error for a combination that no theorem here covers."""
+    """NotImplementedError for a combination that no theorem here covers, to be raised."""
     return NotImplementedError(f"{what} is not supported: {why}")

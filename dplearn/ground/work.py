@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 @dataclass(eq=False)
 class Work:
-    """Units spent since counting began, and what is remembered that has been paid for."""
+    """Units of work spent since counting began, and the remembered results among them."""
 
     units: float = 0.0
     paid: set["Work"] = field(default_factory=set)
@@ -28,7 +28,7 @@ _WORK: ContextVar[Work | None] = ContextVar("work", default=None)
 
 @contextmanager
 def counting() -> Iterator[Work]:
-    """Counts what is spent inside; an outer counter does not see it."""
+    """Work spent inside the context; an outer counter does not see it."""
     token = _WORK.set(work := Work())
     try:
         yield work
@@ -37,20 +37,20 @@ def counting() -> Iterator[Work]:
 
 
 def spend(units: float) -> None:
-    """Charge whoever counts."""
+    """Add units to the innermost `counting` that is open, if any."""
     if work := _WORK.get():
         work.units += units
 
 
 def charge(cost: Work) -> None:
-    """Charge whoever counts, unless they paid for it before."""
+    """Add the work of a remembered result to the innermost `counting`, once for each result."""
     if (work := _WORK.get()) and cost not in work.paid:
         work.paid.add(cost)
         work.units += cost.units
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """An `lru_cache` that charges for every value once, as if it had been computed."""
+    """Decorator: an `lru_cache` whose hits count as work, too, once in each `counting`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(maxsize)

@@ -69,12 +69,12 @@ class Mechanism(ABC):
 
     @property
     def only_for(self) -> str:
-        """The neighbours that its profile is about, where it is not about all of them."""
+        """Words for the neighbours that the profile is about, where these are not all; else ""."""
         return ""
 
     @property
     def attained(self) -> bool:
-        """Whether one pair of neighbours attains the profile, not merely lies below it."""
+        """True where one pair of neighbours attains the profile, False where all may lie below."""
         return True
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Mechanism(ABC):
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
-        """Laws on a line with these `profiles` at epsilon >= 0, laid out alike; empty if none."""
+        """Laws on a line whose profiles at epsilon >= 0 are `profiles`, laid out alike; or ()."""
         self.require_theorem(adjacency)
         return () if self.no_privacy() else self._outputs(adjacency)
 
@@ -117,7 +117,7 @@ class Mechanism(ABC):
         adjacency: Adjacency = "add_remove",
         method: Literal["auto", "formula", "quadrature"] = "auto",
     ) -> NDArray:
-        """Rényi differential privacy, the larger of both directions, in nats, shape (n_orders,).
+        """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
         Orders are > 1, finite, of shape (n_orders,). The method is the closed form, the integral of
         the profile, or by default the closed form if there is one; asked for one that does not
@@ -165,7 +165,7 @@ class Mechanism(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Privacy of `steps` adaptive releases for delta in (0, 1), as a plan's.
+        """Guarantee of `steps` adaptive releases at delta in (0, 1), as a plan has.
 
         The accountant is one of `dplearn.ACCOUNTANTS` or its name; errors are those of
         `Accountant.epsilon`.
@@ -184,7 +184,7 @@ class Mechanism(ABC):
         return ((self, 1),)
 
     def no_privacy(self) -> str:
-        """Why epsilon is infinite at every delta < 1, or an empty string."""
+        """Reason why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
     def vary(self, **fields: float) -> Self:
@@ -234,7 +234,7 @@ class Wrapped(Mechanism):
         self.base.require_theorem(adjacency)
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
-        """A mechanism that leaks no less: sampling never hurts."""
+        """A mechanism that leaks no less: here the base, for sampling never hurts."""
         return self.base
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
@@ -287,22 +287,22 @@ class Outputs:
     label: str = "released number / largest contribution of one record"
 
     def reverse(self) -> Self:
-        """The laws in the other order."""
+        """The same two laws in the other order."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """The laws (1-w)Q + wP and Q, as in `Profile.mix_first`; 0 < w < 1."""
+        """Laws (1-w)Q + wP and Q, made of these laws P and Q; 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
             self, log_p=lambda x: log_add(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
     def mix_second(self, weight: float) -> Self:
-        """The laws P and (1-w)P + wQ, as in `Profile.mix_second`."""
+        """Laws P and (1-w)P + wQ, made of these laws P and Q; 0 < w < 1."""
         return self.reverse().mix_first(weight).reverse()
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Places that show what p has above e^epsilon q, their weights in a sum, and p and q there.
+        """Places x, their weights in a sum, p(x) and q(x), for the area of p above e^epsilon q.
 
         Gauss-Legendre nodes between the places where that is not smooth; shape (n,) each.
         """
@@ -317,7 +317,7 @@ class Outputs:
         return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
 
     def delta(self, epsilon: float) -> float:
-        """The area itself, at any real epsilon: the definition, summed over the nodes."""
+        """delta at any real epsilon by its definition: the area summed over the nodes."""
         _, weight, p, q = self.nodes(epsilon)
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))
 

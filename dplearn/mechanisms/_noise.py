@@ -51,7 +51,7 @@ class Noise(Mechanism):
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """Distance between neighbours in scales of the noise."""
+        """Distance between neighbours / scale of the noise; inf without noise."""
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
@@ -130,7 +130,7 @@ class WholeNoise(Noise):
 
 @dataclass(frozen=True)
 class TabledNoise(WholeNoise):
-    """Noise that is known by a table of log masses of 0, 1, ... ."""
+    """Noise on whole numbers whose law is a table: log masses of 0, 1, ... ."""
 
     tabled = True
     attained: ClassVar[bool] = False  # nearly so, which the bracket tells
@@ -185,24 +185,24 @@ class TabledNoise(WholeNoise):
         )
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        return drawn(self._log_masses(scale), size, rng)
+        return even_draws(self._log_masses(scale), size, rng)
 
 
 @lru_cache(maxsize=8)
 def _pair(law: TabledNoise, shift: int, *, finite: bool = False) -> Profile:
     """The pair of likely outcomes, with or without those that only one of them has."""
-    logs, gap = whole(law._masses), np.full(shift, -np.inf)
+    logs, gap = even_law(law._masses), np.full(shift, -np.inf)
     log_p, log_q = np.append(gap, logs), np.append(logs, gap)
     kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
     return Profile.from_atoms(log_p[kept], log_q[kept])
 
 
-def whole(masses: NDArray) -> NDArray:
-    """An even law on -n, ..., n from that on 0, ..., n."""
+def even_law(masses: NDArray) -> NDArray:
+    """Masses of -n, ..., n of an even law from those of 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])
 
 
-def drawn(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-    """Whole numbers of an even law whose masses at 0, 1, ... are so, up to one factor."""
-    chance, k = np.exp(whole(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
+def even_draws(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+    """Random whole numbers of an even law, given its log masses of 0, 1, ... up to a constant."""
+    chance, k = np.exp(even_law(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
     return rng.choice(k, size=size, p=chance / chance.sum())

@@ -220,11 +220,14 @@ def _majorant(known: list[tuple[float, float]], mean: float) -> tuple[NDArray, N
     Between two sizes it grows less than n (the mean of n is a reverse martingale), and it is at
     most its value at the larger one less the mean of those that are missing (Jensen).
     """
-    points = [(0.0, 0.0), *known]
-    for (n, value), (m, more) in pairwise(known):
-        # Where both lines meet.
-        size = (more - m * mean) / (value / n - mean)
-        if n < size < m:
+    counts, values = np.array(known).T
+    # By the first line a bound that failed is no larger than this.
+    values = counts * np.minimum.accumulate(values / counts)
+    points = [(0.0, 0.0), *zip(counts, values, strict=True)]
+    for (n, value), (m, more) in pairwise(points[1:]):
+        # Where both lines meet; rounding may call that the larger size.
+        size = min((more - m * mean) / (value / n - mean), m)
+        if n < size:
             points.append((size, size * value / n))
     size, value = np.array(sorted(points)).T
     corners = _corners(size, -value)

@@ -19,7 +19,7 @@ from dplearn.mechanisms.gaussian import Gaussian
 
 @dataclass(frozen=True)
 class ExponentialMechanism(Mechanism):
-    r"""Draw r with probability proportional to :math:`e^{\varepsilon u(r) / 2\Delta}`.
+    r"""Choice of a candidate r with a chance in proportion to :math:`e^{\varepsilon u(r)/2\Delta}`.
 
     The profile is the worst over all mechanisms of bounded range, with x for its argument
     :math:`\delta(x) = (1 - e^{-(\varepsilon - x)/2})^2 / (1 - e^{-\varepsilon})`: an upper bound
@@ -159,7 +159,7 @@ class NoisyMax(Mechanism):
 
 @dataclass(frozen=True)
 class SparseVector(Mechanism):
-    r"""Which of many counts exceed a threshold, in order, until `positives` of them did.
+    r"""Yes or no for each of many counts, above a threshold or not, until `positives` were yes.
 
     A record that joins lowers no count. With it a "no" is the rarer and each "yes" at most
     :math:`e^{1/b_2}` times as frequent: the loss is at most :math:`c/b_2`. Raising the threshold
@@ -225,7 +225,7 @@ class SparseVector(Mechanism):
         return sum(self._largest(adjacency)) ** 2 / 8
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """1 for yes, 0 for no, -1 after the end, of answers less the threshold, shape (n,)."""
+        """Answers 1 for yes, 0 for no, -1 after the end, given counts less the threshold, (n,)."""
         validate.positive(sensitivity=sensitivity)
         answers = np.asarray(value, dtype=float) / sensitivity
         threshold = rng.laplace(scale=self.threshold_scale)
@@ -235,7 +235,7 @@ class SparseVector(Mechanism):
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
-    r"""Each person reports the truth with probability p, each other answer equally often.
+    r"""Reports of persons: the truth with probability p, each other answer equally often.
 
     The optimal local mechanism for pure DP (Warner 1965; Kairouz, Oh & Viswanath 2016 for k
     answers). The respondents are fixed and one of them changes the answer, so only

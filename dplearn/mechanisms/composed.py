@@ -16,7 +16,7 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True, init=False)
 class Composed(Mechanism):
-    """Adaptive composition of a heterogeneous list.
+    """Adaptive composition of several mechanisms, each run some number of times.
 
     Parameters
     ----------

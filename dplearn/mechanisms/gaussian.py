@@ -74,10 +74,11 @@ class Gaussian(Noise):
 
     @classmethod
     def classical(cls, *, epsilon: float, delta: float) -> Self:
-        r"""Noise multiplier :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, valid for epsilon < 1.
+        r"""Gaussian with the noise of the classical formula, for epsilon < 1.
 
-        The target is that of add_remove, epsilon and delta in (0, 1), the range of the theorem
-        (Dwork & Roth 2014, A.1): the formula is not proved for epsilon >= 1, and fails further up.
+        Its noise multiplier is :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`. The target is that of
+        add_remove, epsilon and delta in (0, 1), the range of the theorem (Dwork & Roth 2014, A.1):
+        the formula is not proved for epsilon >= 1, and fails further up.
 
         Examples
         --------
@@ -89,7 +90,7 @@ class Gaussian(Noise):
 
     @classmethod
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
-        """Smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
+        """Gaussian of the smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
 
         Rounded up within 1e-12 relative (Balle & Wang 2018, Algorithm 1).
 
@@ -128,7 +129,12 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     nodes, weights = _LEGENDRE
     inside = x[..., None] + 0.5 * mu[..., None] * (nodes + 1)
-    bracket = 0.5 * mu * (_minus_mills_slope(inside) @ weights)
+    # 1 - x M(x), by its asymptotic series where the difference would cancel.
+    near = np.minimum(inside, 35.0)
+    u = 1 / np.square(np.maximum(inside, 35.0))
+    series = u * (1 - u * (3 - u * (15 - u * (105 - u * (945 - u * 10395)))))
+    slope = np.where(inside < 35.0, 1 - near * _mills(near), series)
+    bracket = 0.5 * mu * (slope @ weights)
     return -0.5 * x * x - _HALF_LOG_2PI + np.log(bracket)
 
 
@@ -155,7 +161,7 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Lower and upper end of `gaussian_epsilon`: beyond the rounding of log delta, elementwise."""
+    """Lower and upper bound on `gaussian_epsilon` that hold in spite of rounding, elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
     lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))
@@ -164,11 +170,3 @@ def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
 
 def _mills(x: NDArray) -> NDArray:
     return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
-
-
-def _minus_mills_slope(x: NDArray) -> NDArray:
-    """1 - x M(x) for x >= -1, by its asymptotic series where the difference would cancel."""
-    near = np.minimum(x, 35.0)
-    u = 1 / np.square(np.maximum(x, 35.0))
-    series = u * (1 - u * (3 - u * (15 - u * (105 - u * (945 - u * 10395)))))
-    return np.where(x < 35.0, 1 - near * _mills(near), series)

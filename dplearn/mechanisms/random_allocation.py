@@ -222,11 +222,13 @@ def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArr
     log_weight = -0.5 * x * x + math.log(step / math.sqrt(2 * math.pi))
     log_y = x / sigma - 0.5 / sigma**2
     log_u = log_s - math.log(batches)
-    s, u = np.exp(np.minimum(log_s, 700.0)), np.exp(np.minimum(log_u, 700.0))
+    few, rise = log_u < math.log(30.0), np.empty(log_s.shape)
     # Small u: B log(1 + psi(u)) without cancellation. Large u: B log E e^{-uY} itself.
-    v = np.minimum(u, 30.0)[:, None] * np.expm1(np.minimum(log_y, 700.0))
+    v = np.exp(log_u[few])[:, None] * np.expm1(np.minimum(log_y, 700.0))
     psi = exp_rest(-v) @ np.exp(log_weight)
-    small = log_expm1(batches * np.log1p(psi)) - s
-    log_uy = np.minimum(log_u[:, None] + log_y, 700.0)
+    rise[few] = log_expm1(batches * np.log1p(psi)) - np.exp(np.minimum(log_s[few], 700.0))
+    log_uy = np.minimum(log_u[~few, None] + log_y, 700.0)
     decay = batches * np.logaddexp.reduce(log_weight - np.exp(log_uy), axis=1)
-    return np.where(u < 30.0, small, decay + log1mexp(np.minimum(-s - decay, 0.0)))
+    s = np.exp(np.minimum(log_s[~few], 700.0))
+    rise[~few] = decay + log1mexp(np.minimum(-s - decay, 0.0))
+    return rise

@@ -196,14 +196,13 @@ class WithoutReplacement(Sampled):
         return self.sample_rate == 1.0 and self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        return tuple(self._joined(p) for p in self.base.profiles("replace_one"))
-
-    def _joined(self, pair: Profile) -> Profile:
-        """The two halves of the profile of a sampled pair."""
-        above, below = (p.mix_first(self.sample_rate) for p in (pair, pair.reverse()))
-        kinks = np.append(above.kinks, below.kinks)
-        tails = (above.log_tail_of, below.log_tail_of)
-        return Profile(above.log_delta_of, below.log_delta_of, kinks, *tails)
+        joined = []
+        for pair in self.base.profiles("replace_one"):
+            above, below = (p.mix_first(self.sample_rate) for p in (pair, pair.reverse()))
+            kinks = np.append(above.kinks, below.kinks)
+            tails = (above.log_tail_of, below.log_tail_of)
+            joined.append(Profile(above.log_delta_of, below.log_delta_of, kinks, *tails))
+        return tuple(joined)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         pairs = self.base.witnesses("replace_one")

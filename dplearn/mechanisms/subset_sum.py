@@ -53,7 +53,7 @@ _BLOCK, _MOST_TRIALS = 128, 100
 
 @dataclass(frozen=True)
 class SubsetSum(Mechanism):
-    """Sum of a random subset of given records plus Gaussian noise, one of them turned round.
+    """Noisy sum over a random subset of records, each -1 or 1; neighbours differ in one sign.
 
     It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5.
 
@@ -150,7 +150,7 @@ class _Pair:
         self._reach = 3 + 14 / math.sqrt(4 / (m.batch + 1) + 1 / self.sigma**2)
 
     def log_density(self, law: int, x: NDArray) -> NDArray:
-        """Of Q (law 0) or P (law 1)."""
+        """log of the density of Q (law 0) or P (law 1) at x."""
         noise = -0.5 * ((np.asarray(x)[..., None] - self.count) / self.sigma) ** 2
         return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
@@ -199,7 +199,12 @@ class _Pair:
         """The same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
-        mean = self._mean(epsilon)
+        # The mean count at the threshold, of m draws from all n + 1 records.
+        weight = log_add(
+            math.log(self._size), log_expm1(epsilon) + math.log(self._size - self._ones)
+        )
+        stays = math.log(self._ones) + math.log(self._size - self._drawn)
+        mean = self._ones - np.exp(stays - weight)
         near = self._near(np.min(mean), np.max(mean))
         place = self._threshold(epsilon, mean, near)
         # Counts far above all thresholds are past them, whatever the noise.
@@ -211,12 +216,6 @@ class _Pair:
         rise = log_sub(tail[:, 1:], tail[:, :-1])
         past = np.append(self.laws[0, near], self._past[near.stop])
         return np.array([log_sum(self.laws[2, near] + rise), log_sum(past + tail)])
-
-    def _mean(self, epsilon: NDArray) -> NDArray:
-        """Mean count at the threshold, of m draws from all n + 1 records."""
-        size, ones, drawn = self._size, self._ones, self._drawn
-        weight = log_add(math.log(size), log_expm1(epsilon) + math.log(size - ones))
-        return ones - np.exp(math.log(ones) + math.log(size - drawn) - weight)
 
     def _threshold(self, epsilon: NDArray, mean: NDArray, near: slice) -> NDArray:
         """Where the loss is epsilon, by Newton's method between ends that are proved."""
@@ -252,7 +251,7 @@ class _Pair:
         return x
 
     def renyi(self, orders: NDArray) -> NDArray:
-        """Divergences; of orders for which the integral would have too many places, two bounds."""
+        """Rényi divergences in nats; the smaller of two bounds where the integral is too long."""
         values = np.minimum(0.5 * orders / self.sigma**2, self.largest)
         strip = min(math.pi * self.sigma, math.sqrt(78.0))
         # As for a sampled Gaussian.

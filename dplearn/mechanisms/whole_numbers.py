@@ -13,7 +13,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import first_true
-from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, drawn, whole
+from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
 
 # Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
 _REACH = 40.0
@@ -157,7 +157,7 @@ class DiscreteGaussian(WholeNoise):
         return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        return drawn(-0.5 * (np.arange(math.ceil(12 * scale) + 1) / scale) ** 2, size, rng)
+        return even_draws(-0.5 * (np.arange(math.ceil(12 * scale) + 1) / scale) ** 2, size, rng)
 
 
 def _log_theta(centre: float, sigma: float) -> float:
@@ -206,11 +206,14 @@ class Skellam(TabledNoise):
         return None
 
     def _renyi_above(self, shift: int, orders: NDArray) -> NDArray:
-        return skellam_rdp(orders, self._scale**2, l1=shift, l2=shift)
+        return skellam_rdp_bound(orders, self._scale**2, l1=shift, l2=shift)
 
 
-def skellam_rdp(orders: NDArray, variance: float, *, l1: float, l2: float) -> NDArray:
-    """A bound from above at whole orders, for changes of these norms (Theorem 3.5)."""
+def skellam_rdp_bound(orders: NDArray, variance: float, *, l1: float, l2: float) -> NDArray:
+    """Upper bound on Rényi divergences of Skellam noise at whole orders, in nats, shape (n,).
+
+    `l1` and `l2` are norms of the change (Agarwal, Kairouz & Liu 2021, Theorem 3.5).
+    """
     small = ((2 * orders - 1) * l2**2 + 6 * l1) / (4 * variance**2)
     return orders * l2**2 / (2 * variance) + np.minimum(small, 3 * l1 / (2 * variance))
 
@@ -319,7 +322,7 @@ def _sum_masses(scale: float, clients: int) -> NDArray:
         return DiscreteGaussian(scale)._log_noise(np.arange(reach + 1.0))
     sigma = scale / math.sqrt(clients)
     k = np.arange(min(reach, math.ceil(38 * sigma)) + 1.0)
-    factor = whole(np.exp(-0.5 * (k / sigma) ** 2))
+    factor = even_law(np.exp(-0.5 * (k / sigma) ** 2))
     factor /= factor.sum()
     total, power = np.ones(1), clients
     while power:  # all terms are positive, so that no digits are lost

@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,15 @@ _ONE_WAY = "it bounds the loss from these votes to a neighbour's, not back"
 _EXPECTED = "an expectation over which queries are answered, not a bound for any run"
 
 
-def answered(votes: Votes, plan: PATE) -> NDArray:
-    """The chance of each query to be answered, shape (queries,)."""
+def answer_chances(votes: Votes, plan: PATE) -> NDArray:
+    """Chance of each query to be answered, shape (queries,)."""
     if plan.check_std is None or plan.threshold is None:
         return np.ones(votes.queries)
     return ndtr((votes.ranked[:, 0] - plan.threshold) / plan.check_std)
 
 
 def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
-    """What a paper would print for these votes; no number to publish, see its assumptions.
+    """Guarantee that a paper would print for these votes; no number to publish.
 
     For Gaussian noise Theorem 6 of Papernot et al. 2018; where there is a check it weighs each
     query by its chance to be answered, and is then an expectation, no bound. For Laplace noise
@@ -67,9 +68,9 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
 
 
 def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
-    """What Theorem 6 adds for each row of ranked counts, at `ORDERS`, shape (n_rows, n_orders)."""
+    """Rényi divergence of each row of ranked counts by Theorem 6, shape (n_rows, n_orders)."""
     total = np.empty((len(rows), ORDERS.size))
-    for i, chance in enumerate(answered(Votes(rows), plan).tolist()):
+    for i, chance in enumerate(answer_chances(Votes(rows), plan).tolist()):
         flip = gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
         total[i] = chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
         if plan.check_std is not None:
@@ -79,9 +80,10 @@ def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
     return total
 
 
-def _theorem_6(**at: float) -> NDArray:
-    """The theorem at every order."""
-    return np.array([gnmax_data_dependent_rdp(order=order, **at) for order in ORDERS.tolist()])
+def _theorem_6(*, flip: float, noise_std: float) -> NDArray:
+    """Divergences that the theorem proves, one for each of `ORDERS`."""
+    at = partial(gnmax_data_dependent_rdp, flip=flip, noise_std=noise_std)
+    return np.array([at(order=order) for order in ORDERS.tolist()])
 
 
 def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Guarantee:
@@ -107,7 +109,7 @@ def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Gua
     )
 
 
-def read(options: argparse.Namespace) -> tuple[Votes, PATE]:
+def votes_and_plan(options: argparse.Namespace) -> tuple[Votes, PATE]:
     """The votes in the file and the plan that the options describe."""
     votes = read_votes(options.votes, labels=options.labels, classes=options.classes)
     votes = votes if options.queries is None else votes.first(options.queries)
@@ -119,12 +121,12 @@ def read(options: argparse.Namespace) -> tuple[Votes, PATE]:
         check_std=options.check_std,
         noise="laplace" if options.laplace else "gaussian",
     )
-    cap = round(answered(votes, plan).sum()) if options.answers is None else options.answers
+    cap = round(answer_chances(votes, plan).sum()) if options.answers is None else options.answers
     return votes, dataclasses.replace(plan, answers=cap)
 
 
 def statements(votes: Votes, plan: PATE, *, delta: float) -> Iterator[tuple[str, Guarantee]]:
-    """What may be published, what papers print, and the truth at these votes, each with a title."""
+    """Three guarantees with titles: for any votes, as papers print it, exact at these votes."""
     yield (
         f"for any votes, if no more than {plan.answers} may be answered",
         plan.guarantee(delta=delta),

@@ -131,7 +131,7 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 
 @dataclass(frozen=True)
 class AtTheseVotes:
-    """What a plan leaks if these are the votes; see `at_these_votes`."""
+    """Leakage of a plan if these are the votes; `at_these_votes` makes it."""
 
     plan: PATE
     queries: tuple[tuple[Laws, int], ...]  # of each different row of counts, and how often it is
@@ -146,11 +146,11 @@ class AtTheseVotes:
 
     @property
     def slack(self) -> float:
-        """What computed log probabilities of all outcomes may be off by, both laws together."""
+        """Error bound on the computed log probabilities of all queries, both laws together."""
         return 2 * float(sum(count * law.error for law, count in self.queries))
 
     def renyi_guarantee(self, *, delta: float) -> Guarantee:
-        """The smallest epsilon that `rdp` proves."""
+        """Guarantee with the smallest epsilon that `rdp` proves: an upper bound."""
         off = self.slack * ORDERS / (ORDERS - 1)
         return stated(self.rdp() + off, delta, "rdp")
 
@@ -178,7 +178,7 @@ class AtTheseVotes:
 
 
 def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:
-    """The smallest epsilon that divergences at `ORDERS`, true at given votes only, prove."""
+    """Guarantee of the smallest epsilon that divergences at `ORDERS` prove, at given votes."""
     epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
     return Guarantee(
         epsilon=float(epsilon.min()),
@@ -194,7 +194,7 @@ def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
-    """What the plan leaks if all these queries are asked, for who may see the votes.
+    """Leakage of a plan if all these queries are asked, for who may see the votes.
 
     Examples
     --------

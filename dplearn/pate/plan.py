@@ -73,7 +73,7 @@ class PATE(Statable):
 
     @property
     def composed(self) -> Composed:
-        """What leaks no less than the answers: all noisy counts, and every noisy check."""
+        """Mechanism that leaks no less than the answers: all noisy counts and noisy checks."""
         if self.noise == "laplace":
             # A moved vote changes two counts by one each.
             released = [(Laplace(self.noise_std), 2 * self.answers)]
@@ -83,7 +83,7 @@ class PATE(Statable):
         return Composed([*released, *checks])  # type: ignore[list-item]
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """What may be published: an upper bound for any votes and any questions.
+        """Guarantee that may be published: an upper bound for any votes and any questions.
 
         It is exact for whoever sees the noisy counts; of the winners alone it is a bound, whatever
         the accountant proves of the counts. ``add_remove`` stands for one teacher's data.
@@ -95,7 +95,7 @@ class PATE(Statable):
 
 
 class Aggregator:
-    """Answers what the teachers' votes say, until the plan is used up.
+    """A teller of noisy winners of the teachers' votes, until the plan is used up.
 
     One object serves one set of private data: its counters are what makes the guarantee true. Once
     all answers are given, or all questions asked, it looks at no further vote. Floating-point
@@ -117,11 +117,11 @@ class Aggregator:
 
     @property
     def open(self) -> bool:
-        """Whether another question would be looked at."""
+        """True while the plan allows another question to be looked at."""
         return self.answered < self.plan.answers and self.asked < (self.plan.queries or 0)
 
     def answer(self, votes: Votes) -> NDArray[np.int64]:
-        """The winner of each query in turn, or `NO_ANSWER`, shape (queries,)."""
+        """Noisy winner of each query in turn, or `NO_ANSWER`, shape (queries,)."""
         validate.instance(Votes, votes=votes)
         labels = np.full(votes.queries, NO_ANSWER)
         draw = self._rng.laplace if self.plan.noise == "laplace" else self._rng.normal

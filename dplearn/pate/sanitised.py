@@ -39,7 +39,7 @@ _FEW, _MANY = 4, 16
 
 @dataclass(frozen=True, kw_only=True)
 class Sanitised:
-    """How a data-dependent divergence is published; all of it is chosen before the votes are seen.
+    """Settings for publishing a data-dependent divergence, chosen before votes are seen.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class Sanitised:
 
     @property
     def beta(self) -> float:
-        """How slowly the noise may change; the cost is finite below 0.5 / order."""
+        """Smoothness beta of the sensitivity; the cost is finite below 0.5 / order."""
         return 0.3 / self.order
 
     @property
     def cost(self) -> float:
-        """Divergence of the publication itself, at the order."""
+        """Rényi divergence of the publication itself at the order, in nats."""
         a, ratio = self.order, math.exp(2 * self.beta)
         moved = 1 + self.noise * self.deviations * math.expm1(self.beta)
         # Of means: where the neighbour's deviation is the smaller one, and so its sensitivity.
@@ -73,7 +73,7 @@ class Sanitised:
         return means + max(_of_spreads(a, self.beta), _of_spreads(a, -self.beta))
 
     def release(self, votes: Votes, plan: PATE, *, delta: float, rng: Generator) -> Guarantee:
-        """A statement about these votes that may be published, its own cost included.
+        """Guarantee at these votes that may be published, its own cost included.
 
         It bounds what the answers and this statement together leak from these votes to a
         neighbour's, and is too small as often as its assumptions say. Each call is a release: who
@@ -105,7 +105,7 @@ class Sanitised:
 
 
 def divergence_and_sensitivity(votes: Votes, plan: PATE, how: Sanitised) -> tuple[float, float]:
-    """What Theorem 6 proves of all queries at the order, and its smooth sensitivity: both private.
+    """Divergence of all queries by Theorem 6 and its smooth sensitivity, both private.
 
     With a check a query counts with both of its outcomes, not with the chance of an answer.
     """

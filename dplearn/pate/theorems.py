@@ -61,11 +61,16 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """The theorem for GNMax, whether its conditions are met or not."""
+    """Rényi divergence of GNMax by the theorem, whether its conditions are met or not."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
-    orders = {"order_1": order_2 + 1, "order_2": order_2}
-    divergences = {"rdp_1": (order_2 + 1) / noise_std**2, "rdp_2": order_2 / noise_std**2}
-    return data_dependent_rdp(order=order, flip=flip, **orders, **divergences)
+    return data_dependent_rdp(
+        order=order,
+        flip=flip,
+        order_1=order_2 + 1,
+        rdp_1=(order_2 + 1) / noise_std**2,
+        order_2=order_2,
+        rdp_2=order_2 / noise_std**2,
+    )
 
 
 def gnmax_data_dependent_rdp(*, order, noise_std, flip):

@@ -59,22 +59,22 @@ class Votes:
 
     @property
     def queries(self) -> int:
-        """Number of rows."""
+        """Number of queries."""
         return len(self.counts)
 
     @property
     def classes(self) -> int:
-        """Number of columns."""
+        """Number of classes."""
         return self.counts.shape[1]
 
     @property
     def teachers(self) -> int:
-        """Number of votes in each row."""
+        """Number of teachers: of votes for each query."""
         return int(self.counts[0].sum())
 
     @property
     def ranked(self) -> NDArray[np.int64]:
-        """The counts with the largest of each row first."""
+        """Counts (queries, classes), the largest of each query first."""
         return -np.sort(-self.counts, axis=1)
 
     def first(self, queries: int) -> Self:

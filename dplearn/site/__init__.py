@@ -16,6 +16,7 @@ from dplearn.app.kit.language import in_each
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
+from dplearn.classroom import answering
 from dplearn.classroom.html import DECK, asset
 from dplearn.classroom.sources import lessons_folder
 from dplearn.site import course, entries
@@ -26,10 +27,16 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def write_site(
-    out: Path, executor: Executor, *, folder: Path | None = None, tell: Callable = print
+    out: Path,
+    executor: Executor,
+    *,
+    folder: Path | None = None,
+    python: Path | None = None,
+    tell: Callable = print,
 ) -> None:
     """Write the site into a folder, which is made; files of the same names are replaced.
 
+    With an unpacked Pyodide, `python`, the lessons' pages run the functions that a student writes.
     The book's pictures are computed by the executor; `tell` hears of each page.
     """
     folder = folder or lessons_folder()
@@ -39,8 +46,11 @@ def write_site(
     (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
+    if python:
+        script = answering.python_script(python)
+        (out / "assets" / "python.js").write_text(script, encoding="utf-8")
     words = []
-    for page in _pages(folder, executor):
+    for page in _pages(folder, executor, python is not None):
         path = out / page.path
         path.parent.mkdir(exist_ok=True)
         path.write_text(page.text(), encoding="utf-8")
@@ -69,19 +79,18 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
 
 
-def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
+def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
     drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     title = "Differential privacy for deep learning"
     front = ("page.css", "minute.css")
     yield Page("index.html", title, drawn("minute"), front, drawn("start"))
-    yield from course.readme_pages(folder)
-    taught = list(course.lesson_pages(folder))
-    yield from taught
+    every = list(course.lesson_pages(folder, python))
+    yield from (*course.readme_pages(folder, every), *every)
     yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
     five = ("page.css", "mechanisms.css")
     yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
     yield entries.contents()
-    links = course.taught(taught)
+    links = course.taught(every)
     yield from executor.map(entries.page, book, [links.get(id, "") for id in book])
     yield entries.published_figures()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dplearn.classroom.html import NEEDED, from_cell, from_markdown
+from dplearn.classroom import answering
+from dplearn.classroom.html import NEEDED, from_markdown
 from dplearn.classroom.sources import Lesson, lessons
 from dplearn.site.html import Page, plain, readme_page, sections
 
@@ -18,7 +19,7 @@ _ASKS = re.compile(r'^predict\(|^answers? = (?:None|"")', re.MULTILINE)
 _SCRIPTS = (*NEEDED, "progress.js")
 
 
-def lesson_pages(folder: Path) -> Iterator[Page]:
+def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
     """A page for each lesson, from its built notebook, with contents and the way on and back."""
     import nbformat
 
@@ -29,12 +30,13 @@ def lesson_pages(folder: Path) -> Iterator[Page]:
         f'<a href="{lesson.name}.html">{html.escape(title)}</a>'
         for lesson, title in zip(every, titles, strict=True)
     ]
+    scripts = (*_SCRIPTS, *answering.ASSETS)
     for k, lesson in enumerate(every):
-        body = "".join(map(from_cell, cells[k]))
+        body = answering.body(lesson, cells[k], python=python)
         before, after = links[k - 1] if k else "", "".join(links[k + 1 : k + 2])
         turn = f'<nav class="turn" aria-label="Lessons"><p>{before}</p><p>{after}</p></nav>\n'
         contents = _contents(lesson, body)
-        yield Page(f"lessons/{lesson.name}.html", titles[k], body + turn, _SCRIPTS, contents)
+        yield Page(f"lessons/{lesson.name}.html", titles[k], body + turn, scripts, contents)
 
 
 def _contents(lesson: Lesson, body: str) -> str:
@@ -48,20 +50,21 @@ def _contents(lesson: Lesson, body: str) -> str:
         rows.append(f'<li><a href="#{anchor}">{heading}</a>{time}</li>' if anchor else "")
     return (
         f'<nav class="contents" aria-label="Contents" data-lesson="{lesson.number}"'
-        f' data-asked="{_asked(lesson)}"><details><summary>Contents</summary>'
+        f' data-asked="{_asked(body)}"><details><summary>Contents</summary>'
         f"<ol>{''.join(rows)}</ol></details></nav>\n"
     )
 
 
-def _asked(lesson: Lesson) -> int:
-    return len(_ASKS.findall(lesson.source.read_text(encoding="utf-8")))
+def _asked(body: str) -> int:
+    """How many fields of a lesson's page ask for something."""
+    return body.count(' data-ask="')
 
 
-def readme_pages(folder: Path) -> Iterator[Page]:
+def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
     """The map with what stands beside it, and a page for each other part of the README."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     start, *parts = map(from_markdown, re.split(r"^(?=## )", text, flags=re.MULTILINE))
-    counts = {lesson.number: _asked(lesson) for lesson in lessons(folder).values()}
+    counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
     start += f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
     others = []
     for part in parts:

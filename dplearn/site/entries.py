@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from dplearn.book import Formula, Refutation, book, refute
 from dplearn.book.everything import refutation
-from dplearn.book.pictures import Place, as_python, cloud, curve, refuted
+from dplearn.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.book.published import check_figure, published
-from dplearn.book.spoken import VERDICTS, Words, group_name, label
+from dplearn.book.spoken import VERDICTS, Wording, group_name, label
 from dplearn.classroom.html import chart, from_markdown
 from dplearn.datasets import deployments
 from dplearn.figures.formula import formula_cloud, formula_curve
 from dplearn.site.html import Page
 
-_words = Words()
+_words = Wording()
 _POINTS = 17  # of a curve: every second one of those that the explorer draws
 
 
@@ -27,7 +27,7 @@ def page(id: str, taught: str = "") -> Page:
         from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
         f'<p class="taught">Taught in {taught}.</p>' if taught else "",
         _picture(entry, "none"),
-        f'<pre class="code">{html.escape(as_python(entry))}</pre>',
+        f'<pre class="code">{html.escape(example_code(entry))}</pre>',
     ]
     if entry.misprints:
         parts.append("<h2>Wrong variants in circulation</h2>")
@@ -64,7 +64,7 @@ def _statement(latex: str) -> str:
 
 def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
-    place = Place(entry.id, misprint)
+    place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
         picture = curve(place, name, most=_POINTS)
         figure = formula_curve(

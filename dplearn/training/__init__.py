@@ -7,10 +7,9 @@ drawn, and with it the theorem behind the guarantee; its `affordable_steps` says
 allows.
 
 `plain` is the algorithm as it is printed, on one page. `clipped_sum` gives what DP-SGD releases
-before noise, from one forward and one backward pass;
-sums of micro-batches add up. `check` refuses what mixes records; the trainer calls it. Noise in
-parameter `name` has the standard deviation
-``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
+before noise, from one forward and one backward pass; sums of micro-batches add up. `check_model`
+refuses what mixes records; the trainer calls it. Noise in parameter `name` has the standard
+deviation ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
 ``groups = bound.groups({name: parameter.numel()})``: the object that clips knows the noise.
 `white_box_scores` is what an auditor sees of canaries; `dplearn.audit` judges it.
 """
@@ -18,14 +17,14 @@ parameter `name` has the standard deviation
 from dplearn.training.bounds import (
     AdaptiveQuantile,
     Automatic,
-    Bound,
+    ClippingBound,
     Flat,
     Grouped,
     Groups,
     PerLayer,
 )
 from dplearn.training.canaries import white_box_scores
-from dplearn.training.checks import check
+from dplearn.training.checks import check_model
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
@@ -35,8 +34,8 @@ from dplearn.training.trainer import Trainer
 __all__ = [
     "AdaptiveQuantile",
     "Automatic",
-    "Bound",
     "ClippedSum",
+    "ClippingBound",
     "Flat",
     "Grouped",
     "Groups",
@@ -45,7 +44,7 @@ __all__ = [
     "Private",
     "Record",
     "Trainer",
-    "check",
+    "check_model",
     "clipped_sum",
     "fit",
     "rule",

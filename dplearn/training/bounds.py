@@ -36,7 +36,7 @@ class Groups:
         return math.hypot(*self.norms)
 
 
-class Bound(ABC):
+class ClippingBound(ABC):
     """Abstract or final: a bound names its groups, and turns norms into factors."""
 
     max_grad_norm: float  # C > 0 of the whole gradient; only groups of one's own have none
@@ -56,7 +56,7 @@ class Bound(ABC):
 
 
 @dataclass(frozen=True)
-class Flat(Bound):
+class Flat(ClippingBound):
     """The whole gradient is scaled to norm at most `max_grad_norm` (Abadi et al., 2016).
 
     Examples
@@ -72,7 +72,7 @@ class Flat(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Automatic(Bound):
+class Automatic(ClippingBound):
     """Normalised: the factor is C / (norm + `stability`), for every record (Bu et al., 2023)."""
 
     max_grad_norm: float
@@ -86,7 +86,7 @@ class Automatic(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerLayer(Bound):
+class PerLayer(ClippingBound):
     r"""Each of M layers is clipped alone, to :math:`C / \sqrt M` with C = `max_grad_norm` > 0."""
 
     max_grad_norm: float
@@ -102,7 +102,7 @@ class PerLayer(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Bound):
+class Grouped(ClippingBound):
     r"""Named groups with their own norms and their own noise.
 
     Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
@@ -157,7 +157,7 @@ class Grouped(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveQuantile(Bound):
+class AdaptiveQuantile(ClippingBound):
     r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
 
     Each step also releases how many norms were at most C, each record counting +1/2 or -1/2, with

@@ -37,7 +37,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
         leftover.unlink(missing_ok=True)
 
 
-def read(path: str | Path) -> dict[str, Any]:
+def loaded(path: str | Path) -> dict[str, Any]:
     """Content of a checkpoint, tensors on the processor; ValueError unless it is a whole one."""
     data = io.BytesIO(Path(path).read_bytes())
     try:

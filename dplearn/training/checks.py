@@ -20,22 +20,22 @@ from torch.utils._pytree import tree_leaves
 
 from dplearn.ground import validate
 from dplearn.run import Plan
-from dplearn.training.bounds import Bound, Flat
+from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
-from dplearn.training.recording import Call, Survey, recording
+from dplearn.training.recording import Call, Inventory, recording
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.trial import MadeUp, contents, on_trial, stored
+from dplearn.training.trial import MadeUp, holdings, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
 _SEEDS = 4
 
 
 @torch.inference_mode(False)
-def check(
+def check_model(
     model: nn.Module,
     loss_fn: Loss,
     inputs: Any,
@@ -62,12 +62,12 @@ def check(
     --------
     >>> model = nn.Sequential(nn.Linear(3, 2), nn.Softmax(0))
     >>> losses = nn.CrossEntropyLoss(reduction="none")
-    >>> check(model, losses, torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
+    >>> check_model(model, losses, torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
     Traceback (most recent call last):
     ValueError: Expected records to be separate, but the loss of record 0 depends on other rows ...
     """
     validate.integer(minimum=4, batch=batch)
-    Survey.of(model)  # refuses by name before anything runs
+    Inventory.of(model)  # refuses by name before anything runs
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
 
     def works(pair: Any) -> Any:
@@ -106,13 +106,13 @@ class _Trial:
         eps = max(torch.finfo(x.dtype).eps for x in floating)
         # What rounding may change, relatively: a model in float64 may have parts in float32.
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
-        self._survey, self._device = Survey.of(model), device_of(model)
+        self._inventory, self._device = Inventory.of(model), device_of(model)
         self._clip, self._rows = Clip.of(model, Flat(1.0)), {}
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
         inputs, targets = self.records.rows(numbers)
-        with forked(self._device, seed), recording(self.model, self._survey) as tape:
+        with forked(self._device, seed), recording(self.model, self._inventory) as tape:
             tape.rows = self._rows
             losses = self.loss_fn(called(self.model, inputs), targets)
         check_losses(losses)
@@ -123,7 +123,7 @@ class _Trial:
         mask = torch.tensor([number in kept for number in numbers], device=self._device)
         parts = self.model, self.loss_fn, *self.records.rows(numbers)
         with forked(self._device, seed):
-            return added_sum(*parts, clip=self._clip, mask=mask, survey=self._survey)
+            return added_sum(*parts, clip=self._clip, mask=mask, inventory=self._inventory)
 
     def look(self, numbers: Sequence[int], kept: Sequence[int], seed: int) -> tuple[Tensor, Tensor]:
         """Of the kept ones of these records losses (kept, 1) and clipped sum (1, parameters)."""
@@ -196,7 +196,7 @@ def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
                 _, losses = trial.recorded(range(part * trial.size, (part + 1) * trial.size))
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
-            held.append(contents(trial.model, trial.loss_fn))
+            held.append(holdings(trial.model, trial.loss_fn))
     for path in set().union(*held):
         first, second, third = values = [each.get(path) for each in held]
         # What no start takes back, such as a variable of a function, may count.
@@ -328,7 +328,7 @@ def check_settings(
         )
 
 
-def check_phases(plan: Plan, *, bound: Bound | None, size: int, alone: bool) -> None:
+def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: bool) -> None:
     """Refuse a plan that does not fit its bound, so many records, or several processes."""
     for phase in plan.phases:
         if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:

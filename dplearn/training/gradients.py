@@ -12,7 +12,7 @@ What is promised, and tested:
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
-It presumes a model that treats records separately: `dplearn.training.check` finds out.
+It presumes a model that treats records separately: `dplearn.training.check_model` finds out.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from dplearn.training.bounds import Bound, Groups
+from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, moved
 from dplearn.training.layers import trainable
 from dplearn.training.layers.per_example import ROUNDING, PerExample
 from dplearn.training.learned import rows_of_model
 from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.recording import Survey, Tape, observed, recording, state_of
+from dplearn.training.recording import Inventory, Tape, observed, recording, state_of
 
-# Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
-Into = Callable[[], tuple[Mapping[str, Tensor], float]]
+# A tensor for each trainable parameter, and a number to multiply what is added to it.
+Into = tuple[Mapping[str, Tensor], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ def clipped_sum(
     inputs: Any,
     targets: Any,
     *,
-    bound: Bound,
+    bound: ClippingBound,
     mask: Tensor | None = None,
 ) -> ClippedSum:
     """Sum of the clipped gradients of all records.
@@ -78,11 +78,11 @@ def clipped_sum(
     layer's output do not have one row per record, NotImplementedError if a layer has no
     per-example gradient.
 
-    Called alone it looks at the model once, unless `check` did: by two and three of these records
-    it learns which arguments of layers follow them, and ValueError is raised if the gradients of
-    the three do not add up to PyTorch's within a hundredth. Whether records are separate is what
-    `check` finds out, and a penalty of parameters that is small in float32. See Goodfellow (2015);
-    Li et al. (2022); Bu et al. (2023), "book-keeping".
+    Called alone it looks at the model once, unless `check_model` did: by two and three of these
+    records it learns which arguments of layers follow them, and ValueError is raised if the
+    gradients of the three do not add up to PyTorch's within a hundredth. Whether records are
+    separate is what `check_model` finds out, and a penalty of parameters that is small in float32.
+    See Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
 
     Examples
     --------
@@ -108,21 +108,26 @@ def added_sum(
     mask: Tensor | None = None,
     into: Into | None = None,
     loss_scale: float = 1.0,
-    survey: Survey | None = None,
+    inventory: Inventory | None = None,
 ) -> ClippedSum:
-    """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready.
+    """Clipped sum as of `clipped_sum`, added to given tensors.
 
-    The survey is of the model as it is now; with it many steps look only once at every module.
+    The inventory is of the model as it is now; with it many steps look only once at every module.
     """
-    survey = survey or Survey.of(model)
-    rows = rows_of_model(model, loss_fn, inputs, targets, survey.state)
-    with recording(model, survey) as tape:
+    inventory = inventory or Inventory.of(model)
+    rows = rows_of_model(model, loss_fn, inputs, targets, inventory.state)
+    with recording(model, inventory) as tape:
         tape.rows, tape.loss_scale = rows, loss_scale
         return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
 
 
 def compiled_sum(
-    model: nn.Module, loss_fn: Loss, *, bound: Bound, loss_scale: float = 1.0, **options: Any
+    model: nn.Module,
+    loss_fn: Loss,
+    *,
+    bound: ClippingBound,
+    loss_scale: float = 1.0,
+    **options: Any,
 ) -> Callable[..., ClippedSum]:
     """A compiled ``(inputs, targets, *, clip, mask=None, into=None) -> ClippedSum``.
 
@@ -134,7 +139,7 @@ def compiled_sum(
     """
     shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    tape, _ = observed(twin, Survey.of(twin))
+    tape, _ = observed(twin, Inventory.of(twin))
     tape.loss_scale = loss_scale
     own_clip = Clip.of(model, bound)
     options = options or {"options": {"layout_optimization": False}}
@@ -150,7 +155,7 @@ def compiled_sum(
             tape.rows = rows_of_model(model, loss_fn, inputs, targets, state_of(model))
             part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
         if into is not None:
-            total, weight = into()
+            total, weight = into
             for name, value in part.sums.items():
                 total[name].add_(value, alpha=weight)
         return part
@@ -181,19 +186,19 @@ def _recorded_sum(
     gradients = per_example(tape, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), exactly(losses.device):
-        return _clipped(gradients, losses.detach(), clip, mask, into or clip.zeros)
+        return _clipped(gradients, losses.detach(), clip, mask, into or clip.zeros())
 
 
 class Clip(NamedTuple):
     """A bound, and the parameters of a model that it is for: those that are trained now."""
 
-    bound: Bound
+    bound: ClippingBound
     parameters: Mapping[str, nn.Parameter]
     groups: Groups
     largest: Tensor  # norms of the groups, shape (groups, 1)
 
     @classmethod
-    def of(cls, model: nn.Module, bound: Bound) -> Clip:
+    def of(cls, model: nn.Module, bound: ClippingBound) -> Clip:
         """The parameters of a model that are trained now, with this bound."""
         parameters = trainable(model)
         groups = bound.groups({name: p.numel() for name, p in parameters.items()})
@@ -201,7 +206,7 @@ class Clip(NamedTuple):
         largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
         return cls(bound, parameters, groups, moved(largest, like.device))
 
-    def zeros(self) -> tuple[dict[str, Tensor], float]:
+    def zeros(self) -> Into:
         """Room for the clipped sum of each parameter, and what to multiply it with."""
         return {name: zeros(parameter) for name, parameter in self.parameters.items()}, 1.0
 
@@ -230,7 +235,7 @@ def _clipped(
     # rows are set to zero on copies: 5 to 14 % of the time of a clipped sum without a compiler.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
-    sums, weight = into()
+    sums, weight = into
     weighted = (factors * weight).unbind()
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
-from dplearn.training.bounds import Bound
+from dplearn.training.bounds import ClippingBound
 from dplearn.training.gradients import ClippedSum
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
@@ -119,7 +119,9 @@ def changed_by_others(model: nn.Module, run: object) -> bool:
     return others
 
 
-def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
+def tally_of(
+    part: ClippedSum, mask: Tensor | None, bound: ClippingBound, dtype: torch.dtype
+) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
     finite = part.losses.abs() < math.inf
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide

@@ -23,11 +23,9 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from itertools import groupby
+from functools import partial
 
 import numpy as np
 import torch
@@ -44,8 +42,6 @@ Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 # Normals drawn at once: few enough for the processor's cache.
 _CHUNK = 2**16
 _ZEROS = bytes(4 * _CHUNK)
-# Normals that are worth a thread.
-_WORTH = 2**18
 # Words below this are few enough, and coarse enough, for another 32 bits.
 _SMALL = 2**8
 
@@ -77,53 +73,22 @@ class Randomness:
         entropy = secrets.randbits(256) if self.seed is None else (self.seed, *key)
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
-    def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Callable[[], Tensor]:
-        """What gives the noise of all runs: always the same flat tensor, where and as `like` is.
-
-        It is begun at once. A processor's cores to spare, if there are any, draw it meanwhile.
-        """
-        drawing: list[Future] = []
+    def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
+        """The noise of all runs, one after the other in a flat tensor, where and as `like` is."""
+        sizes = [size for size, _ in runs]
         if like.device.type != "cpu" and not self.secure:
-            flat = self._on_device(runs, like, *key)
-        else:
-            flat = torch.empty(sum(size for size, _ in runs), dtype=like.dtype)
-            drawing = self._begun(flat.numpy(), runs, *key)
-
-        @cache
-        def noise() -> Tensor:
-            for part in drawing:
-                part.result()
-            return flat.to(like.device)
-
-        return noise
-
-    def _begun(self, flat: NDArray, runs: Sequence[Run], *key: int) -> list[Future]:
-        """Fill an array, by cores to spare if there are any; what is still to come."""
-        spare = _cores() - torch.get_num_threads()
-        threads = min(spare if spare > 0 else torch.get_num_threads(), len(flat) // _WORTH)
-        if self.seed is None:
-            words = [_cipher() for _ in range(max(1, threads))]
-            together = groupby(runs, lambda run: run[1])  # one piece for each scale
-            runs = [(sum(size for size, _ in same), scale) for scale, same in together]
-        else:
-            words = [partial(_generated, self.stream(NOISE, *key))]
-        pieces = [(one, flat, runs, part, len(words)) for part, one in enumerate(words)]
-        if threads == 0:
-            _fill(*pieces[0])
-            return []
-        pool = ThreadPoolExecutor(len(pieces))
-        drawing = [pool.submit(_fill, *piece) for piece in pieces]
-        pool.shutdown(wait=spare <= 0)
-        return drawing
-
-    def _on_device(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
-        """Noise by the device's own generator."""
-        seed = int(self.stream(NOISE, *key).integers(2**63))
-        flat = like.new_empty(sum(size for size, _ in runs))
-        flat.normal_(generator=devices.generator(like.device, seed))
-        for part, (_, scale) in zip(flat.split([size for size, _ in runs]), runs, strict=True):
-            part.mul_(scale)
-        return flat
+            seed = int(self.stream(NOISE, *key).integers(2**63))
+            flat = like.new_empty(sum(sizes))
+            flat.normal_(generator=devices.generator(like.device, seed))
+            for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
+                part.mul_(scale)
+            return flat
+        words = _cipher() if self.seed is None else partial(_generated, self.stream(NOISE, *key))
+        flat = torch.zeros(sum(sizes), dtype=like.dtype)
+        for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
+            for piece in part.split(_CHUNK) if scale else ():
+                _draw(words, piece.numpy(), scale)
+        return devices.moved(flat, like.device)
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
@@ -133,12 +98,6 @@ class Randomness:
             return
         with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
             yield
-
-
-def _cores() -> int:
-    """Number of processor cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _cipher() -> Words:
@@ -159,19 +118,6 @@ def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArra
     """Words of a fast generator."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
-
-
-def _fill(words: Words, flat: NDArray, runs: Sequence[Run], part: int, parts: int) -> None:
-    """Fill one of so many equal parts of every run in a flat array."""
-    end = 0
-    for size, scale in runs:
-        start, end = end, end + size
-        piece = flat[start + size * part // parts : start + size * (part + 1) // parts]
-        if scale == 0:
-            piece.fill(0)
-            continue
-        for first in range(0, len(piece), _CHUNK):
-            _draw(words, piece[first : first + _CHUNK], scale)
 
 
 def _draw(words: Words, out: NDArray, scale: float) -> None:

@@ -30,7 +30,7 @@ from dplearn.training.layers import (
     registered,
     trained,
 )
-from dplearn.training.shared import Source, shared
+from dplearn.training.shared import Source, followed
 
 Edge = GradientEdge | Tensor
 # By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
@@ -134,7 +134,7 @@ class Tape:
         index = None if follows else next(iter((*args, *kwargs.values())))
         if index is not None and self.rows.get((name, index.dim())) == (0,):  # for all records
             note = partial(self.note, name, module)
-            return shared(Source(name, self, note, rule, index, output))
+            return followed(output, (Source(name, self, note, rule, index, output),))
         if not compiling and isinstance(output, Tensor) and output._is_view():
             # An alias that is none: an activation in place would cut the edge of a view.
             output = torch.ops.aten._unsafe_view(output, output.shape)
@@ -192,7 +192,7 @@ class Tape:
 
 
 @dataclass(frozen=True)
-class Survey:
+class Inventory:
     """What to record of a model, as long as it is in this state."""
 
     state: tuple[Any, ...]
@@ -202,8 +202,8 @@ class Survey:
     owners: dict[nn.Module, None]
 
     @classmethod
-    def of(cls, model: nn.Module) -> "Survey":
-        """A survey of a model; refuses modules that mix records."""
+    def of(cls, model: nn.Module) -> "Inventory":
+        """The inventory of a model; refuses modules that mix records."""
         modules = dict(model.named_modules())
         for name, module in modules.items():
             refuse_mixing(name, module)
@@ -222,20 +222,20 @@ class Survey:
 
 
 @contextmanager
-def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
+def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[Tape]:
     """All calls of modules with trainable parameters, while the context lasts.
 
     Nothing stays on the model afterwards, also after an exception.
     """
-    tape, undo = observed(model, survey or Survey.of(model))
+    tape, undo = observed(model, inventory or Inventory.of(model))
     with undo:
         yield tape
 
 
-def observed(model: nn.Module, survey: Survey) -> tuple[Tape, ExitStack]:
+def observed(model: nn.Module, inventory: Inventory) -> tuple[Tape, ExitStack]:
     """The record of all calls from now on, and what stops it."""
-    tape, undo = Tape(names=survey.names), ExitStack()
-    for name, module, substitute, rule in survey.parts:
+    tape, undo = Tape(names=inventory.names), ExitStack()
+    for name, module, substitute, rule in inventory.parts:
         if substitute:
             forward = partial(substitute, module, partial(tape.note, name, module))
         elif rule:
@@ -243,10 +243,10 @@ def observed(model: nn.Module, survey: Survey) -> tuple[Tape, ExitStack]:
         else:
             forward = partial(tape.run, name, module, module.forward)
         undo.callback(replaced(module, forward))
-    for module in survey.within:
+    for module in inventory.within:
         undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
-    if model not in survey.owners:
-        hook = partial(tape.uncalled, survey.owners)
+    if model not in inventory.owners:
+        hook = partial(tape.uncalled, inventory.owners)
         undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
     return tape, undo
 

@@ -59,17 +59,13 @@ class Shared(Tensor):
                 batch, _ = _records(what, sources, [output])
                 if batch:
                     _note(mine[0], output)
-            return output if batch else _followed(output, sources)
+            return output if batch else followed(output, sources)
 
 
-def shared(source: Source) -> Tensor:
-    """The values of a look-up, to be followed."""
-    return _followed(source.values, (source,))
-
-
-def _followed(value: Any, sources: tuple[Source, ...]) -> Any:
+def followed(value: Any, sources: tuple[Source, ...]) -> Any:
+    """What is computed from look-ups, to be followed."""
     if type(value) in (tuple, list):
-        return type(value)(_followed(part, sources) for part in value)
+        return type(value)(followed(part, sources) for part in value)
     if isinstance(value, Tensor) and value.requires_grad:
         value = value.as_subclass(Shared)
         value.sources = sources

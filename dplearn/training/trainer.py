@@ -24,14 +24,14 @@ from torch.optim import Optimizer
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
-from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
-from dplearn.training.checks import check, check_phases, check_settings, check_stored
+from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
+from dplearn.training.checks import check_model, check_phases, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
-from dplearn.training.recording import Survey, state_of
+from dplearn.training.recording import Inventory, state_of
 from dplearn.training.records import Part, Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
@@ -73,7 +73,7 @@ class Trainer:
     _: KW_ONLY
     optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
     scheduler: Any = None  # advanced once per step
-    bound: Bound | None = None  # default: Flat(max_grad_norm) of the plan or phase
+    bound: ClippingBound | None = None  # default: Flat(max_grad_norm) of the plan or phase
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
@@ -146,9 +146,9 @@ class Trainer:
         phase = self._begin()
         expected = self._expected(phase)
         lot = self._data.parts(self.steps, self._lots, self._rows(phase))
-        noise = self._noise(phase)  # drawn meanwhile where a core is to spare
+        mean = self._noise(phase)
         with self._passes():
-            mean, tally = self._noisy_mean(lot, noise, expected)
+            tally = self._add_clipped(mean, lot, expected)
         self._place.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
@@ -179,8 +179,8 @@ class Trainer:
                 bound = self._clip.bound
                 summing = compiled_sum(*parts, bound=bound, loss_scale=scale, **options)
             else:
-                survey = Survey.of(self.model)
-                summing = partial(added_sum, *parts, loss_scale=scale, survey=survey)
+                inventory = Inventory.of(self.model)
+                summing = partial(added_sum, *parts, loss_scale=scale, inventory=inventory)
             self._sums[state] = summing
         self._state = state
 
@@ -188,7 +188,7 @@ class Trainer:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
         sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
         batch = min(16, max(4, self.micro_batch or 16))
-        check(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
+        check_model(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
 
     def _lots(self) -> Iterator[sampling.Lot]:
         """The lot of the next step and all later ones, which workers load ahead."""
@@ -212,7 +212,7 @@ class Trainer:
             return math.ceil(phase.sample_rate * len(self._data) / 4)
         return self.micro_batch
 
-    def _noise(self, phase: DPSGD) -> Callable[[], Tensor]:
+    def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
         bound, parameters, groups, _ = self._clip
         share = self._place.share_of_noise
@@ -232,26 +232,20 @@ class Trainer:
         with self._randomness.for_model(device, self._place.rank, self.steps), unwritten:
             yield
 
-    def _noisy_mean(
-        self, lot: Iterable[Part], noise: Callable[[], Tensor], expected: float
-    ) -> tuple[Tensor, Tensor]:
-        """Noise plus the clipped sum of a lot over its public size, and the lot's tally."""
-
-        def into() -> tuple[dict[str, Tensor], float]:
-            return self._by_name(noise()[:-1]), 1 / expected
-
+    def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
+        """Add the clipped sum of a lot over its public size; returned is the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
+        tally[-1] = mean[-1]
+        into = self._by_name(mean), 1 / expected
         for inputs, targets, mask in lot:
             part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
             tally += tally_of(part, mask, self._clip.bound, tally.dtype)
-        mean = noise()
-        tally[-1] = mean[-1]
-        return mean[:-1], tally
+        return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
-        """Parts of a flat tensor, in the shapes of the parameters."""
+        """Parts of what `_noise` gives, in the shapes of the parameters."""
         parameters = self._clip.parameters
-        parts = flat.split([p.numel() for p in parameters.values()])
+        *parts, _ = flat.split([*(p.numel() for p in parameters.values()), 1])
         named = zip(parameters.items(), parts, strict=True)
         return {name: part.view(parameter.shape) for (name, parameter), part in named}
 
@@ -338,7 +332,7 @@ class Trainer:
         processes.
         """
         self._place.has(path)
-        written = checkpoint.read(path)
+        written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
         if not written["resumable"]:
             raise ValueError(

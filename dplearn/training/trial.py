@@ -81,7 +81,7 @@ def _moved(parameter: Tensor, rng: torch.Generator, precise: bool) -> Tensor:
     return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp()).to(data.dtype)
 
 
-def contents(*roots: Any) -> dict[str, Any]:
+def holdings(*roots: Any) -> dict[str, Any]:
     """Everything that objects hold, by the way to it; a digest of tensors and arrays."""
     values, visited, queue = {}, {}, [("", root) for root in roots]
     while queue:

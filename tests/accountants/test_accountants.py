@@ -195,16 +195,6 @@ def test_rdp_says_which_order_won_and_takes_any_orders():
         assert free * (1 - 1e-9) <= grid <= free * 1.003
 
 
-def test_settings_of_the_lattice_are_fields():
-    laplace, question = Laplace(5.0), {"delta": 1e-6, "steps": 200}
-    coarse, fine = (
-        ACCOUNTANTS["pld"](rtol=r).epsilon(laplace, **question).epsilon for r in (0.05, 1e-4)
-    )
-    assert fine < coarse < fine * 1.05
-    fewer = ACCOUNTANTS["optimal"](candidates=1).epsilon(laplace, **question).epsilon
-    assert fewer >= ACCOUNTANTS["optimal"](candidates=9).epsilon(laplace, **question).epsilon
-
-
 INVERTED = [
     (name, mechanism)
     for name, mechanism in itertools.product(NAMES, [ABADI, Laplace(30.0), Gaussian(50.0)])
@@ -323,10 +313,9 @@ def test_coins_that_say_nothing_cost_nothing():
         ("delta", {"epsilon": -1.0}, ValueError, "epsilon"),
     ],
 )
-@each_name
-def test_bad_questions_are_named(name, method, question, error, named):
+def test_bad_questions_are_named(method, question, error, named):
     with pytest.raises(error, match=named):
-        getattr(ACCOUNTANTS[name](), method)(ABADI, **question)
+        getattr(ACCOUNTANTS["rdp"](), method)(ABADI, **question)
 
 
 @each(

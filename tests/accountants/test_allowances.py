@@ -14,7 +14,7 @@ from cases import each
 from dplearn.accountants import pld, theorems
 from dplearn.claims._truth import subject
 from dplearn.mechanisms import Gaussian
-from dplearn.run import epoch, steps_of
+from dplearn.mechanisms.drawing import epoch, steps_of
 from outcomes import assert_suits, gaussian_ends
 
 

@@ -180,10 +180,10 @@ def test_noise_is_found_for_the_rates_of_an_attack():
 def test_a_hair_beyond_a_target_is_beyond_it():
     for goal in (0.049, 0.3, 0.77):
         for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
-            budget = calibrate._Budget(goal, {})
+            budget = calibrate._Budget(goal, 1e-5, 1, "add_remove")
             assert (budget.shares(Mock(epsilon=answer, lower=0.0))[1] <= 1) == reached
             attack = Attack(0.02, answer, 0.01, "add_remove")
-            assert (calibrate._Rates(goal, 0.01, {}).shares(attack)[1] <= 1) == reached
+            assert (calibrate._Rates(goal, 0.01, 1, "add_remove").shares(attack)[1] <= 1) == reached
 
 
 @each(
@@ -245,7 +245,6 @@ def test_what_is_shown_is_proved_too(parameter, value, shown):
 # A second is 1e8 units; each of these took two to four.
 COSTLY = [
     (largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
-    (largest_steps, PoissonSubsampled(Gaussian(0.178), 4.2e-8), 3660.0, 2.3e-5, None),
     (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560),
 ]
 
@@ -264,17 +263,14 @@ def test_a_search_ends_when_it_has_done_its_work(
             yield work
 
     monkeypatch.setattr(calibrate, "counting", counted)
-    question = {"epsilon": epsilon, "delta": delta} | ({"steps": steps} if steps else {})
+    question = {"epsilon": epsilon, "delta": delta, "steps": steps}
     first = search(mechanism, **question)
     assert 0.6 * calibrate._MOST_WORK < works[0].units < calibrate._MOST_WORK
     if mechanism.name == "random_allocation":  # what a cache remembers changes nothing
         assert search(mechanism, **question) == first and works[0].units == works[1].units
     # What is returned is an answer at that value.
-    step = mechanism.vary(**({} if steps is None else {first.parameter: first.value}))
-    again = (
-        accountant.epsilon(step, delta=delta, steps=steps or first.value)
-        for accountant in (PLD, PLD.rougher())
-    )
+    step = mechanism.vary(**{first.parameter: first.value})
+    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.rougher()))
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 

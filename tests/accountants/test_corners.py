@@ -316,7 +316,6 @@ def test_moments_of_very_many_atoms_need_little_memory():
         (lambda: ACCOUNTANTS["rdp"](orders=()), ValueError, "at least one, got orders"),
         (lambda: ACCOUNTANTS["rdp"](orders=[1.0, 2.0]), ValueError, "orders > 1"),
         (lambda: ACCOUNTANTS["moments"](0), ValueError, "largest_moment a whole number >= 1"),
-        (lambda: ACCOUNTANTS["optimal"](candidates=0), ValueError, "candidates a whole"),
         (lambda: Gaussian(1.0).rdp([[2, 3]]), ValueError, r"orders of shape \(n,\)"),
         (lambda: Gaussian(1.0).rdp([math.inf]), ValueError, "finite, got orders=.*inf"),
         (lambda: Gaussian(1e155), ValueError, r"0 or in \[1e-50, 1e50\]"),

@@ -18,13 +18,12 @@ from dplearn import (
     PoissonSubsampled,
     WithoutReplacement,
 )
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
-each_epoch_sampling = each("sampling", EPOCH_SAMPLINGS)
 
 
 @each(
@@ -85,22 +84,22 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
         dataclasses.replace(RUN, leaves_out=True)
 
 
-@pytest.mark.slow
-@each_epoch_sampling
+@each("sampling", EPOCH_SAMPLINGS)
 def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
-    run = dataclasses.replace(SHUFFLED, sampling=sampling)
-    one, two = (run.guarantee(delta=1e-5, steps=n) for n in (100, 200))
-    between = run.guarantee(delta=1e-5, steps=150)
+    law = ACCOUNTANTS["pld"](rtol=1e-2, most_cells=2**12)
+    run = dataclasses.replace(SHUFFLED, sampling=sampling, sample_rate=0.1, noise_multiplier=2.0)
+    one, two = (run.guarantee(law, delta=1e-5, steps=n) for n in (10, 20))
+    between = run.guarantee(law, delta=1e-5, steps=15)
     assert (between.epsilon, between.lower) == (two.epsilon, one.lower)
     assert one.epsilon < two.epsilon and 0 < one.lower < two.lower
-    begun = run.guarantee(delta=1e-5, steps=99)
+    begun = run.guarantee(law, delta=1e-5, steps=9)
     assert (begun.epsilon, begun.lower, begun.kind) == (one.epsilon, 0.0, "upper")
-    assert run.guarantee(delta=1e-5, steps=0).epsilon == 0.0
+    assert run.guarantee(law, delta=1e-5, steps=0).epsilon == 0.0
     # An unknown remainder is no evidence from below.
-    run = dataclasses.replace(run, sample_rate=256 / 60_000)
-    stated = run.guarantee(delta=1e-5, steps=2 * 234)
+    run = dataclasses.replace(run, sample_rate=3 / 40)
+    stated = run.guarantee(law, delta=1e-5, steps=2 * 13)
     # Fewer batches are the safe side: as many epochs, each at least as revealing.
-    even = dataclasses.replace(run, sample_rate=1 / 235).guarantee(delta=1e-5, steps=2 * 235)
+    even = dataclasses.replace(run, sample_rate=1 / 14).guarantee(law, delta=1e-5, steps=2 * 14)
     assert (stated.lower, stated.kind) == (0.0, "upper")
     assert stated.epsilon >= even.epsilon
 
@@ -166,8 +165,8 @@ def test_steps_of_phases_and_whose_each_is():
 
 @pytest.mark.slow
 def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_below():
-    first = dataclasses.replace(SHUFFLED, steps=150)
-    run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=100)))
+    first = dataclasses.replace(SHUFFLED, sample_rate=0.1, steps=15)
+    run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=10)))
     loud, quiet = (phase.mechanism for phase in run.phases)
     law, question = ACCOUNTANTS["pld"](rtol=1e-3), {"delta": 1e-5, "adjacency": "zero_out"}
     stated = run.guarantee(law, delta=1e-5)

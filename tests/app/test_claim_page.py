@@ -7,7 +7,7 @@ import pytest
 
 import explorer
 from dplearn.app.pages import check_a_claim
-from dplearn.claims import PARAMETERS, QUANTITIES, check
+from dplearn.claims import PARAMETERS, QUANTITIES, verdict_on
 from dplearn.figures.claim_map import _FILL, SYMBOLS, claim_map, map_finding
 from explorer import again, choose, enter, press, title
 from explorer import words as shown
@@ -26,7 +26,7 @@ def test_examples_are_a_click_away_and_can_be_shared():
         app = press(app, check_a_claim._say(f"examples.{name}"))
         assert app.text_input(key="box_claim").value == claim
         about = {"relation": "upper", "held": held, "x": "auto", "y": "auto"}
-        verdict = check_a_claim.judged(claim=claim, quantity=quantity, of=of, **about)
+        verdict = check_a_claim._verdict(claim=claim, quantity=quantity, of=of, **about)
         assert title(app) == f"<b>{map_finding(verdict.map)}</b>", name
         assert title(again(app, "check_a_claim")) == title(app)
 
@@ -94,7 +94,7 @@ def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
 
 
 def drawn_map(claim="q*epsilon", **limits):
-    verdict = check(claim, quantity="amplified_epsilon", of="pure_dp", **limits)
+    verdict = verdict_on(claim, quantity="amplified_epsilon", of="pure_dp", **limits)
     return verdict, claim_map(verdict).to_plotly_json()
 
 

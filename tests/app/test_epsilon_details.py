@@ -10,13 +10,15 @@ from scenarios import ABADI, CHUA_RUN
 from test_language import left
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.epsilon_vs_steps import details, notary
+from dplearn.app.pages.epsilon_vs_steps import run as runs
+from dplearn.app.pages.epsilon_vs_steps.run import Answers, Scenario
 from dplearn.certificates import certify, check
 from dplearn.choosing import readings
 from dplearn.figures.kit import text
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.run import DPSGD, Phases
 from explorer import checked, downloads, figure, opened, words
 
 PLAN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
@@ -31,10 +33,10 @@ PARTS: dict[str, Any] = {
     "trusted": "the hospital",
 }
 FILES = ["Text", "LaTeX", "JSON", "Card"]
-HERE = answers.Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
+HERE = Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
 
-def asked(*boxes: str, given: answers.Answers = HERE, language: str = "en"):
+def asked(*boxes: str, given: Answers = HERE, language: str = "en"):
     """The page after the library was asked, with these boxes open."""
     app = opened("epsilon_vs_steps")
     app.session_state["language"] = language
@@ -54,7 +56,7 @@ def told(app, **parts):
 
 
 def test_nothing_is_computed_before_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(answers, "answer", None)
+    monkeypatch.setattr(runs, "answer_of", None)
     assert not opened("epsilon_vs_steps").subheader
 
 
@@ -75,8 +77,8 @@ def test_a_statement_is_refused_part_by_part_and_then_complete():
 
 @pytest.mark.slow
 def test_a_schedule_is_stated_up_to_here_and_laplace_noise_is_not():
-    run = dataclasses.replace(ABADI, then="2, 0.02, 50; 1, 0.02, 99", largest=649)
-    app = asked("in_full", "nine", given=dataclasses.replace(HERE, scenario=run, here=510))
+    scheduled = dataclasses.replace(ABADI, then="2, 0.02, 50; 1, 0.02, 99", largest=649)
+    app = asked("in_full", "nine", given=dataclasses.replace(HERE, scenario=scheduled, here=510))
     phases = [DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=500)]
     phases += [
         DPSGD(noise_multiplier=s, sample_rate=0.02, steps=t) for s, t in ((2.0, 10), (1.0, 0))
@@ -141,7 +143,9 @@ def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(details.util, "find_spec", lambda name: None)
     monkeypatch.setattr(details, "as_certificate", None)
     bare = asked()
-    assert not downloads(bare) and details.NO_FLINT in [caption.value for caption in bare.caption]
+    assert not downloads(bare) and details._say["no_certificate.flint"] in [
+        caption.value for caption in bare.caption
+    ]
 
 
 @pytest.mark.slow
@@ -156,7 +160,7 @@ def test_certificates_are_offered_where_a_proof_has_a_form():
         else:
             assert check(certify(step, delta=1e-5, steps=100)).startswith("proved: ")
     for sampling in EPOCH_SAMPLINGS:
-        run = dataclasses.replace(CHUA_RUN, sampling=sampling)
-        assert details.no_certificate(dataclasses.replace(HERE, scenario=run))
+        shuffled = dataclasses.replace(CHUA_RUN, sampling=sampling)
+        assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
         with pytest.raises(NotImplementedError, match="a proof of"):
             certify(epoch(Gaussian(0.5), sampling=sampling, sample_rate=0.01), delta=1e-5)

@@ -10,21 +10,22 @@ from scipy.special import ndtr
 
 from cases import each
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app.pages.epsilon_vs_steps import answers, notary
+from dplearn.app.pages.epsilon_vs_steps import notary
+from dplearn.app.pages.epsilon_vs_steps.run import Answers, answer_of, printed_rows
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import DPSGD, Phases
 
 RUN = {"mechanism": "gaussian", "noise_multiplier": 4, "sampling": "poisson", "sample_rate": 0.01}
 RUN |= {"delta": 1e-5, "adjacency": "add_remove", "then": "", "first": 10_000, "here": 700}
-CHUA = {"noise_multiplier": 0.5, "sampling": "shuffled", "sample_rate": 1e-4, "delta": 1e-6}
-CHUA |= {"adjacency": "zero_out", "here": 10_000}
+CHUA = {"noise_multiplier": 0.5, "sampling": "shuffled", "sample_rate": 1e-3, "delta": 1e-6}
+CHUA |= {"adjacency": "zero_out", "here": 1000}
 
 
 def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000, **run) -> dict:
     """The answer to a question about a run, as a browser receives it."""
     question = {"kind": kind, "key": "k", "run": RUN | run, "shown": shown, "records": 60_000}
-    answer = notary.answered(question | {"largest": largest, "draft": draft})
+    answer = notary.reply_to(question | {"largest": largest, "draft": draft})
     return json.loads(json.dumps(answer, allow_nan=False))
 
 
@@ -72,7 +73,7 @@ def test_curves_go_on_with_further_phases():
 
 @pytest.mark.slow
 def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
-    said = asked(**CHUA, largest=100_000)
+    said = asked(**CHUA, largest=30_000)
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
     expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=said["steps"])
     assert said["claim"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
@@ -88,7 +89,7 @@ def test_inside_an_epoch_the_whole_epoch_is_charged():
     law, epoch = ACCOUNTANTS["pld"](), Shuffled(Gaussian(0.5), batches=10_000)
     two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
     scenario = dataclasses.replace(CHUA_RUN, largest=20_000)
-    (inside,) = answers.answer("pld", scenario, (15_000,)).curve
+    (inside,) = answer_of("pld", scenario, (15_000,)).curve
     assert inside.lower == pytest.approx(two[0].lower, rel=1e-2)
     assert inside.epsilon == pytest.approx(two[1].epsilon, rel=1e-2)
 
@@ -107,13 +108,13 @@ def test_a_draft_asks_for_less_and_is_true():
 
 @pytest.mark.slow
 def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monkeypatch):
-    fine = dataclasses.replace(CHUA_RUN, noise_multiplier=2.0)
-    (whole,) = answers.answer("pld", fine, (35_000,)).curve
+    fine = dataclasses.replace(CHUA_RUN, noise_multiplier=2.0, sample_rate=0.01, largest=1000)
+    (whole,) = answer_of("pld", fine, (350,)).curve
     monkeypatch.setattr("dplearn.engine.lattice.Lattice.brackets", None)
     draft = dataclasses.replace(fine, draft=True)
-    for t, end in zip((1, 35_000), answers.answer("pld", draft, (1, 35_000)).curve, strict=True):
+    for t, end in zip((1, 350), answer_of("pld", draft, (1, 350)).curve, strict=True):
         # One Gaussian an epoch (Balle & Wang 2018, Theorem 8).
-        mu = math.sqrt(-(-t // 10_000)) / 2.0
+        mu = math.sqrt(-(-t // 100)) / 2.0
         less, more = ndtr(mu / 2 - end.epsilon / mu), ndtr(-mu / 2 - end.epsilon / mu)
         assert less - math.exp(end.epsilon) * more == pytest.approx(1e-6, rel=1e-6)
         assert (end.kind, end.lower) == ("upper", 0.0)
@@ -158,7 +159,7 @@ def test_a_question_that_is_none_gets_one_sentence(run):
 
 @pytest.mark.slow
 def test_an_epoch_that_leaves_a_record_out_tells_less():
-    shuffled = {"noise_multiplier": 2, "adjacency": "zero_out", "here": 300}
+    shuffled = {"noise_multiplier": 2, "adjacency": "zero_out", "here": 300, "largest": 300}
     ends = [asked(**shuffled, sampling=f"shuffled{end}") for end in ("", "_leaves_out")]
     usual, left = (said["of"]["pld"]["upper"][said["steps"].index(300)] for said in ends)
     plan = DPSGD(
@@ -181,7 +182,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
 
     def said(lower: float, upper: float) -> dict:
         question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
-        return notary.answered(question | {"lower": lower, "upper": upper})
+        return notary.reply_to(question | {"lower": lower, "upper": upper})
 
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert said(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
@@ -201,10 +202,10 @@ def test_a_mechanism_registered_on_the_fly_can_be_asked_for(registered):
 
 
 def test_published_rows_are_those_of_the_run():
-    given = answers.Answers(ABADI, 10_000, ("pld",), 60_000)
-    rows = answers.printed_rows(given)
+    given = Answers(ABADI, 10_000, ("pld",), 60_000)
+    rows = printed_rows(given)
     assert "1.26" in {row["published"] for row in rows} and len(rows) > 2
-    assert not answers.printed_rows(dataclasses.replace(given, scenario=CHUA_RUN))
+    assert not printed_rows(dataclasses.replace(given, scenario=CHUA_RUN))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import explorer
 from cases import each
 from dplearn.accountants.pld import PLD
 from dplearn.app.pages import federated
-from dplearn.app.pages.federated import NUMBERS, Setting
+from dplearn.app.pages.federated import FIELDS, Setting
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -23,7 +23,7 @@ from explorer import again, choose, enter, figure, title, traces, words
 
 opened = functools.partial(explorer.opened, "federated")
 PLACES = ("phones", "server", "alone", "nobody")
-ONE = Setting(place="phones", masked=True, invited=False, **{k.key: k.default for k in NUMBERS})  # type: ignore[arg-type]
+ONE = Setting(**{kind.key: kind.default for kind in FIELDS})  # type: ignore[arg-type]
 
 
 def at(**changes):
@@ -40,11 +40,11 @@ def gaussian(noise_multiplier):
     "changes, readers, server",
     [
         ({}, 4.0, 4.0),
-        ({"invited": True}, 4 * math.sqrt(0.7), 4 * math.sqrt(0.7)),
-        ({"masked": False}, 4.0, 4 / math.sqrt(70)),
-        ({"masked": False, "invited": True}, 4 * math.sqrt(0.7), 0.4),
+        ({"shares": "invited"}, 4 * math.sqrt(0.7), 4 * math.sqrt(0.7)),
+        ({"view": "raw"}, 4.0, 4 / math.sqrt(70)),
+        ({"view": "raw", "shares": "invited"}, 4 * math.sqrt(0.7), 0.4),
         ({"place": "alone"}, 4 * math.sqrt(70), 4 * math.sqrt(70)),
-        ({"place": "alone", "masked": False}, 4 * math.sqrt(70), 4.0),
+        ({"place": "alone", "view": "raw"}, 4 * math.sqrt(70), 4.0),
     ],
 )
 def test_epsilon_is_that_of_the_least_noise_somebody_meets(changes, readers, server):
@@ -66,15 +66,15 @@ def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_pla
     assert federated.by_record(at(place="server")).epsilon == stated > readers.epsilon
 
 
-@each("masked", [True, False])
+@each("view", ["masked", "raw"])
 @each("place", PLACES)
-def test_pictures_have_the_noise_that_the_page_tells(place, masked):
+def test_pictures_have_the_noise_that_the_page_tells(place, view):
     """What is left of two sums is her image and noise of twice the sum's variance."""
-    hers, arrived, left = federated.pictures(at(place=place, masked=masked, noise_multiplier=1.0))
+    hers, arrived, left = federated.pictures(at(place=place, view=view, noise_multiplier=1.0))
     assert np.linalg.norm(hers) == pytest.approx(1)
-    setting = at(place=place, masked=masked, noise_multiplier=1.0)
+    setting = at(place=place, view=view, noise_multiplier=1.0)
     for image, size in ((left, 2**0.5 * setting.share * 70**0.5), (arrived, setting.share)):
-        if not (masked and image is arrived):
+        if not (view == "masked" and image is arrived):
             spread = (image - hers).std()
             assert spread == pytest.approx(size, rel=0.2) if size else np.array_equal(image, hers)
 
@@ -82,7 +82,7 @@ def test_pictures_have_the_noise_that_the_page_tells(place, masked):
 def test_lines_end_where_the_sentence_is():
     gone, lines = federated.over_dropouts(at())
     for name in ("stay", "invited"):
-        _, server = federated.promised(at(invited=name == "invited"))
+        _, server = federated.promised(at(shares=name))
         assert server is not None
         assert np.interp(0.3, gone, lines[name]) == pytest.approx(server.epsilon, rel=1e-6)
     assert np.ptp(lines["stay"]) < 1e-3 < 5 < np.ptp(lines["invited"])
@@ -91,7 +91,7 @@ def test_lines_end_where_the_sentence_is():
     assert lines["phones"] == pytest.approx(lines["server"])
 
 
-@each("changes, least", [({"masked": False}, 4 / 70**0.5), ({}, 4.0), ({"place": "alone"}, 33.47)])
+@each("changes, least", [({"view": "raw"}, 4 / 70**0.5), ({}, 4.0), ({"place": "alone"}, 33.47)])
 def test_the_server_finds_no_fewer_users_than_it_does_with_gaussian_noise(changes, least):
     """The best test between N(0, 1) and N(mu, 1), in 20 rounds; zCDP costs up to half as much."""
     best = norm.sf(norm.isf(0.01) - 20**0.5 / least)
@@ -112,7 +112,7 @@ def test_readers_find_what_the_plan_proves_and_without_noise_everybody_is_found(
 @pytest.mark.slow
 def test_a_page_says_who_is_promised_what(place, view):
     app = opened(place=place, view=view)
-    promised = federated.promised(at(place=place, masked=view == "masked"))
+    promised = federated.promised(at(place=place, view=view))
     told = words(app)
     for one in promised:
         assert (f"ε ≤ {round_up(one.epsilon)} (" if one else "no ε") in told

@@ -11,7 +11,7 @@ from cases import each
 from dplearn.app.pages.formula_book import draw, fields, search
 from dplearn.app.pages.formula_book.fields import place_of, words
 from dplearn.book import Case, Interval, Refutation, Verification, book, pictures, refute, verify
-from dplearn.book.pictures import Curve, Place, Region, as_python, cloud, curve, start
+from dplearn.book.pictures import Curve, Stretch, View, cloud, curve, example_code, first_parameters
 from dplearn.book.published import published
 from dplearn.figures.formula import formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
@@ -27,15 +27,15 @@ def unhurried(monkeypatch):
     monkeypatch.setattr(draw, "_PICTURE", math.inf)
 
 
-def place_at(id: str, misprint: str = "none") -> Place:
+def place_at(id: str, misprint: str = "none") -> View:
     """Where the picture of an entry begins."""
-    return place_of(fields.state({"id": id, "misprint": misprint}))
+    return place_of(fields.state_at({"id": id, "misprint": misprint}))
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """No search for counterexamples and no oracles: of all variants they take minutes."""
-    remembered = (pictures.start, pictures.point, pictures._of_design)
+    remembered = (pictures.first_parameters, pictures.comparison_at, pictures._of_design)
     truth = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(pictures, "compare", truth)
@@ -48,9 +48,9 @@ def quick(monkeypatch):
         cached.cache_clear()
 
 
-def is_drawn(id: str, misprint: str) -> list[pictures.Point]:
+def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
     """A point or two of a picture, once its axis is known to be finite."""
-    state = fields.state({"id": id, "misprint": misprint})
+    state = fields.state_at({"id": id, "misprint": misprint})
     if along := state.values["along"]:
         picture = curve(place_of(state), along, seconds=0.0)
         figure = formula_curve(picture.drawn)
@@ -64,11 +64,11 @@ def is_drawn(id: str, misprint: str) -> list[pictures.Point]:
 @pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
 def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
     for id in search.matching("", group):
-        entry, begin = book[id], start(id)
+        entry, begin = book[id], first_parameters(id)
         assert {p.verdict for p in is_drawn(id, "none")} <= {"right", ""}, id
         assert entry.accepts(begin) and set(entry.domain) <= set(begin), id
         assert words.hypothesis(entry), id
-        lines, _, value = as_python(entry).rpartition("  # ")
+        lines, _, value = example_code(entry).rpartition("  # ")
         *imports, call = lines.splitlines()
         scope: dict = {}
         exec("\n".join(imports), scope)
@@ -85,7 +85,7 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 @each("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state, twin = fields.state({"id": id}), fields.state({"id": id})
+    state, twin = fields.state_at({"id": id}), fields.state_at({"id": id})
     values = fields.entered(state)
     assert all(fields.parameter_key(name) in state.fields for name in values)
     address = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
@@ -152,7 +152,7 @@ def test_what_is_made_of_a_parameter_follows_it():
     at = place_at("G-A5")
     kernel = at.parameters["kernel"]
     assert at.at("order", 7.0).parameters["kernel"] is kernel
-    drawn = Place("G-A5", "none", 3, at.settings).parameters
+    drawn = View("G-A5", "none", 3, at.settings).parameters
     assert not np.array_equal(drawn["p"], at.parameters["p"])
 
 
@@ -164,7 +164,7 @@ def test_the_axis_shows_what_matters():
     assert near.layout.yaxis.type == "linear" and near.layout.yaxis.range[1] < 100
     far = formula_curve(Curve(x=x, value=10**x, low=x, high=x, ends=(1, 2)))
     assert far.layout.yaxis.type == "log"
-    grey = [Region(1, 2, "outside")]
+    grey = [Stretch(1, 2, "outside")]
     nothing = formula_curve(Curve(x=[], value=[], low=[], high=[], ends=(1, 2), regions=grey))
     assert [t.name for t in nothing.data] == ["hypothesis fails", "truth", "formula"]
 
@@ -220,8 +220,8 @@ def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
     source.write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
     monkeypatch.setattr(search, "_LESSONS", tmp_path)
     search._lessons.cache_clear()
-    assert search.lessons("G-A12b") == search.lessons("G-A4") != []
-    assert "07 A lesson" in search.lessons("G-A4")[0] and not search.lessons("G-A12")
+    assert search.lessons_about("G-A12b") == search.lessons_about("G-A4") != []
+    assert "07 A lesson" in search.lessons_about("G-A4")[0] and not search.lessons_about("G-A12")
     search._lessons.cache_clear()
 
 

@@ -4,13 +4,12 @@ import ast
 import csv
 import fnmatch
 import functools
-import importlib
+import inspect
 import json
 import re
 from collections.abc import Iterator
 from itertools import chain, product
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -21,26 +20,23 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.app import navigation
 from dplearn.app.kit import language
-from dplearn.app.kit.fields import Choice
-from dplearn.app.kit.run_fields import ADJACENCY
+from dplearn.app.kit.fields import ADJACENCY
 from dplearn.app.pages import check_a_claim
-from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
-from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario
-from dplearn.app.pages.mechanisms import answer
-from dplearn.app.pages.train import fields as train_fields
+from dplearn.app.pages.epsilon_vs_steps import notary
+from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario, answer_of
+from dplearn.app.pages.mechanisms import table_or_refusal
 from dplearn.app.pages.train import runs
-from dplearn.app.pages.train.fields import training_of
-from dplearn.book import book
+from dplearn.app.pages.train.fields import job_of
+from dplearn.book import book, spoken
 from dplearn.book.published import published
 from dplearn.browser import pairs
-from dplearn.claims import PARAMETERS, check
+from dplearn.claims import PARAMETERS, verdict_on
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
 
 APP = Path(navigation.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *(APP / "pages").rglob("*.py")]
-FILES.append(APP.parent / "book" / "spoken.py")
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
@@ -58,7 +54,7 @@ def asked_for(file: Path) -> Iterator[tuple[str, str]]:
             continue
         method = getattr(place, "attr", "")
         if getattr(getattr(place, "value", place), "id", "") == "_say":
-            more = ".*" if method in ("quantity", "choice", "text", "table") else ""
+            more = ".*" if method in ("quantity", "selection", "text", "table") else ""
             for part in (key.body, key.orelse) if isinstance(key, ast.IfExp) else (key,):
                 parts = part.values if isinstance(part, ast.JoinedStr) else [part]
                 words = (p.value if isinstance(p, ast.Constant) else "*" for p in parts)
@@ -66,82 +62,60 @@ def asked_for(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
-    pairs = {(name, key) for name in KEYED for key in language.by_key(name)}
+    pairs = {(name, key) for name in KEYED for key in language.keyed(name)}
     asked = {*chain.from_iterable(map(asked_for, FILES))}
     # The kit says the heading of a page for it; titles and groups are found by their English.
     asked |= {(name, key) for name in KEYED for key in ("heading", "purpose")} & pairs
-    asked |= {("shared", key) for key in ("see", "check", "systems", "one_minute")}
+    asked |= {("shared", key) for key in ("see", "check", "systems")}
     missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
-    assert not [one for one in asked if missing(*one) and one[1] not in ("*", "*.options.*")]
+    assert not [one for one in asked if missing(*one)]
     met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in asked)
     assert not [one for one in pairs if not met(*one)]
 
 
-def named(call: ast.Call, module: ModuleType) -> Iterator[str]:
-    """The sentences that a call of `translated` may be about, where they stand in the source."""
-    (told, *_) = call.args
-    for node in (told, getattr(told, "body", None), getattr(told, "orelse", None)):
-        yield from [node.value] if isinstance(node, ast.Constant) else ()
-    for node in ast.walk(told):
-        owner = getattr(node, "value", None)
-        if isinstance(node, ast.Attribute) and isinstance(owner, ast.Name):
-            owner, name = vars(module).get(owner.id), node.attr
-        else:
-            owner, name = module, getattr(node, "id", "")
-        texts = getattr(owner, name, None) if name else None
-        texts = [*texts.values()] if isinstance(texts, dict) else [texts]
-        yield from (text for text in texts if isinstance(text, str))
+def handed_over() -> Iterator[str]:
+    """What other rooms hand over word for word, and templates that they say with their values."""
+    calls = (n for n in ast.walk(ast.parse(inspect.getsource(spoken))) if isinstance(n, ast.Call))
+    of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
+    for node in of_entries:
+        for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
+            yield from [part.value] if isinstance(part, ast.Constant) else ()
+    for name, told in vars(spoken).items():
+        if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS"):
+            yield from told.values() if isinstance(told, dict) else [told]
+    yield from (spoken.group_name(entry.group) for entry in book.values())
+    catalogue = pairs.catalogue()
+    for told in catalogue["mechanisms"].values():
+        yield from (told["title"], *told["about"].values())
+    yield from (number["label"] for number in catalogue["numbers"].values())
 
 
-def sentences() -> Iterator[str]:
-    """Every English sentence that is translated where it stands in the source."""
-    for file in FILES:
-        module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-        calls = (n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call))
-        for call in calls:
-            if "translated" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
-                yield from named(call, module)
-    yield from (*(page.TITLE for page in PAGES.values()), *navigation.GROUPS)
-    for page in ("formula_book", "mechanisms", "train"):
-        own = explorer.start(PAGES[page]).fields
-        # The parameters of an entry of the book stay as they are.
-        of_book = ("find", "group", "view", "picture", "along") if page == "formula_book" else own
-        for kind in (kind for key, kind in own.items() if key in of_book):
-            yield from (kind.label, kind.help)
-            if isinstance(kind, Choice) and kind.key != "along":
-                yield from kind.options.values()
-    for told in pairs.catalogue()["mechanisms"].values():
-        yield from told["about"].values()
-    for kind in (notary.mechanism(), notary.SAMPLING, ADJACENCY):
-        yield from (kind.label, *kind.options.values())
-    yield from (details.NO_FORM, details.NO_FLINT)
-
-
-def test_every_sentence_in_a_source_is_translated_and_every_template_keeps_its_places():
-    # Signs and names of accountants stay.
-    worded = {s for s in sentences() if re.search("[A-Za-z][a-z]{2}", s) and s[0] not in "▲●✕■▼★◆✚"}
-    tables = language.table()
-    assert worded - set(tables["words"]) == set(), "without a translation"
-    keyed = [pair for name in KEYED for pair in language.by_key(name).values()]
-    left_over = set(tables["words"]) - set(sentences()) - {english for english, _ in keyed}
-    assert not left_over, "of no sentence"
-    assert not [e for e, zh in keyed if tables["words"][e] != zh], "with two translations"
+def test_every_sentence_has_one_translation_and_every_template_keeps_its_places():
+    keyed = [pair for name in KEYED for pair in language.keyed(name).values()]
+    whole = language.chinese()
+    # Signs, and names of the house, stay.
+    worded = {s for s in handed_over() if isinstance(s, str) and re.search("[A-Za-z][a-z]{2}", s)}
+    assert worded - set(whole) == set(), "without a translation"
+    assert not [e for e, zh in keyed if whole[e] != zh], "with two translations"
+    assert not set(language.library()["sentences"]) & {english for english, _ in keyed}
     places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
-    for english, words in chain(*(table.items() for table in tables.values())):
+    for english, words in chain(whole.items(), language.library()["finished"].items()):
         assert places(english) == places(words), f"{english}: other places in {words}"
         if english != words:
             assert re.search("[\u4e00-\u9fff，。：；]", words), f"{english} is not translated"
+        else:
+            assert not ENGLISH.search(english), f"{english} has no Chinese"
 
 
 def test_each_part_of_the_librarys_words_stands_in_its_sources():
     joined = "".join(path.read_text() for path in (ROOT / "dplearn").rglob("*.py"))
     rows = csv.DictReader((ROOT / "data" / "published.csv").read_text().splitlines())
     joined += "".join(row["why"] + row["source"] for row in rows)
-    joined += "".join(english for name in KEYED for english, _ in language.by_key(name).values())
+    joined += "".join(english for name in KEYED for english, _ in language.keyed(name).values())
     letters = lambda text: re.sub(r"[^a-z]", "", text.lower())
     joined = re.sub(r'["\']\s*f?["\']', "", joined)
     source = letters(joined) + letters(re.sub(r"\{.*?\}", "", joined))
-    for english in language.table()["library"]:
+    for english in chain(*language.library().values()):
         for part in re.split(r"\{\w+\}|(?= is not supported)", english):
             assert letters(part) in source, f"{part} of {english} is nowhere said"
 
@@ -201,7 +175,7 @@ def words_of_figures(app: AppTest) -> set[str]:
 
 @pytest.fixture
 def chinese(monkeypatch):
-    monkeypatch.setattr(language, "current", lambda: "zh")
+    monkeypatch.setattr(language, "spoken", lambda: "zh")
 
 
 AMPLIFIED = {"quantity": "amplified_epsilon", "of": "approximate_dp"}
@@ -238,7 +212,7 @@ UNREADABLE += [("sgma(2)", ""), ("q" * 3000, ""), ("a*b", ""), ("ε + ε'", "")]
 def test_why_a_claim_cannot_be_read_is_told_in_chinese(chinese, claim, held):
     asked = {"relation": "upper", "x": "auto", "y": "auto", **AMPLIFIED}
     with pytest.raises(ValueError, match="Expected") as told:
-        check_a_claim.judged(claim=claim, held=held, **asked)
+        check_a_claim._verdict(claim=claim, held=held, **asked)
     words = language.retold(str(told.value))
     assert not ENGLISH.search(words) and "Expected" not in words, words
 
@@ -251,7 +225,7 @@ CLAIMS += [("amplified_epsilon", "approximate_dp", "q*epsilon/3", "equal")]
 @each("quantity, of, claim, relation", CLAIMS)
 def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of, claim, relation):
     """A part of a word was translated, wherever it stood: an address led to 公式_book."""
-    verdict = check(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
+    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
     for sentence in verdict.sentences()[1:]:
         told = check_a_claim._told(verdict, sentence)
         assert not ENGLISH.search(untitled(told)), told
@@ -270,7 +244,7 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
         kind = sampling.removesuffix(LEAVES_OUT)
         run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, leaves_out=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
-            answer = answers.answer(name, run, (1,))
+            answer = answer_of(name, run, (1,))
             said = [
                 answer.refusal.partition(": ")[2],
                 *(a for g in answer.curve for a in g.assumptions),
@@ -292,11 +266,11 @@ RUNS += [("done", 1, ""), *(("failed", 1, problem) for problem in _PROBLEMS)]
 @pytest.mark.slow
 @each("phase, steps, problem", RUNS)
 def test_a_training_in_chinese_has_no_english_sentence(chinese, monkeypatch, phase, steps, problem):
-    run = runs.Run(training_of(train_fields.state()))
+    run = runs.Run(job_of(explorer.start(PAGES["train"])))
     run.phase, run.problem, run.before = phase, problem, 2
     run.events = [{"event": "start", "held_out": 359}]
     run.events += [_EVENT] * steps if phase != "waiting" else []
-    monkeypatch.setattr(runs, "current", lambda name="": run)
+    monkeypatch.setattr(runs, "run_in_view", lambda name="": run)
     app = explorer.opened("train")
     assert not left(app) and not words_of_figures(app)
 
@@ -315,7 +289,7 @@ def test_what_the_page_of_mechanisms_is_sent_is_translated():
     asked.append({"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"})
     asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
     asked.append({"mechanism": "gaussian", "noise_multiplier": "many"})
-    answers_ = [answer(question) for question in asked]
+    answers_ = [table_or_refusal(question) for question in asked]
     told = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
     assert len(told) > 100 and not [t for t in told if ENGLISH.search(t)]
     assert sum("refused" in each for each in answers_) >= 3
@@ -337,9 +311,8 @@ def test_a_sentence_is_translated_whole_or_stays_and_keeps_its_decimals(chinese)
         assert told == row["why"] or not ENGLISH.search(told), told
     long = ", ".join(["Poisson sampling"] * 1000)
     assert language.retold(long) == long, "whoever types that much would wait"
-    assert (
-        language.retold("True if: Poisson sampling; 0.5 more.") == "成立条件：泊松采样; 0.5 more。"
-    )
+    told = language.retold("Simplest counterexample: Poisson sampling; 0.5 more.")
+    assert told == "最简单的反例： 泊松采样; 0.5 more。"
 
 
 def test_a_sentence_that_an_error_has_carried_is_told_in_the_language_of_its_reader(chinese):

@@ -9,10 +9,10 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.app import navigation
 from dplearn.app.kit import links
-from dplearn.app.pages.epsilon_vs_steps import answers
+from dplearn.app.pages.epsilon_vs_steps.run import Answers
 from dplearn.app.pages.formula_book import draw
 from dplearn.book import book
-from dplearn.claims import check, setting
+from dplearn.claims import setting, verdict_on
 from explorer import opened, start, words
 
 TYPED = [
@@ -27,7 +27,7 @@ def state_at(link: str):
     """The page that a link leads to, in the state of its address."""
     path, _, query = link.partition("?")
     address = dict(parse_qsl(query, strict_parsing=True))
-    state = start(navigation.at(path.replace(".", "")), address)
+    state = start(navigation.page_at(path.replace(".", "")), address)
     state.read(address)
     assert set(address) <= set(state.fields) and not state.notes, (link, state.notes)
     return state
@@ -40,7 +40,7 @@ def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
     at = state_at(draw.claim_address(name, misprint or "none")).values
     fixed = dict(setting(part) for part in at["held"].split(",") if part.strip())
     about = {"quantity": at["quantity"], "of": at["of"], "relation": at["relation"]}
-    verdict = check(at["claim"], **about, fixed=fixed, effort=0.1)
+    verdict = verdict_on(at["claim"], **about, fixed=fixed, effort=0.1)
     assert verdict.closest.id == id and verdict.closest.same
     if misprint:
         assert verdict.status == "violated"
@@ -59,7 +59,7 @@ def test_where_nothing_can_be_typed_and_no_run_is_described_there_is_no_link():
 def test_a_verdict_names_an_entry_as_a_link():
     link = "This is [G-B4](formula_book?id=G-B4&misprint=none), Classical noise"
     assert link in words(opened("check_a_claim"))
-    assert links.entry("G-B4/no-two") == "[G-B4/no-two](formula_book?id=G-B4&misprint=no-two)"
+    assert links.entry_link("G-B4/no-two") == "[G-B4/no-two](formula_book?id=G-B4&misprint=no-two)"
     assert state_at("formula_book?id=G-B4&misprint=no-two").values["misprint"] == "no-two"
 
 
@@ -72,15 +72,15 @@ def test_an_entry_shows_where_it_leads_and_a_wrong_variant_too():
     link = text.partition("[All accountants on this run](")[2].partition(")")[0]
     path, _, query = link.partition("?")
     values = dict(parse_qsl(query, strict_parsing=True))
-    assert navigation.at(path.replace(".", "")) is navigation.modules()[0]
+    assert navigation.page_at(path.replace(".", "")) is navigation.modules()[0]
     assert (values["sample_rate"], values["here"]) == ("0.02", "700")
 
 
 @pytest.mark.parametrize(("name", "id"), [("rdp", "G-D2"), ("optimal", "G-C4b"), ("pld", "")])
 def test_a_theorem_leads_to_the_entry_whose_function_it_uses(name, id):
     entries = links.entries_of(ACCOUNTANTS[name])
-    assert entries == (links.entry(id) if id else "")
+    assert entries == (links.entry_link(id) if id else "")
     app = opened("epsilon_vs_steps")
-    app.session_state["epsilon_details"] = answers.Answers(ABADI, 10, (name,), 1)
+    app.session_state["epsilon_details"] = Answers(ABADI, 10, (name,), 1)
     app.session_state["theorems"] = True
     assert ("; in the formula book: " + entries in words(app.run())) == bool(id)

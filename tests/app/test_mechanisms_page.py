@@ -10,7 +10,7 @@ import pytest
 from browsing import DRIVEN, settled
 from cases import each
 from dplearn.app.kit import questions
-from dplearn.app.pages.mechanisms import answer
+from dplearn.app.pages.mechanisms import table_or_refusal
 from dplearn.browser.pairs import Pair, build, catalogue, worded
 from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
 from explorer import opened
@@ -43,7 +43,7 @@ def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
     told = catalogue()["mechanisms"][registered.name]
     assert told["keys"] == ["noise_multiplier"]
     assert "How much noise there is" in told["about"]["noise_multiplier"]
-    table = answer({"mechanism": registered.name, "noise_multiplier": 2})["table"]
+    table = table_or_refusal({"mechanism": registered.name, "noise_multiplier": 2})["table"]
     divergences = Laplace(2.0).rdp(table["orders"])
     assert table["divergences"] == pytest.approx(divergences) and len(table["logs"]) > 1000
     assert registered.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
@@ -54,7 +54,7 @@ def test_a_question_is_read_as_an_address_is(monkeypatch):
     asked |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
     kept = Mock(side_effect=questions.ask)
     monkeypatch.setattr(questions, "ask", kept)
-    assert set(answer(asked)) == {"table"}
+    assert set(table_or_refusal(asked)) == {"table"}
     _, pair = kept.call_args.args
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
 
@@ -73,14 +73,14 @@ def test_a_question_is_read_as_an_address_is(monkeypatch):
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
-    refused = answer(asked)["refused"]
+    refused = table_or_refusal(asked)["refused"]
     assert why in refused["en"] and refused["zh"] != refused["en"]
 
 
 def test_tables_are_light():
     for name in MECHANISMS:
         adjacency = TOLD["mechanisms"][name]["covered"][0]
-        table = answer({"mechanism": name, "adjacency": adjacency})["table"]
+        table = table_or_refusal({"mechanism": name, "adjacency": adjacency})["table"]
         assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
 
 

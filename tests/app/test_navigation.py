@@ -19,9 +19,11 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.app import __main__ as server
 from dplearn.app import navigation, pages
-from dplearn.app.kit import questions, run_fields, scripts
-from dplearn.app.kit.fields import Choice, Quantity, Text, by_key
+from dplearn.app.kit import fields as kit
+from dplearn.app.kit import questions, scripts
+from dplearn.app.kit.fields import Quantity, Selection, Text, by_key
 from dplearn.app.kit.state import State
+from dplearn.app.pages.train.fields import LOT
 from explorer import errors, opened, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
@@ -42,8 +44,8 @@ def test_pages_are_the_files_and_folders_of_one_folder():
         assert page.TITLE, f"page {name}: TITLE is empty, the menu shows it"
         assert callable(page.render), f"page {name}: render is not a function"
         assert page.__doc__, f"page {name}: a docstring must say what one sees there"
-        assert navigation.at(f"/{name}") is page
-    assert navigation.at("/") is next(iter(PAGES.values()))
+        assert navigation.page_at(f"/{name}") is page
+    assert navigation.page_at("/") is next(iter(PAGES.values()))
 
 
 def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
@@ -52,10 +54,10 @@ def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
     lines += "render = lambda: write('Seven')"
     (tmp_path / "newcomers" / "__init__.py").write_text(lines)
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
-    assert navigation.at("/newcomers") in navigation.modules()
+    assert navigation.page_at("/newcomers") in navigation.modules()
     assert [m.value for m in opened("newcomers").markdown] == ["Seven"]
     opened()
-    monkeypatch.delattr(navigation.at("/newcomers"), "TITLE")
+    monkeypatch.delattr(navigation.page_at("/newcomers"), "TITLE")
     with pytest.raises(TypeError, match=r"Expected .*newcomers to have TITLE, got none"):
         navigation.modules()
 
@@ -133,7 +135,7 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
         if isinstance(field, Text):
             continue
         values, refused = [field.default], [*RUBBISH]
-        if isinstance(field, Choice):
+        if isinstance(field, Selection):
             values += field.options
         if isinstance(field, Quantity):
             marks = field.marks()
@@ -156,7 +158,7 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
             assert state.typed[key] == text and state.values == defaults, f"{name}: {key}, {text!r}"
 
 
-RUN = by_key(run_fields.NOISE, run_fields.RATE, run_fields.DELTA, run_fields.BATCH)
+RUN = by_key(kit.NOISE, kit.RATE, kit.DELTA, LOT)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ RUN = by_key(run_fields.NOISE, run_fields.RATE, run_fields.DELTA, run_fields.BAT
         ("sample_rate", 256 / 60_000, "256/60000|256/60 000|2.56e2/6e4"),
         ("delta", 2e-5, "2*10^-5|2 · 10⁻⁵|2\\cdot10^{-5}"),
         ("batch_size", 10_000, "10000|10,000|10 000|10\u202f000|1e4|10^4|10⁴|10'000"),
-        ("batch_size", 1_234_567, "1,234,567|1 234 567"),
+        ("batch_size", 59_999, "59,999|59 999"),
         ("noise_multiplier", 2.5**-0.5, "1/sqrt(2.5)|1/√2.5"),
     ],
 )
@@ -234,7 +236,7 @@ def test_the_explorer_never_loads_torch_and_train_says_how_to_add_it():
 def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
     called = []
     monkeypatch.setattr("streamlit.web.cli.main", lambda words, **_: called.extend(words))
-    monkeypatch.setattr(questions, "start", lambda: None)
+    monkeypatch.setattr(questions, "start_processes", lambda: None)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     assert server.main(["--server.port", "8600", "--server.headless=true"]) == 0

@@ -8,7 +8,8 @@ import pytest
 from scenarios import ABADI
 
 from cases import each
-from dplearn.app.pages.epsilon_vs_steps.regimes import ORDERS, REGIMES, Spot, sentences
+from dplearn.app.pages.epsilon_vs_steps import details
+from dplearn.app.pages.epsilon_vs_steps.details import ORDERS, REGIMES, Spot, warnings_of
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.run import DPSGD
 
@@ -67,7 +68,7 @@ FIRES = {
 
 def said(rule: str, scenario: Scenario, here: int) -> list[str]:
     """The sentences of a rule at a spot."""
-    told = (sentence.removeprefix("**") for sentence in sentences(scenario, here, {}))
+    told = (sentence.removeprefix("**") for sentence in warnings_of(scenario, here, {}))
     return [sentence for sentence in told if sentence.startswith(rule)]
 
 
@@ -93,9 +94,8 @@ def test_numbers_here_are_those_of_the_library():
     for spot in (Spot(LOUD, 1), Spot(at(1e-20, ABADI), 1000), Spot(ABADI, 1)):
         opacus, google = spot.number("opacus_more"), spot.number("google_more")
         assert opacus >= google - 1e-12 >= -1e-6
-    for name, rule in (("opacus", "RDP in Opacus"), ("google", "RDP in dp-accounting")):
-        (row,) = (row for row in REGIMES if row[0].startswith(rule))
-        assert f"{ORDERS[name][0]:g} to {ORDERS[name][-1]:g}," in row[2]
+    for name, orders in ORDERS.items():
+        assert f"{orders[0]:g} to {orders[-1]:g}," in details._say[f"regimes.{name}.says"]
     assert len(FIRES) == len(REGIMES)
 
 

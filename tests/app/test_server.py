@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import runpy
 import signal
 import socket
 import subprocess
@@ -150,7 +151,11 @@ def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_trie
 
 @pytest.mark.slow
 def test_no_process_outlives_a_server_that_was_killed():
-    lines = ["import os, signal", "from dplearn.app.kit import questions", "questions.start()"]
+    lines = [
+        "import os, signal",
+        "from dplearn.app.kit import questions",
+        "questions.start_processes()",
+    ]
     lines += ["print(questions.ask(os.getpid), flush=True)", "os.kill(os.getpid(), signal.SIGKILL)"]
     command = [sys.executable, "-c", "\n".join(lines)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -170,7 +175,7 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     sys.modules["__main__"].__file__ = str(page)
     monkeypatch.setattr(questions, "_executor", questions._executor)
-    questions.start()
+    questions.start_processes()
     try:
         assert questions.ask(os.getpid) != os.getpid()
         assert questions.ask(os.nice, 0) >= min(os.nice(0) + 10, 19)
@@ -181,8 +186,9 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
         questions._executor.shutdown()
 
 
-@pytest.mark.slow
-def test_a_checkout_starts_the_same_server():
-    script = Path(__file__).parents[2] / "app.py"
-    shown = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
-    assert "python -m dplearn.app run" in shown.stdout, shown.stderr
+def test_a_checkout_starts_the_same_server(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
+    monkeypatch.setattr(sys, "argv", ["app.py", "--server.port", "8600"])
+    runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
+    assert started[0][1][1:] == ["-m", "dplearn.app", "--server.port", "8600"]

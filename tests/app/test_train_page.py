@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import itertools
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -16,9 +15,10 @@ import dplearn.datasets
 import explorer
 from cases import each
 from dplearn import smallest_noise_multiplier
-from dplearn.app import worker
+from dplearn.app.job import Job, spent
+from dplearn.app.pages import train
 from dplearn.app.pages.train import draw, fields, runs
-from dplearn.app.pages.train.fields import Training, as_python, training_of
+from dplearn.app.pages.train.fields import job_of, training_code
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures.kit import text
@@ -27,13 +27,15 @@ from dplearn.training import models
 from explorer import checked, choose, enter, press
 from explorer import words as shown
 
-SMALL = Training(
+SMALL = Job(
     dataset="digits",
     model="linear",
-    plan=DPSGD(noise_multiplier=3.532, sample_rate=512 / 1438, steps=60, max_grad_norm=0.1),
+    noise_multiplier=3.532,
+    sample_rate=512 / 1438,
+    steps=60,
+    max_grad_norm=0.1,
     learning_rate=30.0,
     delta=1e-4,
-    compare=True,
 )
 
 
@@ -111,12 +113,12 @@ def test_the_plan_is_promised_before_anything_is_trained():
 
 @each("epsilon", [1, 3])  # to the nearest, one is rounded up and one down
 def test_the_noise_is_the_least_for_the_target(epsilon):
-    state = fields.state()
+    state = explorer.start(train)
     state.read({"target_epsilon": str(epsilon), "steps": "100", "batch_size": "100"})
     mechanism = DPSGD(noise_multiplier=1, sample_rate=100 / 1438, steps=100).mechanism
     target = {"steps": 100, "epsilon": epsilon, "delta": 1e-4}
     least = smallest_noise_multiplier(mechanism, **target).value
-    assert least <= training_of(state).plan.noise_multiplier <= least * 1.001
+    assert least <= job_of(state).noise_multiplier <= least * 1.001
 
 
 def test_noise_rate_and_epochs_can_be_given_instead():
@@ -133,16 +135,16 @@ def test_noise_rate_and_epochs_can_be_given_instead():
 
 @each("dataset, model", itertools.product(PRACTICE_SIZES, fields.MODEL.options))
 def test_data_and_model_bring_settings_within_the_controls(dataset, model):
-    state = fields.state()
+    state = explorer.start(train)
     state.values |= {"dataset": "digits", "model": model}
     state.values["dataset"] = dataset  # MNIST too, whether or not its files are here
-    fields.suit(state)
+    fields.suit_recipe(state)
     assert not state.notes
-    training = training_of(state)
-    assert training.guarantee.epsilon <= 3 and training.lot <= training.size
+    job = job_of(state)
+    assert spent(job, job.steps).epsilon <= 3 and job.lot <= PRACTICE_SIZES[dataset]
     # Both ways of saying it agree, to the digits that a reader sees.
     for name in ("sample_rate", "noise_multiplier"):
-        assert state.values[name] == pytest.approx(getattr(training.plan, name), rel=0.2)
+        assert state.values[name] == pytest.approx(getattr(job, name), rel=0.2)
 
 
 def test_an_address_reproduces_the_controls():
@@ -191,7 +193,7 @@ def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     app = press(app, "Stop")
     assert process.poll() is not None
     assert over(app) and traces(app)["accuracy"]["x"] == [1, 2, 3, 4, 5]
-    spent = text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
+    spent = text.bound(run.job.plan.guarantee(delta=1e-4, steps=5).epsilon)
     assert title(app).startswith("**Stopped at step 5 of 60")
     assert f"ε ≤ {spent} holds" in shown(app)
     assert "all planned steps: ε ≤ 3." in shown(app)
@@ -223,10 +225,10 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     session: dict = {}
     monkeypatch.setattr(runs.st, "session_state", session)
     runs.begin(SMALL)
-    first = runs.current()
+    first = runs.run_in_view()
     assert first is not None and first.phase == "running"
     runs.begin(SMALL)
-    assert first.phase == "stopped" and runs.current().phase == "running"
+    assert first.phase == "stopped" and runs.run_in_view().phase == "running"
 
 
 def test_a_browser_that_comes_back_finds_its_run_and_never_waits_behind_it(
@@ -236,14 +238,14 @@ def test_a_browser_that_comes_back_finds_its_run_and_never_waits_behind_it(
     monkeypatch.setattr(runs, "reader", lambda: "mine")
     sessions = [{}, {}]
     monkeypatch.setattr(runs.st, "session_state", sessions[0])
-    assert runs.current() is None
+    assert runs.run_in_view() is None
     runs.begin(SMALL)
-    ghost = runs.current()
+    ghost = runs.run_in_view()
     monkeypatch.setattr(runs.st, "session_state", sessions[1])
-    assert ghost is not None and runs.current() is ghost
+    assert ghost is not None and runs.run_in_view() is ghost
     # Another page of this browser, opened before, begins a run: it has the place at once.
     runs.begin(SMALL)
-    assert runs.current().phase == "running" and ghost.phase == "stopped"
+    assert runs.run_in_view().phase == "running" and ghost.phase == "stopped"
     for stranger in ("", "another"):
         monkeypatch.setattr(runs, "reader", lambda name=stranger: name)
         assert pool.of(stranger) is None
@@ -333,14 +335,12 @@ def few(side: int = 28) -> Labelled:
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     monkeypatch.setattr(dplearn.datasets.files, "synthetic_digits", lambda **_: few())
     monkeypatch.setattr(dplearn.datasets.files, "mnist", lambda _: (few(), few()))
-    plan = DPSGD(noise_multiplier=2.5, sample_rate=0.3, steps=2, max_grad_norm=0.1)
-    about = {"dataset": dataset, "model": model, "learning_rate": 4.0, "compare": False}
-    training = dataclasses.replace(SMALL, plan=plan, **about)
+    about = {"dataset": dataset, "model": model, "noise_multiplier": 2.5, "steps": 2}
+    job = dataclasses.replace(SMALL, **about, learning_rate=4.0, compare=False)
     scope: dict = {}
-    exec(as_python(training), scope)
-    assert scope["history"].plan == plan and scope["history"].steps == 2
-    assert str(training.guarantee) in capsys.readouterr().out
-    assert worker.Job.read(json.dumps(training.job).encode()).plan == plan
+    exec(training_code(job), scope)
+    assert scope["history"].plan == job.plan and scope["history"].steps == 2
+    assert str(spent(job, 2)) in capsys.readouterr().out
     inputs = models.inputs_for(model, few(side=8 if dataset == "digits" else 28).images)
     assert str(models.built(model, inputs)) == str(scope["model"])
     assert scope["inputs"].shape[1:] == inputs.shape[1:]

@@ -1,12 +1,13 @@
 """The training process: a job in, events out, and no way to outlive its owner or its limits."""
 
 import json
+import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 
+import forked
 import numpy as np
 import pytest
 import torch
@@ -15,6 +16,7 @@ from torch import nn
 from cases import each
 from dplearn import DPSGD
 from dplearn.app import worker
+from dplearn.app.job import BOUNDS, Job
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.pages.train import fields as training_fields
 from dplearn.datasets import practice_set
@@ -31,7 +33,6 @@ JOB = {
     "delta": 1e-4,
     "compare": True,
 }
-PATIENCE = 600  # seconds; a busy machine may need some
 LONG = JOB | {"model": "cnn", "steps": 5000}
 
 
@@ -41,30 +42,38 @@ def line(job):
 
 @contextmanager
 def process(job, *options):
-    """A worker that has its job; ended in any case."""
-    command = [sys.executable, "-m", "dplearn.app.worker", *options]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, bufsize=0, env=environment, **pipes) as started:
-        started.stdin.write(line(job))
-        try:
-            yield started
-        finally:
-            started.kill()
+    """A worker that has its job, its input, and its output line by line; ended in any case."""
+    (theirs, job_of), (told_by, out) = multiprocessing.Pipe(False), multiprocessing.Pipe(False)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["forked"])
+    started = context.Process(target=forked.work, args=(theirs, out, options))
+    started.start()
+    theirs.close()
+    out.close()
+    os.write(job_of.fileno(), line(job))
+    try:
+        with open(os.dup(told_by.fileno())) as lines:
+            yield started, job_of, lines
+    finally:
+        started.kill()
+        started.join()
 
 
 def told(job):
     """The events of a run in this process."""
     events = []
-    worker.run(worker.Job.read(line(job)), lambda **event: events.append(event))
+    worker.run(Job.of_line(line(job)), lambda **event: events.append(event))
     return events
 
 
 @pytest.mark.slow
 def test_a_job_in_and_events_out():
-    with process(JOB, "--silence", "600") as started:
+    command = [sys.executable, "-m", "dplearn.app.worker", "--silence", "600"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, bufsize=0, **pipes) as started:
+        started.stdin.write(line(JOB))
         first, *steps, last = map(json.loads, started.stdout)
-        assert started.wait(PATIENCE) == 0
+        assert started.wait() == 0 and not started.stderr.read()
     assert first == {"event": "start", "steps": 20, "records": 1438, "held_out": 359}
     assert last == {"event": "done"}
     assert [event["step"] for event in steps] == list(range(1, 21))
@@ -97,10 +106,9 @@ def test_norms_are_those_of_the_gradients_of_single_records():
 
 
 def test_a_bound_is_the_one_that_was_asked_for():
-    for name in worker.BOUNDS:
+    for name in BOUNDS:
         adapts = name == "AdaptiveQuantile"
-        job = JOB | {"steps": 3, "compare": False, "bound": name}
-        events = told(job | ({"count_noise": 25.6} if adapts else {}))
+        events = told(JOB | {"steps": 3, "compare": False, "bound": name})
         first, *others = [event["clipping_norm"] for event in events[1:-1]]
         assert first == pytest.approx(0.1)
         assert (others != pytest.approx([first] * 2)) == adapts, (name, others)
@@ -140,29 +148,27 @@ BAD = [
 @each("line, named", BAD)
 def test_a_bad_job_is_named(line, named):
     with pytest.raises((ValueError, TypeError), match=named) as caught:
-        worker.Job.read(line)
+        Job.of_line(line)
     assert str(caught.value).startswith("Expected ") and "\n" not in str(caught.value)
 
 
 def test_the_controls_stay_within_what_the_worker_takes():
-    for name, (lower, upper) in worker.LIMITS.items():
-        kind = training_fields.FIELDS[name]
-        assert isinstance(kind, Quantity)
-        assert lower <= kind.lower <= kind.upper <= upper
+    taken = [kind for kind in training_fields.FIELDS if kind.key in JOB]
+    for kind in (kind for kind in taken if isinstance(kind, Quantity)):
+        for end in (kind.lower, kind.upper):
+            Job.of_line(line(JOB | {kind.key: end}))
+    assert len(taken) == len(JOB)
 
 
 @pytest.mark.slow
-def test_it_ends_when_nobody_holds_its_input_and_at_once_when_killed():
-    with process(LONG) as started:
-        assert json.loads(started.stdout.readline())["event"] == "start"
+def test_it_gives_way_to_others_and_ends_when_nobody_holds_its_input():
+    with process(LONG) as (started, held, lines):
+        assert json.loads(lines.readline())["event"] == "start"
         niceness = os.getpriority(os.PRIO_PROCESS, started.pid)
         assert niceness >= min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
-        started.stdin.close()
-        assert started.wait(PATIENCE) == 1
-
-    with process(LONG) as started:
-        started.send_signal(signal.SIGKILL)
-        assert started.wait(PATIENCE) == -signal.SIGKILL
+        held.close()
+        started.join()
+        assert started.exitcode == 1
 
 
 LATE = "Stopped after 0.7 s of processor time, the most that a run may take here."
@@ -178,8 +184,8 @@ ENDS = [
 @pytest.mark.slow
 @each("job, options, message", ENDS)
 def test_it_ends_at_its_limits_and_says_so_in_one_event(job, options, message):
-    with process(job, *options) as started:
-        events = [json.loads(line) for line in started.stdout]
-        assert started.wait(PATIENCE) == 1 and not started.stderr.read()
+    with process(job, *options) as (started, _, lines):
+        events = [json.loads(line) for line in lines]
+        started.join()
     ends = [event for event in events if event["event"] not in ("start", "progress")]
-    assert ends == [{"event": "error", "message": message}]
+    assert ends == [{"event": "error", "message": message}] and started.exitcode == 1

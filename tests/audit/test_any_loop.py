@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from dplearn.audit import audit
+from dplearn.audit import observe
 from dplearn.run import DPSGD
 
 # Opacus keeps what it calls secret in a module; warnings are its own.
@@ -48,5 +48,6 @@ def test_opacus_is_caught_with_less_noise_than_reported_and_only_then(noise_mult
     def train(included, seed):
         return opacus_loop(included, seed, noise_multiplier=noise_multiplier)
 
-    bound = audit(train, canaries=AXES, runs=4, delta=1e-5, confidence=0.99, progress=False)
+    seen = observe(train, canaries=AXES, runs=4, progress=False)
+    bound = seen.bound(delta=1e-5, confidence=0.99)
     assert bound.contradicts(PLAN.guarantee(delta=1e-5)) is caught, bound

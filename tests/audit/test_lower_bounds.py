@@ -14,7 +14,7 @@ from scipy.stats import binom
 from dplearn.accountants.pld import PLD
 from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
 from dplearn.audit.bounds import _planned
-from dplearn.audit.theorems import least_of_dp, reachable
+from dplearn.audit.theorems import allows_guesses, least_of_dp
 from dplearn.book.chapters.one_run import worst_chance
 from dplearn.book.kit import oracles
 from dplearn.ground.guarantee import Guarantee
@@ -129,7 +129,7 @@ def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
         guesses = highest + lowest
         about = {"canaries": canaries, "guesses": guesses, "chance": share * level}
         shown = shown + rng.binomial(guesses - before, 1 / (1 + math.exp(-EPSILON)), accused.size)
-        rare = next(v for v in itertools.count() if not reachable(worst, correct=v, **about))
+        rare = next(v for v in itertools.count() if not allows_guesses(worst, correct=v, **about))
         accused, before = accused | (shown >= rare), guesses
     return accused.mean()
 

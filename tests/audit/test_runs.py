@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from dplearn.audit import audit, observe
+from dplearn.audit import observe
 from dplearn.audit.bounds import from_scores, one_run
 
 FEW = {"canaries": 5, "runs": 6, "progress": False}
@@ -37,11 +37,11 @@ def test_one_canary_is_two_worlds_and_more_are_one_run():
     alone = {"canaries": 1, "runs": 400, "progress": False}
     seen = observe(noisy, **alone)
     worlds = seen.scores[seen.included], seen.scores[~seen.included]
-    assert audit(noisy, **alone, delta=0.01) == from_scores(*worlds, delta=0.01)
+    assert seen.bound(delta=0.01) == from_scores(*worlds, delta=0.01)
     seen, look = observe(noisy, **FEW), {"delta": 0.01, "confidence": 0.9, "adjacency": "zero_out"}
     for fixed in ({}, {"guesses": (3, 0)}):
         bound = one_run(seen.included, seen.scores, **look, **fixed)
-        assert audit(noisy, **FEW, **look, **fixed) == bound
+        assert seen.bound(**look, **fixed) == bound
 
 
 class Sending(ThreadPoolExecutor):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.book import Formula, Interval, Misprint, compare, drawn, refute, verify
+from dplearn.book import Formula, Interval, Misprint, compare, refute, starting_points, verify
 from dplearn.book import everything as checks
 from dplearn.book.kit import domains
 from dplearn.book.kit.domains import Linear, Log, Whole, design
@@ -75,7 +75,7 @@ def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
     exact = {"oracle": lambda rate, t: np.exp(-rate * t), "tolerance": 1e-9}
     edge = changed(kind="upper", function=near, printed=(), given="rate*t <= 2", **exact)
     for seed in range(5):
-        drawn_only = (compare(edge, at) for at in drawn(edge, seed=seed))
+        drawn_only = (compare(edge, at) for at in starting_points(edge, seed=seed))
         assert all(case.slack >= 0 for case in drawn_only), seed
         found = verify(edge, seed=seed)
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2

@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from cases import each
-from dplearn.book.kit.written import parse, read
+from dplearn.book.kit.written import parse, right_side
 from dplearn.claims._parameters import PARAMETERS, aliases
 
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
@@ -150,7 +150,7 @@ CLAIMS = [
 ]
 
 
-@each("reader, cases", [(parse, HOSTILE), (partial(read, names=aliases(PARAMETERS)), CLAIMS)])
+@each("reader, cases", [(parse, HOSTILE), (partial(right_side, names=aliases(PARAMETERS)), CLAIMS)])
 def test_everything_else_is_one_error(reader, cases):
     for text, message in cases:
         start = time.process_time()

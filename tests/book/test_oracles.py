@@ -23,7 +23,7 @@ from dplearn.book.chapters import (
 from dplearn.book.chapters.conversion import pointwise_epsilon
 from dplearn.book.chapters.one_run import chance_of_one
 from dplearn.book.chapters.pate import gnmax_law
-from dplearn.book.chapters.tradeoff import composed_delta
+from dplearn.book.chapters.tradeoff import sampled_run_delta
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, deltas
 
@@ -150,12 +150,12 @@ def test_composed_delta_is_the_certified_one():
         about = {"sample_rate": rate, "noise_multiplier": noise, "steps": steps, "epsilon": epsilon}
         pair = SampledGaussian(sigma=noise, q=rate, direction="remove")
         low, high = np.exp(deltas(pair, steps, [epsilon]))
-        delta = composed_delta(**about, symmetric=False)
+        delta = sampled_run_delta(**about, symmetric=False)
         assert low[0] * (1 - 1e-3) <= delta <= high[0] * (1 + 1e-3), case
         # The symmetric pair dominates both directions, and after one step it is the larger one.
-        assert composed_delta(**about, symmetric=True) > delta, case
+        assert sampled_run_delta(**about, symmetric=True) > delta, case
         one = about | {"steps": 1, "epsilon": 0.01}
-        both = [composed_delta(**one, symmetric=symmetric) for symmetric in (True, False)]
+        both = [sampled_run_delta(**one, symmetric=symmetric) for symmetric in (True, False)]
         assert both[0] == pytest.approx(both[1], rel=1e-3), case
 
 

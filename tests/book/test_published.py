@@ -6,7 +6,7 @@ import pytest
 
 from cases import rows
 from dplearn.book import published
-from dplearn.book.published import as_printed, number, shown, unit
+from dplearn.book.published import digits_of, number, reproduces, unit
 
 PUBLISHED = published.published()
 # What this package does not compute (yet): audits, votes, lower bounds, other samplings' limits.
@@ -22,7 +22,7 @@ def test_figure(row):
     # Our own column too: the value that the verdict was given on. Where only the lattice answers
     # (P31a) the bound may be half a percent wide.
     slack = 5e-3 if row["id"] == "P31a" else 0.0
-    computed, last = number(row["computed"]), unit(row["computed"], shown(row["computed"]))
+    computed, last = number(row["computed"]), unit(row["computed"], digits_of(row["computed"]))
     assert computed - last <= figure.value <= computed * (1 + slack) + last
 
 
@@ -69,4 +69,4 @@ def test_one_conversion_gives_both_census_figures_if_rho_has_all_its_digits():
     for exchange, from_noise in ((simple, False), (improved, True)):
         for rhos, right in ((noise, from_noise), ({"P29a": 2.56, "P29b": 0.07}, False)):
             values = {i: float(least(rho, exchange)) for i, rho in rhos.items()}
-            assert all(as_printed(x, PUBLISHED[i]) for i, x in values.items()) == right
+            assert all(reproduces(x, PUBLISHED[i]) for i, x in values.items()) == right

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
-from dplearn.book.kit.written import nearest, parse, read, split
+from dplearn.book.kit.written import claim_of, nearest, parse, right_side
 from dplearn.claims._parameters import PARAMETERS, aliases
 
 NAMES = aliases(PARAMETERS)
@@ -28,7 +28,7 @@ TYPED = [
 def test_all_that_readers_typed_and_a_hundred_more_are_read():
     assert len(TYPED) >= 128
     for typed, meaning in TYPED:
-        formula, same = read(split(typed).formula, NAMES), parse(meaning)
+        formula, same = right_side(claim_of(typed).formula, NAMES), parse(meaning)
         assert formula.names == same.names, typed
         value = formula(**{n: VALUES[n] for n in formula.names})
         assert value == pytest.approx(float(same(**VALUES)), rel=1e-12), typed
@@ -57,13 +57,13 @@ def test_all_that_readers_typed_and_a_hundred_more_are_read():
     ],
 )
 def test_the_left_side_says_what_a_claim_is_about(text, formula, quantity, relation):
-    assert split(text) == (formula, quantity, relation)
-    assert read(text, NAMES).program == read(formula, NAMES).program
+    assert claim_of(text) == (formula, quantity, relation)
+    assert right_side(text, NAMES).program == right_side(formula, NAMES).program
 
 
 def test_a_name_that_is_not_known_is_a_variable_and_has_a_nearest_one():
-    assert read("epsilonn sgima", NAMES).names == {"epsilonn", "sgima"}
-    assert read("q(1)", NAMES).names == {"q"}
+    assert right_side("epsilonn sgima", NAMES).names == {"epsilonn", "sgima"}
+    assert right_side("q(1)", NAMES).names == {"q"}
     assert nearest("sgima", NAMES) == "; did you mean sigma" and nearest("xyzzy", NAMES) == ""
 
 
@@ -80,7 +80,7 @@ RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".j
 def test_rubbish_gives_a_value_or_one_error(text):
     start = time.process_time()
     try:
-        formula = read(split(text).formula, NAMES)
+        formula = right_side(claim_of(text).formula, NAMES)
         value = formula(**dict.fromkeys(formula.names, np.array([0.5, 1e9])))
         assert value.dtype in (bool, float) and value.shape in ((), (2,))
         assert formula.latex

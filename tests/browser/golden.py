@@ -18,7 +18,8 @@ from dplearn.book.published import drawn_figures
 from dplearn.figures.kit.certificate import floor
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
-from dplearn.run import DPSGD, Sampling
+from dplearn.mechanisms.drawing import Sampling
+from dplearn.run import DPSGD
 
 FILE = Path(__file__).with_name("golden.json")
 SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"

@@ -17,7 +17,7 @@ from cases import ROOT, each
 from dplearn.__main__ import main
 from dplearn.accountants.pld import PLD
 from dplearn.certificates import NotProvedError, certify, check
-from dplearn.certificates.check import SampledGaussian, _number
+from dplearn.certificates.check import SampledRun, _number
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from outcomes import sampled
 
@@ -84,7 +84,7 @@ def bits():
 @each("side", ["remove", "add"])
 def test_moments_are_enclosed(bits, side):
     """M on a line, its bound at real mu and B, against quadrature of their definitions."""
-    pair, sigma, q = SampledGaussian(ABADI, side, {}), 4, mp.mpf("0.01")
+    pair, sigma, q = SampledRun(ABADI, side, {}), 4, mp.mpf("0.01")
 
     def moment(z):
         power = 1 + z if side == "remove" else -z
@@ -109,7 +109,7 @@ def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
     """Too few nodes, a short period, a poor line: the enclosure widens, and still holds."""
     stated = json.loads(certify(sampled(4.0, 0.01), steps=10_000, delta=1e-5))
     proof, upper = stated["proofs"][side], arb(stated["upper"])
-    enclose = lambda changes: SampledGaussian(
+    enclose = lambda changes: SampledRun(
         stated["run"], side, changes if "chernoff" in changes else proof | changes
     ).delta(upper)
     scale = lambda name, by: {name: repr(by * float(proof[name]))}

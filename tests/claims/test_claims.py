@@ -11,11 +11,11 @@ import pytest
 from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import book
-from dplearn.book.kit.oracles import coins_delta, gaussian_delta
+from dplearn.book.kit.oracles import coins_delta, normal_delta
 from dplearn.book.kit.written import parse
-from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
+from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, setting, verdict_on
 from dplearn.claims._parameters import canonical
-from dplearn.claims._truth import Purse, brackets, subject
+from dplearn.claims._truth import Purse, ends_at, subject
 from dplearn.claims.verdict import HOLDS, UNDECIDED, VIOLATED
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from outcomes import epsilon_of_coins
@@ -48,7 +48,7 @@ def test_theorems_show_no_violation_and_misprints_do(id, forms):
         # So many orders need no steps as well.
         fixed |= {"T": 100.0} if {"alpha", "T"} <= set(spoken[0]) else {}
         question = {"quantity": form.quantity, "of": form.mechanisms[0], "fixed": fixed}
-        verdict = check(form.expression, **question)
+        verdict = verdict_on(form.expression, **question)
         assert verdict.closest.same and verdict.closest.id == id
         assert verdict.status == ("violated" if "/" in id else "holds")
         if verdict.status == "holds":
@@ -65,49 +65,49 @@ def test_an_equality_is_one_in_both_directions(id):
     # Where sinh and exp overflow the claim is undefined, and nothing is said.
     fixed = {"epsilon": (0.1, 2.0)} | ({"alpha": (1.5, 50.0)} if form.quantity == "rdp" else {})
     for relation in ("upper", "lower", "equal"):
-        verdict = check(claim, **question, relation=relation, fixed=fixed)
+        verdict = verdict_on(claim, **question, relation=relation, fixed=fixed)
         # Where a difference loses its digits nothing is said.
         assert verdict.violated == 0 and verdict.decided > 0.6 * verdict.points
-    wrong = check(f"({claim})*1.001", **question, relation="equal", fixed=fixed)
+    wrong = verdict_on(f"({claim})*1.001", **question, relation="equal", fixed=fixed)
     assert wrong.violated == wrong.decided > 0
 
 
 def test_the_classical_gaussian_fails_beyond_8_42():
     claimed = {"claim": "sqrt(2*log(1.25/delta))/epsilon", "quantity": "sigma", "of": "gaussian"}
-    verdict = check(**claimed)
+    verdict = verdict_on(**claimed)
     assert verdict.status == "violated" and verdict.simplest.parameters["epsilon"] == 10
     assert verdict.region.parameter == "epsilon" and verdict.region.value == 4
     assert verdict.region.turns == pytest.approx(8.4197713, rel=2e-4)
     # The definition itself agrees: less noise than claimed to suffice is too little.
-    assert gaussian_delta(epsilon=10, mu=1 / verdict.simplest.claimed) > 2.2e-5 > 1e-5
-    enough = gaussian_delta(epsilon=10, mu=1 / verdict.simplest.upper)
+    assert normal_delta(epsilon=10, mu=1 / verdict.simplest.claimed) > 2.2e-5 > 1e-5
+    enough = normal_delta(epsilon=10, mu=1 / verdict.simplest.upper)
     assert enough == pytest.approx(1e-5, rel=1e-6)
-    assert check(**claimed, fixed={"epsilon": (0.01, 1.0)}).status == "holds"
+    assert verdict_on(**claimed, fixed={"epsilon": (0.01, 1.0)}).status == "holds"
 
 
 def test_amplification_is_not_linear():
-    point = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp").simplest
+    point = verdict_on("q*epsilon", quantity="amplified_epsilon", of="approximate_dp").simplest
     assert point.parameters == {"epsilon": 1, "q": 0.01}
     assert point.lower / point.claimed == pytest.approx(1.7037, abs=1e-4)
-    below = check("q*epsilon", **AMPLIFIED, fixed={"q": (1e-4, 0.9)})
+    below = verdict_on("q*epsilon", **AMPLIFIED, fixed={"q": (1e-4, 0.9)})
     assert below.violated == below.decided == below.points and "fails at all" in str(below)
     # As a lower bound the same formula is a theorem.
-    assert check("q*epsilon", **AMPLIFIED, relation="lower").status == "holds"
+    assert verdict_on("q*epsilon", **AMPLIFIED, relation="lower").status == "holds"
 
 
 def test_the_plotted_curve_of_advanced_composition():
     plotted = {"claim": "2*epsilon*sqrt(2*k*log(1/delta))", "quantity": "epsilon", "of": "pure_dp"}
-    point = check(**plotted).simplest
+    point = verdict_on(**plotted).simplest
     assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
     assert point.lower <= epsilon_of_coins([1.0], [1000], 1e-5) <= point.upper * (1 + 1e-9)
-    named = check(**plotted, fixed={"k": 500, "eps": 1, "delta": 1e-5})
+    named = verdict_on(**plotted, fixed={"k": 500, "eps": 1, "delta": 1e-5})
     assert named.simplest.claimed == pytest.approx(214.5966, abs=1e-4)
 
 
 @pytest.mark.slow
 def test_the_growth_of_the_sampled_gaussian_is_no_bound():
     claim = "q*sqrt(T*log(1/delta))/sigma"
-    verdict = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE)
+    verdict = verdict_on(claim, quantity="epsilon", of=POISSON, fixed=LITTLE)
     point = verdict.simplest
     assert verdict.status == "violated" and point.lower > 1.01 * point.claimed
     step = PoissonSubsampled(Gaussian(point.parameters["sigma"]), 0.01)
@@ -122,8 +122,8 @@ def test_the_growth_of_the_sampled_gaussian_is_no_bound():
 def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions():
     claimed = {"claim": "2*q^2*alpha/sigma^2", "quantity": "rdp", "of": POISSON}
     inside = {"sigma": (4.0, 100.0), "q": (1e-4, 0.1), "alpha": (1.1, 5.0)}
-    assert check(**claimed, fixed=inside).status == "holds"
-    verdict = check(**claimed)
+    assert verdict_on(**claimed, fixed=inside).status == "holds"
+    verdict = verdict_on(**claimed)
     assert verdict.status == "violated" and verdict.closest.id == "G-E8" and verdict.closest.same
 
 
@@ -142,7 +142,7 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     ],
 )
 def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
-    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, effort=0.05)
+    verdict = verdict_on(claim, quantity=quantity, of=of, fixed=fixed, effort=0.05)
     assert verdict.status == "violated", str(verdict)
     assert verdict.worst.claimed < verdict.worst.lower <= verdict.worst.upper
     assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001
@@ -151,19 +151,19 @@ def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
 def test_a_failure_between_the_points_counts_and_one_that_is_not_confirmed_does_not(monkeypatch):
     # Right at every value tried, wrong in a gap between them.
     claim = "ln(1 + q*(exp(epsilon)-1)) * (1 - 0.5*(epsilon > 1.1 and epsilon < 1.9))"
-    verdict = check(claim, **AMPLIFIED)
+    verdict = verdict_on(claim, **AMPLIFIED)
     assert verdict.violated == 0 and verdict.status == "violated"
     assert 1.1 < verdict.simplest.parameters["epsilon"] < 1.9
     assert "between the points" in str(verdict)
-    monkeypatch.setattr("dplearn.claims._search.verified", lambda *_, **__: None)
-    verdict = check("q*epsilon", **AMPLIFIED)
+    monkeypatch.setattr("dplearn.claims._search.confirmed", lambda *_, **__: None)
+    verdict = verdict_on("q*epsilon", **AMPLIFIED)
     assert verdict.status == "undecided" and "The rough answer stands against it" in str(verdict)
 
 
 def bracket(truth, at, rtol=1e-6):
     """Both ends at one point."""
     points = {name: np.array([float(value)]) for name, value in at.items()}
-    (lower,), (upper,) = brackets(truth, points, rtol=rtol, purse=Purse(math.inf))
+    (lower,), (upper,) = ends_at(truth, points, rtol=rtol, purse=Purse(math.inf))
     return float(lower), float(upper)
 
 
@@ -197,9 +197,9 @@ def test_the_noise_that_is_needed_is_bracketed():
          coins_delta(epsilon=2.0, local=0.3, steps=40)),
         # Sampling everything is no sampling; T steps are one with noise smaller by sqrt(T).
         (POISSON, {"epsilon": 2.0, "sigma": 6.0, "T": 30, "q": 1.0},
-         gaussian_delta(epsilon=2.0, mu=math.sqrt(30) / 6)),
+         normal_delta(epsilon=2.0, mu=math.sqrt(30) / 6)),
         ("without_replacement_gaussian", {"epsilon": 2.0, "sigma": 12.0, "T": 30, "q": 1.0},
-         gaussian_delta(epsilon=2.0, mu=math.sqrt(30) / 6)),
+         normal_delta(epsilon=2.0, mu=math.sqrt(30) / 6)),
     ],
 )  # fmt: skip
 @each("rtol", [1e-3, 1e-6])
@@ -220,7 +220,7 @@ def test_inside_the_bracket_nothing_is_said(relation):
         (0.9 * lower, "holds" if relation == "lower" else "violated"),
         (1.1 * upper, "holds" if relation == "upper" else "violated"),
     ):
-        verdict = check(f"{claim:.12g}", **question, relation=relation, fixed=at)
+        verdict = verdict_on(f"{claim:.12g}", **question, relation=relation, fixed=at)
         assert verdict.status == status
 
 
@@ -228,12 +228,12 @@ def test_points_come_back_in_their_order_and_what_effort_did_not_suffice_for_und
     points = {"alpha": np.array([4.0, 2.0, 3.0]), "sigma": np.ones(3), "q": np.ones(3)}
     question = {"rtol": 1e-3, "purse": Purse(math.inf), "order": np.array([2, 0, 1])}
     for of in ("gaussian", POISSON):
-        _, upper = brackets(subject("rdp", of), points, **question)
+        _, upper = ends_at(subject("rdp", of), points, **question)
         assert upper == pytest.approx(points["alpha"] / 2)
     points = {n: np.array([PARAMETERS[n].usual]) for n in ("sigma", "T", "q", "delta")}
-    lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, purse=Purse(0.0))
+    lower, upper = ends_at(subject("epsilon", POISSON), points, rtol=1e-3, purse=Purse(0.0))
     assert np.isnan(lower) and np.isnan(upper)
-    verdict = check("q", quantity="epsilon", of=POISSON, effort=1e-9)
+    verdict = verdict_on("q", quantity="epsilon", of=POISSON, effort=1e-9)
     assert verdict.status == "undecided" and verdict.decided == 0 and "Undecided" in str(verdict)
 
 
@@ -242,7 +242,7 @@ def test_every_quantity_of_every_mechanism_answers_and_serialises():
     for quantity, mechanisms in QUANTITIES.items():
         for of, truth in mechanisms.items():
             fixed = {n: PARAMETERS[n].usual for n in truth.names[1:]}
-            verdict = check("inf", quantity=quantity, of=of, fixed=fixed, effort=0.02)
+            verdict = verdict_on("inf", quantity=quantity, of=of, fixed=fixed, effort=0.02)
             assert verdict.status in ("holds", "undecided"), str(verdict)
             plain = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
             assert plain["status"] == verdict.status and plain["of"] == of
@@ -251,12 +251,12 @@ def test_every_quantity_of_every_mechanism_answers_and_serialises():
 
 def test_what_a_claim_leaves_open():
     """No value is undefined; T, where it is not spoken of, is 1; axes of the map may be chosen."""
-    verdict = check("log(-epsilon)*q", **AMPLIFIED)
+    verdict = verdict_on("log(-epsilon)*q", **AMPLIFIED)
     assert verdict.decided == 0 and verdict.status == "undecided"
     assert {STATUS[s] for row in verdict.map.status for s in row} == {"undefined"}
-    verdict = check("sqrt(2*log(1.25/delta))/sigma", quantity="epsilon", of="gaussian")
+    verdict = verdict_on("sqrt(2*log(1.25/delta))/sigma", quantity="epsilon", of="gaussian")
     assert dict(verdict.fixed) == {"T": 1} and "with T = 1" in str(verdict)
-    chosen = check("q*epsilon", **AMPLIFIED, axes=("q", "epsilon")).map
+    chosen = verdict_on("q*epsilon", **AMPLIFIED, axes=("q", "epsilon")).map
     assert chosen.axes == ("q", "epsilon")
     assert np.shape(chosen.ratio) == (len(chosen.y), len(chosen.x))
 
@@ -279,24 +279,24 @@ def test_what_a_claim_leaves_open():
 def test_bad_questions(change, message):
     question = {"claim": "q", **AMPLIFIED} | change
     with pytest.raises(ValueError, match=message):
-        check(question.pop("claim"), **question)
+        verdict_on(question.pop("claim"), **question)
 
 
 def test_a_claim_is_read_as_it_is_written_and_its_left_side_sets_the_question():
     asked = {"quantity": "epsilon", "of": "gaussian"}
-    verdict = check(r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", **asked)
-    plain = check("sqrt(2*log(1.25/delta))/epsilon", **asked | {"quantity": "sigma"})
+    verdict = verdict_on(r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", **asked)
+    plain = verdict_on("sqrt(2*log(1.25/delta))/epsilon", **asked | {"quantity": "sigma"})
     assert (verdict.quantity, verdict.relation) == ("sigma", "upper")
     assert verdict.simplest == plain.simplest and verdict.map == plain.map
     # Noise is measured in sensitivities; other constants are given.
-    of_delta = check("Δ √(2 ln(1.25/δ))/ε", **asked | {"quantity": "sigma"})
+    of_delta = verdict_on("Δ √(2 ln(1.25/δ))/ε", **asked | {"quantity": "sigma"})
     assert of_delta.simplest == plain.simplest
-    held = check("c2 √(ln 1/δ)/ε", **asked | {"quantity": "sigma"}, fixed={"c2": 2.0})
+    held = verdict_on("c2 √(ln 1/δ)/ε", **asked | {"quantity": "sigma"}, fixed={"c2": 2.0})
     assert held.closest is not None and held.points == plain.points
     with pytest.raises(ValueError, match=r"Expected a value of c2, got none: hold c2=1, say\."):
-        check("c2 √(ln 1/δ)/ε", **asked)
+        verdict_on("c2 √(ln 1/δ)/ε", **asked)
     with pytest.raises(ValueError, match="got sgima; did you mean sigma"):
-        check("1/sgima", **asked)
+        verdict_on("1/sgima", **asked)
 
 
 def test_settings_in_words():
@@ -312,10 +312,10 @@ def test_settings_in_words():
 def test_a_verdict_depends_on_the_effort_and_not_on_the_clock(monkeypatch):
     """A machine that is a thousand times slower, and one that has answered before, say the same."""
     question = {"quantity": "epsilon", "of": POISSON, "effort": 0.3}
-    first = check("q*sqrt(T*ln(1/delta))/sigma", **question)
+    first = verdict_on("q*sqrt(T*ln(1/delta))/sigma", **question)
     clock = itertools.count(step=1000.0)
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    assert str(check("q*sqrt(T*ln(1/delta))/sigma", **question)) == str(first)
+    assert str(verdict_on("q*sqrt(T*ln(1/delta))/sigma", **question)) == str(first)
     assert 0 < first.decided < first.points
     cells = [status for row in first.map.status for status in row]
     assert UNDECIDED not in cells and {HOLDS, VIOLATED} <= set(cells)

@@ -222,7 +222,7 @@ def _unreadable(target):
     page = urlparse(target)
     try:
         address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
-        if navigation.at(page.path) is navigation.modules()[0]:
+        if navigation.page_at(page.path) is navigation.modules()[0]:
             # The browser reads it; that it opens the lesson's numbers is a test of the site.
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
             if lost := address.keys() - names:
@@ -230,7 +230,7 @@ def _unreadable(target):
             fields = notary.fields_of_a_run()
             address = {key: address[key] for key in address.keys() & fields.keys()}
         else:
-            fields = start(navigation.at(page.path), address).fields
+            fields = start(navigation.page_at(page.path), address).fields
         for key, value in address.items():
             fields[key].parse(value)
     except (KeyError, ValueError) as error:

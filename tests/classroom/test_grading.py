@@ -56,8 +56,8 @@ HOSTILE = [
     """\
 from dplearn.classroom import Exercise, check
 from dplearn.classroom import checks, grading
-grading.judged = lambda *arguments: '[["12.1", 1, 1, "right"], ["12.2", 1, 1, "right"]]'
-Exercise.verdict = lambda self, answer: checks.Verdict("right", "right", ("right",))
+grading.score_rows = lambda *arguments: '[["12.1", 1, 1, "right"], ["12.2", 1, 1, "right"]]'
+Exercise.verdict = lambda self, answer: checks.Reply("right", "right", ("right",))
 def check(key, answer):
     print(key, "right")
 """,

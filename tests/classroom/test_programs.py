@@ -83,7 +83,7 @@ def recursive(rows, norm):
 
 
 class Trap:
-    def __array__(self, *arguments, **options):
+    def tolist(self):
         raise KeyboardInterrupt("not today")
 
 

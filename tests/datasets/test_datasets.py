@@ -9,9 +9,8 @@ from unittest.mock import Mock, call
 import numpy as np
 import pytest
 
-from cases import each
 from dplearn import datasets
-from dplearn.datasets import files, idx, mnist, shipped, split, synthetic, synthetic_digits
+from dplearn.datasets import files, mnist, shipped, split, synthetic, synthetic_digits
 from dplearn.datasets.features import oriented_gradients
 
 COUNT = 300
@@ -79,67 +78,10 @@ def test_split_is_a_partition_by_the_seed_and_not_by_what_records_hold():
         split(numbered(5), validation=-0.1)
 
 
-CODES = {"u1": 0x08, "i1": 0x09, ">i2": 0x0B, ">i4": 0x0C, ">f4": 0x0D, ">f8": 0x0E}
-
-
 def encoded(array, kind="u1"):
-    head = bytes([0, 0, CODES[kind], array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    code = {"u1": 0x08, ">i4": 0x0C}[kind]
+    head = bytes([0, 0, code, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
     return head + array.astype(kind).tobytes()
-
-
-@each("kind", CODES)
-def test_idx_round_trip(tmp_path, kind):
-    array = np.arange(24).reshape(2, 3, 4) * (1 if kind == "u1" else -1)
-    data = encoded(array, kind)
-    for name, content in (("data", data), ("data.gz", gzip.compress(data))):
-        (tmp_path / name).write_bytes(content)
-        read = idx(tmp_path / name)
-        assert np.array_equal(read, array) and read.dtype.isnative
-        assert read.dtype == np.dtype(kind).newbyteorder("=")
-
-
-GOOD = encoded(np.zeros((2, 3)))
-DAMAGED = {
-    b"": "empty file",
-    GOOD[:3]: "start as an IDX file",
-    b"\0\1" + GOOD[2:]: "got 00 01 08 02",
-    GOOD[:2] + b"\x0a" + GOOD[3:]: "got 00 00 0a 02",
-    GOOD[:3] + b"\0": "got 00 00 08 00",
-    GOOD[:7]: "got 7 bytes",
-    GOOD[:-1]: r"18 bytes for shape \(2, 3\), got 17 bytes",
-    GOOD + b"\0": r"18 bytes for shape \(2, 3\), got more",
-    GOOD[:4] + b"\xff" * 8 + GOOD[12:]: "got 18 bytes",
-    GOOD[:3] + b"\x41" + b"\0\0\0\1" * 65 + b"\0": "got 00 00 08 41",
-}
-PACKED = [GOOD, gzip.compress(GOOD)[:-9], gzip.compress(GOOD)[:-6] + b"\1\1\1\1\1\1"]
-
-
-@each(
-    "name, data, message",
-    [("data", *item) for item in DAMAGED.items()]
-    + [("data.gz", data, "whole gzip file") for data in PACKED],
-)
-def test_idx_refuses_what_is_damaged_or_missing(tmp_path, name, data, message):
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(ValueError, match=message):
-        idx(tmp_path / name)
-    with pytest.raises(FileNotFoundError, match="absent"):
-        idx(tmp_path / "absent")
-
-
-def test_archives_are_read_no_further_than_their_header_says(tmp_path, monkeypatch):
-    read: list[int] = []
-    whole = gzip.GzipFile.read
-    monkeypatch.setattr(gzip.GzipFile, "read", lambda *a: read.append(len(r := whole(*a))) or r)
-    bomb = gzip.compress(GOOD + bytes(50_000_000))
-    (tmp_path / "bomb.gz").write_bytes(bomb)
-    with pytest.raises(ValueError, match="got more"):
-        idx(tmp_path / "bomb.gz")
-    monkeypatch.setattr(shipped, "_FOLDERS", (tmp_path,))
-    (tmp_path / "digits.csv.gz").write_bytes(bomb)
-    with pytest.raises(ValueError, match="SHA-256"):
-        shipped.digits()
-    assert 0 < sum(read) < 1_000_000
 
 
 @pytest.fixture
@@ -154,10 +96,10 @@ def small(tmp_path, monkeypatch):
 
 
 def test_mnist_round_trip_and_every_missing_file_is_named(small):
-    for train, test in (mnist(small), datasets.fashion_mnist(small)):
-        assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
-        assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
-        assert np.array_equal(train.labels, np.arange(30) % 10)
+    train, test = mnist(small)
+    assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
+    assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
+    assert np.array_equal(train.labels, np.arange(30) % 10)
     for name in reversed(files._MNIST):
         (small / name).unlink()
         with pytest.raises(FileNotFoundError, match=rf"{name}\.gz or {name} of MNIST.*downloaded"):
@@ -173,44 +115,44 @@ def test_mnist_refuses_other_files(small, monkeypatch):
     monkeypatch.setitem(files._MNIST, name, hashlib.md5(packed.read_bytes()).hexdigest())
     assert len(mnist(small)[1].labels) == 10
     packed.unlink()
-    assert files._MNIST.keys() == files._FASHION_MNIST.keys()
-    assert len({*files._MNIST.values(), *files._FASHION_MNIST.values()}) == 8
     for name, array, kind, message in (  # in the reverse of the order in which they are read
         ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
-        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
+        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "uint8"),
         ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
-        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
+        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", "got 7856 bytes"),
     ):
         (small / name).write_bytes(encoded(array, kind))
         with pytest.raises(ValueError, match=message):
             mnist(small)
 
 
-def test_cifar_round_trip(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_CIFAR_BATCH", 20)
-    for number, name in enumerate([*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]):
-        pixels = np.full((20, 3072), number)
-        pixels[:, :1024] = 255  # red comes first
-        records = np.column_stack([np.arange(20) % 10, pixels]).astype(np.uint8)
-        (tmp_path / f"{name}.bin").write_bytes(records.tobytes())
-    train, test = datasets.cifar10(tmp_path)
-    assert train.images.shape == (100, 3, 32, 32) and test.images.shape == (20, 3, 32, 32)
-    assert np.all(train.images[:, 0] == 1)
-    assert (255 * train.images[::20, 2, 31, 31]).round().tolist() == [0, 1, 2, 3, 4]
-    assert np.array_equal(test.labels, np.arange(20) % 10)
-    path = tmp_path / "test_batch.bin"
-    data = path.read_bytes()
-    for content, message in (
-        (data[:-1], "20 records of 3073 bytes, got 61459 bytes"),
-        (b"\x09" + data[1:], r"2 images of each class 0\.\.9 in test_batch\.bin"),
-        (b"\x0a" + data[1:], r"2 images of each class 0\.\.9 in test_batch\.bin"),
-    ):
-        path.write_bytes(content)
+@pytest.mark.parametrize(
+    "change", [lambda d: b"", lambda d: d[:-1], lambda d: d + b"\0", lambda d: b"\1" + d[1:]]
+)
+def test_mnist_refuses_what_is_cut_longer_or_no_idx_file(small, change):
+    path = small / "train-images-idx3-ubyte"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"to be an IDX file of uint8 of shape .*, 23536 bytes"):
+        mnist(small)
+
+
+def test_archives_are_read_no_further_than_what_is_due(small, tmp_path, monkeypatch):
+    read: list[int] = []
+    whole = gzip.GzipFile.read
+    monkeypatch.setattr(gzip.GzipFile, "read", lambda *a: read.append(len(r := whole(*a))) or r)
+    good = (small / "train-images-idx3-ubyte").read_bytes()
+    bomb = gzip.compress(good + bytes(50_000_000))
+    for content, message in ((bomb, "got more"), (bomb[:-9], "shape"), (good, "gzip")):
+        packed = small / "train-images-idx3-ubyte.gz"
+        packed.write_bytes(content)
+        monkeypatch.setitem(files._MNIST, packed.stem, hashlib.md5(content).hexdigest())
         with pytest.raises(ValueError, match=message):
-            datasets.cifar10(tmp_path)
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"test_batch\.bin of the binary version"):
-        datasets.cifar10(tmp_path)
+            mnist(small)
+    monkeypatch.setattr(shipped, "_FOLDERS", (tmp_path,))
+    (tmp_path / "digits.csv.gz").write_bytes(bomb)
+    with pytest.raises(ValueError, match="SHA-256"):
+        shipped.digits()
+    assert 0 < sum(read) < 1_000_000
 
 
 def test_drawn_images_are_pinned(drawn):
@@ -237,7 +179,7 @@ def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, 
             synthetic_digits(**wrong)
 
 
-def test_drawn_images_are_distinct_like_mnist_and_recognised_by_nearest_means(drawn):
+def test_drawn_images_are_distinct_and_centred(drawn):
     other = synthetic_digits(count=1000, seed=1)
     both = np.concatenate([rows(drawn.images), rows(other.images)]).astype(np.float64)
     squares = (both**2).sum(axis=1)
@@ -245,13 +187,8 @@ def test_drawn_images_are_distinct_like_mnist_and_recognised_by_nearest_means(dr
     np.fill_diagonal(distances, np.inf)
     # Copies would be at 0 and copies with other noise of the pixels near 0.3.
     assert distances.min() > 1
-    # Neither noise (0.1) nor print (1): a model has something to learn.
-    means = np.stack([rows(other.images[other.labels == d]).mean(axis=0) for d in range(10)])
-    gaps = ((rows(drawn.images)[:, None] - means) ** 2).sum(axis=2)
-    assert 0.6 < (gaps.argmin(axis=1) == drawn.labels).mean() < 0.95
-    # Mean 0.131 and deviation 0.308 in MNIST; centred ink, which the frame does not cut.
+    # Centred ink, which the frame does not cut.
     images = drawn.images.astype(np.float64)
-    assert 0.11 < images.mean() < 0.15 and 0.27 < images.std() < 0.33
     ink = images.sum(axis=(1, 2))
     assert ink.min() > 20
     for axis in (1, 2):

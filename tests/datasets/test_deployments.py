@@ -9,10 +9,12 @@ import pytest
 
 from dplearn import ACCOUNTANTS, Gaussian
 from dplearn.datasets import deployments
-from dplearn.datasets.shipped import MODELS, PERIODS, UNITS
 from dplearn.ground.guarantee import ADJACENCIES
 
 DATA = Path(__file__).parents[2] / "data"
+MODELS = ("local", "central")
+UNITS = ("user", "person", "housing_unit", "unsaid")
+PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 USES = {use.id: use for use in deployments()}
 
 

@@ -196,7 +196,7 @@ def test_ratio_off_the_real_axis(side):
 @each("side", DIRECTIONS)
 def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     line, h = Line(SampledGaussian(0.8, 0.01, side), 9.0), 0.05
-    bound, _ = line.cutoffs(np.array([10.0]), np.array([30.0]))
+    bound, *_ = line.cutoffs(np.array([10.0]), np.array([30.0]))
     size = np.log(np.abs(line.transform(h, 512)))[1:] + line.top + line.norm
     most = bound.log_at(h * np.arange(1, 512))
     assert np.all(most >= size)
@@ -224,8 +224,8 @@ def cut_early(monkeypatch, part):
     cutoffs = Line.cutoffs
 
     def early(*args):
-        bound, cuts = cutoffs(*args)
-        return bound, part * cuts
+        bound, cuts, _ = cutoffs(*args)
+        return bound, part * cuts, bound.log_at(part * cuts)
 
     monkeypatch.setattr("dplearn.engine.contour.plan._FEWEST_NODES", 4)
     monkeypatch.setattr(Line, "cutoffs", early)

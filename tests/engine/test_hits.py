@@ -19,7 +19,7 @@ S3, DELTA = SampledGaussian(0.8, 0.001, "remove"), 1e-6
 
 def quiet(x0):
     """Whether a step tells nothing, by chance: 1 - chi."""
-    return lambda x: np.exp(log_left_part((x0 - x) / (0.25 * S3.sigma)))
+    return lambda x: np.exp(log_left_part((x0 - x) / (0.2 * S3.sigma)))
 
 
 def two_steps(epsilon, part=np.ones_like, nodes=2001):

@@ -268,7 +268,7 @@ def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
     k = around.neighbours
     assert k == clients - 1 or right(k) == around
     assert not any(right(fewer) for fewer in range(2, min(k, clients - 2), 2))
-    drawn = graph.drawn(range(clients), k)
+    drawn = graph.random_graph(range(clients), k)
     assert all(len(set(others)) == k and one not in others for one, others in drawn.items())
     assert all(one in drawn[other] for one, others in drawn.items() for other in others)
 

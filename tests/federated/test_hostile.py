@@ -12,7 +12,7 @@ from dplearn.federated.aggregation import (
     Server,
     keys,
 )
-from dplearn.federated.aggregation.messages import SERVER, STAGES, rows, table
+from dplearn.federated.aggregation.messages import SERVER, STAGES, entries_by_client, rows
 
 
 class Liar(Server):
@@ -145,7 +145,7 @@ def answering(done, lists, corrupt):
             client = Client(done.session, one, kept[one])
             content = rows(dict.fromkeys(told, b""))
             made = client.agree(done.session.written("agree", SERVER, content))
-            for other, tag in table(done.session.read(made, "agree", one), 32).items():
+            for other, tag in entries_by_client(done.session.read(made, "agree", one), 32).items():
                 if lists.get(other) == told:
                     tags[other][one] = tag
             if one not in corrupt:

@@ -293,3 +293,11 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
         epoch = _seats._Epoch(2.0, 10, way, True)
         for epsilon in (0.0, 0.037, 0.31, 0.9):
             assert float(side.delta(epsilon)) >= epoch.delta(epsilon) * (1 - 2e-3)
+
+
+def test_a_majorant_needs_no_size_but_the_first_and_survives_rounding():
+    sizes, values = _seats._majorant([(1, 0.5), (2, math.inf), (4, 1.2), (8, math.inf)], -3.0)
+    np.testing.assert_allclose(np.interp([1, 2, 8], sizes, values), [0.5, 1.0, 2.4])
+    # The lines meet an ulp before the larger size: until there the first one counts.
+    sizes, values = _seats._majorant([(1, 0.5), (100_000, 4e4)], -1e22)
+    np.testing.assert_allclose(np.interp([10, 99_999], sizes, values), [5, 49_999.5])

@@ -10,7 +10,7 @@ from scipy import stats
 from cases import each
 from dplearn import ACCOUNTANTS, DiscreteGaussian
 from dplearn.mechanisms import PoissonSubsampled, Skellam, SummedDiscreteGaussian
-from dplearn.mechanisms.whole_numbers import skellam_rdp, summed_zcdp
+from dplearn.mechanisms.whole_numbers import skellam_rdp_bound, summed_zcdp
 from outcomes import EPSILONS, delta_by_definition
 
 PLD = ACCOUNTANTS["pld"]()
@@ -140,7 +140,7 @@ def test_zcdp_of_vectors_holds_the_divergences_of_all_coordinates(sigma, clients
 @each("change", [(1,), (3, 4), (1,) * 8])
 def test_divergences_of_skellam_noise_are_bounded(variance, change):
     orders = np.array([2.0, 3.0, 5.0])
-    bound = skellam_rdp(orders, variance, l1=sum(change), l2=math.hypot(*change))
+    bound = skellam_rdp_bound(orders, variance, l1=sum(change), l2=math.hypot(*change))
     masses = skellam_by_definition(variance)
     for order, most in zip(orders, bound, strict=True):
         assert sum(renyi(masses, s, order) for s in change) <= most

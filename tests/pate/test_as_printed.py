@@ -11,7 +11,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, lnmax_log_moment_at
 from dplearn.pate import PATE, Votes, at_these_votes
 from dplearn.pate import as_printed as printing
-from dplearn.pate.as_printed import answered, as_printed
+from dplearn.pate.as_printed import answer_chances, as_printed
 from dplearn.pate.at_these_votes import ORDERS
 
 VOTES = Votes([[150, 60, 40], [240, 10, 0], [250, 0, 0]])
@@ -39,7 +39,7 @@ def test_with_a_check_it_is_an_expectation_and_says_so():
     plan = PATE(answers=3, noise_std=40, threshold=200, check_std=150)
     stated = as_printed(VOTES, plan, delta=1e-5)
     chances = [0.5 * math.erfc((200 - n) / (150 * math.sqrt(2))) for n in (150, 240, 250)]
-    np.testing.assert_allclose(answered(VOTES, plan), chances, rtol=1e-12)
+    np.testing.assert_allclose(answer_chances(VOTES, plan), chances, rtol=1e-12)
     rdp = sum(
         chance * theorem(flip, 40) + theorem(min(chance, 1 - chance), 150 * math.sqrt(2))
         for chance, flip in zip(chances, flips(VOTES), strict=True)
@@ -73,7 +73,7 @@ def test_the_command_states_all_three(tmp_path, capsys, labels):
     assert main(["pate", str(path), *noise, *more, "--json"]) == 0
     public, printed, exact = json.loads(capsys.readouterr().out)
     plan = PATE(queries=20, answers=15, noise_std=8, threshold=35, check_std=20)
-    cap = round(answered(votes, plan).sum())
+    cap = round(answer_chances(votes, plan).sum())
     assert f"no more than {cap} may be answered" in public["statement"]
     assert printed["epsilon"] == pytest.approx(as_printed(votes, plan, delta=1e-5).epsilon)
     assert exact["lower"] == pytest.approx(at_these_votes(votes, plan).guarantee(delta=1e-5).lower)

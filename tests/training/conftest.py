@@ -6,4 +6,4 @@ import pytest
 @pytest.fixture
 def unchecked(monkeypatch):
     """Models are taken on trust: a check takes longer than a run."""
-    monkeypatch.setattr("dplearn.training.trainer.check", lambda *_, **__: None)
+    monkeypatch.setattr("dplearn.training.trainer.check_model", lambda *_, **__: None)

@@ -63,7 +63,7 @@ def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
 
 def test_with_the_operating_systems_randomness_nothing_private_is_written(tmp_path):
     _, history = trained(path := tmp_path / "run", generator=None)
-    written = checkpoint.read(path)
+    written = checkpoint.loaded(path)
     assert written["seed"] is None
     assert repr(history.records[-1].private.loss) not in repr(written)
     others = {"run", "resumable", "steps", "seed", "max_grad_norm", "after_others"}
@@ -91,7 +91,7 @@ def test_a_second_run_of_a_model_presumes_that_the_first_is_added(tmp_path):
 
 def test_a_half_used_epoch_without_a_generator_is_not_resumed(tmp_path):
     path = interrupted(tmp_path / "run", SHUFFLED, generator=None, stop=6)
-    assert checkpoint.read(path)["steps"] == 4  # fit writes between epochs
+    assert checkpoint.loaded(path)["steps"] == 4  # fit writes between epochs
     assert trained(path, SHUFFLED, generator=None)[1].steps == 10
     begun = started(plan=SHUFFLED)
     begun.step()
@@ -136,7 +136,7 @@ def test_what_is_no_checkpoint_of_a_possible_step_is_refused_and_changes_nothing
     first.step()
     first.save(path := tmp_path / "run")
     begun.step()
-    good, before = checkpoint.read(path), flat(begun.model.state_dict())
+    good, before = checkpoint.loaded(path), flat(begun.model.state_dict())
     for bad, text in (
         (good | {"steps": 0}, "after 1 to 6 steps, got one after 0"),  # begun has counted one
         (good | {"steps": 10**9}, "after 1 to 6 steps"),
@@ -168,7 +168,7 @@ def test_whatever_bit_is_flipped_the_file_is_refused_or_read_as_it_was(tmp_path)
     for data in files:
         path.write_bytes(data)
         try:
-            assert repr(checkpoint.read(path)) == repr(content)
+            assert repr(checkpoint.loaded(path)) == repr(content)
         except ValueError as error:
             assert str(error).startswith("Expected a checkpoint, got a damaged or different file")
             refused += 1
@@ -185,5 +185,5 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, step):
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="disk full"):
         patch.setattr(os, step, fail)
         checkpoint.write(tmp_path / "run", {"run": {"a": 2}})
-    assert checkpoint.read(tmp_path / "run") == {"run": {}}
+    assert checkpoint.loaded(tmp_path / "run") == {"run": {}}
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

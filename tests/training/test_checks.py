@@ -17,9 +17,9 @@ from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum
+from dplearn.training import Flat, check_model, clipped_sum
 from dplearn.training.passes import called
-from dplearn.training.trial import contents
+from dplearn.training.trial import holdings
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
@@ -40,23 +40,23 @@ def built(make, seed):
 def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, targets=TARGETS):
     """The check stops this model."""
     with pytest.raises(error, match=match):
-        check(model, loss_fn, inputs, targets)
+        check_model(model, loss_fn, inputs, targets)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @each("name", MIXERS)
 def test_a_mixer_is_refused(name, seed):
     with pytest.raises(REFUSED, match=r"Expected|is not supported"):
-        check(*built(MIXERS[name], seed))
+        check_model(*built(MIXERS[name], seed))
 
 
 @pytest.mark.slow
 @each("name", GOOD)
 def test_a_good_model_is_accepted_and_left_as_it_was(name):
     model, *others = built(GOOD[name], 0)
-    before, random = contents(model), torch.get_rng_state()
-    check(model, *others)
-    assert contents(model) == before and torch.equal(random, torch.get_rng_state())
+    before, random = holdings(model), torch.get_rng_state()
+    check_model(model, *others)
+    assert holdings(model) == before and torch.equal(random, torch.get_rng_state())
 
 
 @each(
@@ -138,7 +138,7 @@ def test_a_penalty_of_parameters_is_refused_however_small(size):
 def test_a_parameter_used_elsewhere():
     tied = lambda model, x: F.linear(model.embed(x), model.embed.weight)
     model = Model(tied, embed=nn.Embedding(5, 8))
-    for use in (check, lambda *a: clipped_sum(*a, bound=Flat(1.0))):
+    for use in (check_model, lambda *a: clipped_sum(*a, bound=Flat(1.0))):
         with pytest.raises(ValueError, match=r"'embed.weight' to be the sum over records.*outside"):
             use(model, losses_of, TARGETS, TARGETS)
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
@@ -175,10 +175,10 @@ HOLDERS = {
 def test_whatever_keeps_numbers_is_looked_into(name):
     kept = torch.arange(6.0).view(3, 2)
     holder = HOLDERS[name](kept)
-    before = contents(holder)
-    assert contents(holder) == before
+    before = holdings(holder)
+    assert holdings(holder) == before
     kept.data[2, 1] += 1e-5
-    assert contents(holder) != before
+    assert holdings(holder) != before
 
 
 def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
@@ -187,16 +187,16 @@ def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
         lambda m, x: m.head(m.embed(x).mean(1)), embed=nn.Embedding(9, 8), head=nn.Linear(8, 5)
     )
     for words in (torch.full((1, 7), 10**6), torch.zeros(BATCH, 7).long()):
-        check(model, losses_of, words, TARGETS[: len(words)])
-    check(nn.Linear(8, 5), losses_of, torch.full((2, 8), torch.nan), TARGETS[:2])
+        check_model(model, losses_of, words, TARGETS[: len(words)])
+    check_model(nn.Linear(8, 5), losses_of, torch.full((2, 8), torch.nan), TARGETS[:2])
     fussy = Model(lambda m, x: m.layer(torch.linalg.cholesky(x)).sum(1), layer=nn.Linear(3, 5))
     covers = torch.eye(3).expand(BATCH, 3, 3)
     with pytest.raises(RuntimeError, match="positive-definite"):
-        check(fussy, losses_of, covers, TARGETS)
-    check(fussy, losses_of, covers, TARGETS, public=True)
+        check_model(fussy, losses_of, covers, TARGETS)
+    check_model(fussy, losses_of, covers, TARGETS, public=True)
     started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
     with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the user's own
-        check(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
+        check_model(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
 
 
 def own_norm(model, x):

@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum, plain, rule
+from dplearn.training import Flat, check_model, clipped_sum, plain, rule
 from dplearn.training.gradients import Clip, compiled_sum
 from dplearn.training.layers import RULES, per_example
 from dplearn.training.recording import recording
@@ -47,7 +47,7 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     norms = torch.stack([norm(row) for row in rows])
     before = [(m, dict(vars(m)), len(m._forward_hooks)) for m in model.modules()]
     state = torch.get_rng_state()
-    check(model, losses_of, inputs, targets)
+    check_model(model, losses_of, inputs, targets)
     assert torch.equal(state, torch.get_rng_state())
     # Nothing clipped, about half, everything.
     for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
@@ -122,7 +122,7 @@ def test_autocast_keeps_norms_and_sums_in_float32():
     plain = summed(model, inputs, targets, 0.3)
     with torch.autocast("cpu", torch.bfloat16):
         mixed = summed(model, inputs, targets, 0.3)
-        check(model, losses_of, inputs, targets)
+        check_model(model, losses_of, inputs, targets)
     assert mixed.norms.dtype == torch.float32
     assert difference(mixed.sums, plain.sums) < 0.05  # three decimal digits in each product
     half = summed(copy.deepcopy(model).bfloat16(), inputs.bfloat16(), targets, 0.3)

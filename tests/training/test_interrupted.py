@@ -85,7 +85,7 @@ def test_an_exception_out_of_fit_has_the_history_and_leaves_a_checkpoint(tmp_pat
     with pytest.raises(KeyboardInterrupt) as caught:
         run(callback=stop, checkpoint=path)
     history = caught.value.history
-    assert history.steps == len(history.records) == 4 == checkpoint.read(path)["steps"]
+    assert history.steps == len(history.records) == 4 == checkpoint.loaded(path)["steps"]
     epsilon = PLAN.guarantee("rdp", delta=1e-5, steps=4).epsilon
     assert history.guarantee(1e-5, accountant="rdp").epsilon == epsilon
     assert "4 steps done" in caught.value.__notes__[0]
@@ -125,10 +125,10 @@ def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
     for name in ("run[1].writing-1", ".run1.writing-1", ".run[1].metadata"):
         (tmp_path / name).touch()  # somebody else's
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path)])
-    assert killed.returncode == -signal.SIGKILL and checkpoint.read(path) == {"run": {}}
+    assert killed.returncode == -signal.SIGKILL and checkpoint.loaded(path) == {"run": {}}
     assert len(list(tmp_path.iterdir())) == 5
     checkpoint.write(path, {"run": {"a": 3}})
-    assert checkpoint.read(path) == {"run": {"a": 3}} and len(list(tmp_path.iterdir())) == 4
+    assert checkpoint.loaded(path) == {"run": {"a": 3}} and len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_resumed_history_presumes_that_lost_steps_were_not_released(tmp_path):

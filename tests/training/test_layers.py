@@ -15,7 +15,7 @@ from torch.nn.utils import parametrizations, weight_norm
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum, plain
+from dplearn.training import Flat, check_model, clipped_sum, plain
 from dplearn.training.recording import recording
 
 KINDS = {
@@ -238,7 +238,7 @@ def test_models_whose_own_code_uses_parameters(name):
         assert torch.allclose(model(eights(3)[0]), expected)
     targets = torch.randint(0, CLASSES, (BATCH,))
     agree_with(model, eights(3)[0], losses_of, targets)
-    check(model, losses_of, eights(3)[0], targets)
+    check_model(model, losses_of, eights(3)[0], targets)
 
 
 @pytest.mark.slow
@@ -249,7 +249,7 @@ def test_dropout_is_that_of_the_forward_pass():
     every = last, Model(causal, layer=attention(dropout=0.5)), vision(0.5)
     for model in (*every, nn.Sequential(linear(), nn.Dropout(), nn.Flatten(), nn.Linear(24, 5))):
         model, (x, targets) = model.double(), eights(3)
-        check(model, losses_of, x, targets)
+        check_model(model, losses_of, x, targets)
         torch.manual_seed(1)
         part = clipped_sum(model, losses_of, x, targets, bound=Flat(1e9))
         torch.manual_seed(1)

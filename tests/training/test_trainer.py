@@ -28,8 +28,7 @@ def without_noise(plan=PLAN, **fields):
 
 def ones(_, runs, *__):
     """Noise of which every draw is 1."""
-    flat = torch.cat([torch.full((size,), scale) for size, scale in runs])
-    return lambda: flat
+    return torch.cat([torch.full((size,), scale) for size, scale in runs])
 
 
 def gradient(model):

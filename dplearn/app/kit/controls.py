@@ -10,14 +10,16 @@ import numpy as np
 import streamlit as st
 from streamlit.components.v2 import component
 
-from dplearn.app.kit.fields import Choice, Field, Quantity, Words, by_key
-from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.fields import Field, Quantity, Selection, Words, by_key
+from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import Hidden, State, load, save
 
 Then = Callable[[State], None] | None
 
 
-def sidebar(name: str, say: Words, fields: Sequence[Field], hidden: Hidden = lambda _: ()) -> State:
+def page_state(
+    name: str, say: Words, fields: Sequence[Field], hidden: Hidden = lambda _: ()
+) -> State:
     """The state of a page of these fields, once they are drawn in its sidebar."""
     state = load(name, lambda _: State(by_key(*fields), hidden))
     with st.sidebar:
@@ -41,19 +43,21 @@ def note(state: State, key: str) -> None:
         st.error(retold(message), icon=":material/error:")
 
 
-def quantity(state: State, kind: Quantity, *, unit: Choice | None = None, place: Any = st) -> None:
+def quantity(
+    state: State, kind: Quantity, *, unit: Selection | None = None, place: Any = st
+) -> None:
     """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
     # Laid out by look.css: a column for each part would be one more message to the browser.
     with place.container(gap=None, key=f"field_{kind.key}"):
-        st.markdown(translated(kind.label), help=translated(kind.help) or None)
+        st.markdown(retold(kind.label), help=retold(kind.help) or None)
         if unit is not None:
             choice(state, replace(unit, segments=True), label="collapsed")
         _slider(state, kind)
-        box(state, kind, label="collapsed")
+        text_box(state, kind, label="collapsed")
         note(state, kind.key)
 
 
-def box(
+def text_box(
     state: State, kind: Field, *, label: Any = "visible", then: Then = None, place: Any = st
 ) -> None:
     """A box for a number or for words; `then` runs after a change."""
@@ -61,12 +65,12 @@ def box(
     # A range may have shrunk since the value was entered.
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
-    show(key, state.typed.get(kind.key, kind.show(value)))
-    place.text_input(translated(kind.label), **_common(state, kind, key, then, label))
+    put(key, state.typed.get(kind.key, kind.show(value)))
+    place.text_input(retold(kind.label), **_common(state, kind, key, then, label))
 
 
 def choice(
-    state: State, kind: Choice, *, label: str = "visible", then: Then = None, place: Any = st
+    state: State, kind: Selection, *, label: str = "visible", then: Then = None, place: Any = st
 ) -> None:
     """A list, or a row of segments, for one choice; `then` runs after a change.
 
@@ -75,14 +79,14 @@ def choice(
     """
     options, key = list(kind.options), f"choice_{kind.key}"
     common = _common(state, kind, key, then, label)
-    names = {option: translated(name) for option, name in kind.options.items()}
+    names = {option: retold(name) for option, name in kind.options.items()}
     common["format_func"] = names.__getitem__
-    show(key, state.values[kind.key])
+    put(key, state.values[kind.key])
     with place.container(gap=None):
         if kind.segments:
-            st.segmented_control(translated(kind.label), options, required=True, **common)
+            st.segmented_control(retold(kind.label), options, required=True, **common)
         else:
-            st.selectbox(translated(kind.label), options, **common)
+            st.selectbox(retold(kind.label), options, **common)
         note(state, kind.key)
 
 
@@ -90,14 +94,14 @@ def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict
     """What every widget of Streamlit is told."""
     return {
         "key": key,
-        "help": translated(kind.help) or None,
+        "help": retold(kind.help) or None,
         "on_change": _entered,
         "args": (state, kind, key, then),
         "label_visibility": label,
     }
 
 
-def show(key: str, value: Any) -> None:
+def put(key: str, value: Any) -> None:
     """Make a widget show a value; untouched when it already does."""
     if st.session_state.get(key) != value:
         st.session_state[key] = value
@@ -128,7 +132,7 @@ def _slider(state: State, kind: Quantity) -> None:
         state.moving = not place["final"]
 
     at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
-    told = {"key": kind.key, "label": translated(kind.label), **at}
+    told = {"key": kind.key, "label": retold(kind.label), **at}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key=key, data=[told], on_moved_change=moved, height="content")
 

@@ -5,7 +5,7 @@ A field has a `key`, its name in the address; `parse` reads what a reader typed,
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from dplearn.app.kit import language
 from dplearn.app.kit.language import Said, retold
-from dplearn.book.kit.written import read
+from dplearn.book.kit.written import right_side
 from dplearn.figures.kit.axes import MANTISSAS
+from dplearn.ground.guarantee import ADJACENCIES
 
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {
@@ -80,7 +81,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """One of a few words, in a list or in a row of `segments`.
 
     `options` maps words in the address to words on the screen; the first is the default where no
@@ -104,7 +105,7 @@ class Choice:
         if str(text) in self.options:
             return str(text)
         if self.among:
-            raise ValueError(_say.said("errors.another", among=Said(self.among)))
+            raise ValueError(_say.said("errors.another", among=self.among))
         names, entry = ", ".join(self.options), quoted(text)
         raise ValueError(_say.said("errors.among", label=self.label, names=names, entry=entry))
 
@@ -140,7 +141,7 @@ class Text:
         return value
 
 
-Field = Quantity | Choice | Text
+Field = Quantity | Selection | Text
 
 
 def by_key(*fields: Field) -> dict[str, Field]:
@@ -155,7 +156,7 @@ class Words:
     """
 
     def __init__(self, name: str) -> None:
-        self._english = {key: english for key, (english, _) in language.by_key(name).items()}
+        self._english = {key: english for key, (english, _) in language.keyed(name).items()}
 
     def __getitem__(self, key: str) -> str:
         """A sentence, or its template, in English."""
@@ -180,19 +181,38 @@ class Words:
         """A number with the label and the help of its table."""
         return Quantity(key, *self._about(key), default, lower, upper, **more)
 
-    def choice(self, key: str, options: Mapping[str, str] | None = None, **more: Any) -> Choice:
+    def selection(
+        self, key: str, options: Mapping[str, str] | None = None, **more: Any
+    ) -> Selection:
         """One of the options of its table, or of others, with its label and help."""
-        return Choice(key, *self._about(key), options or self.table(f"{key}.options"), **more)
+        return Selection(key, *self._about(key), options or self.table(f"{key}.options"), **more)
 
-    def text(self, key: str, default: str = "") -> Text:
-        """A box for words, with the label and the help of its table."""
-        return Text(key, *self._about(key), default)
+    def text(self, key: str, default: str = "", reads: Callable[[str], object] = str) -> Text:
+        """A box for words, with the label and the help of its table, and what it expects."""
+        return Text(
+            key, *self._about(key), default, reads, self._english.get(f"{key}.expected", "")
+        )
 
     def _about(self, key: str) -> tuple[str, str]:
         return self._english[f"{key}.label"], self._english.get(f"{key}.help", "")
 
 
 _say = Words("shared")
+
+# Fields of a run of DP-SGD, by the library's keywords.
+NOISE = _say.quantity("noise_multiplier", 4, 0.2, 1000, per_decade=20)
+RATE = _say.quantity("sample_rate", 0.01, 1e-7, 1)
+DELTA = _say.quantity("delta", 1e-5, 1e-30, 0.5, per_decade=3)
+STEPS = _say.quantity("steps", 40_000, 1, 1e7, whole=True)
+
+
+def named(names: Iterable[str]) -> dict[str, str]:
+    """Names of the library and how they read on the screen."""
+    spelled = _say.table("names")
+    return {name: spelled.get(name, name.replace("_", " ").capitalize()) for name in names}
+
+
+ADJACENCY = _say.selection("adjacency", named(ADJACENCIES))
 
 
 def quoted(text: object) -> str:
@@ -214,6 +234,6 @@ def _number(text: str, *, commas: bool) -> float:
     plain = _PERCENT.sub(r"(\1/100)", plain)
     try:
         # In 15 digits 10⁻⁵ is what 1e-5 is.
-        return math.nan if _NO_NUMBER.search(plain) else float(f"{read(plain, ())():.15g}")
+        return math.nan if _NO_NUMBER.search(plain) else float(f"{right_side(plain, ())():.15g}")
     except ValueError:
         return math.nan

@@ -1,8 +1,8 @@
 """The language of the explorer's words.
 
 Files in `words` hold a page's sentences by key, the English one with the Chinese one below it;
-those in `zh` have English sentences that stand in a page's source, or that the library says, as
-keys. A sentence is a template, translated before its values are put in: `Said` remembers which.
+`zh/library.toml` has by its English what the library hands over finished. A sentence is a
+template, translated before its values are put in: `Said` remembers which.
 """
 
 import re
@@ -47,7 +47,7 @@ class Said(str):
         return self
 
 
-def by_key(name: str) -> dict[str, tuple[str, str]]:
+def keyed(name: str) -> dict[str, tuple[str, str]]:
     """English and Chinese by dotted key, of a file of words; one text is for both."""
 
     def told(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -62,17 +62,20 @@ def by_key(name: str) -> dict[str, tuple[str, str]]:
 
 
 @lru_cache
-def table() -> dict[str, dict[str, str]]:
-    """Chinese by English: `words` of the explorer, and what the `library` says."""
-    read = lambda path: tomllib.loads(path.read_text(encoding="utf-8"))
-    tables = [*map(read, Path(__file__).with_name("zh").glob("*.toml"))]
-    keyed = (path.stem for path in Path(__file__).with_name("words").glob("*.toml"))
-    tables += [{"words": dict(by_key(name).values())} for name in keyed]
-    joined = lambda part: dict(pair for t in tables for pair in t.get(part, {}).items())
-    return {part: joined(part) for part in ("words", "library")}
+def library() -> dict[str, dict[str, str]]:
+    """Chinese by English, of the library: `sentences`, and templates of `finished` ones."""
+    path = Path(__file__).with_name("zh") / "library.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def current() -> str:
+@lru_cache
+def chinese() -> dict[str, str]:
+    """Chinese by English, of every sentence that is found whole."""
+    names = (path.stem for path in Path(__file__).with_name("words").glob("*.toml"))
+    return library()["sentences"] | {k: v for name in names for k, v in keyed(name).values()}
+
+
+def spoken() -> str:
     """The language of this session; English where there is none, as for a site of files."""
     if "streamlit" not in sys.modules:
         return "en"
@@ -85,7 +88,7 @@ def current() -> str:
     return st.session_state.get(KEY, "en")
 
 
-def read() -> None:
+def follow_address() -> None:
     """Take the language that the address names; it lasts until another is chosen."""
     import streamlit as st
     from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -97,7 +100,7 @@ def read() -> None:
 
 def address() -> dict[str, str]:
     """What the address names where the language is not English."""
-    return {} if current() == "en" else {KEY: current()}
+    return {} if spoken() == "en" else {KEY: spoken()}
 
 
 def choose(code: str | None) -> None:
@@ -108,15 +111,9 @@ def choose(code: str | None) -> None:
         st.session_state[KEY] = st.query_params[KEY] = code
 
 
-def translated(sentence: str, **values: Any) -> str:
-    """A sentence in the reader's language, with the values in its places."""
-    words = sentence if current() == "en" else table()["words"].get(sentence, sentence)
-    return words.format(**values) if values else words
-
-
 def retold(text: str, code: str = "") -> str:
     """A text of the library in the reader's language, or in the one that is named."""
-    if (code or current()) == "en":
+    if (code or spoken()) == "en":
         return text
     if not isinstance(text, Said) or not text.values:
         return _retold(text)
@@ -127,10 +124,9 @@ def retold(text: str, code: str = "") -> str:
 
 
 def _whole(text: str) -> str:
-    """What the table has for a text, signs at its ends aside; else the text."""
-    for words in table().values():
-        if text in words:
-            return words[text]
+    """What the tables have for a text, signs at its ends aside; else the text."""
+    if text in chinese():
+        return chinese()[text]
     signs, core, ends = _EDGES.fullmatch(text).groups()  # type: ignore[union-attr]
     return text if core in ("", text) else f"{signs}{_whole(core)}{ends}"
 
@@ -156,13 +152,13 @@ def _retold(text: str) -> str:
 @lru_cache
 def _templates() -> list[tuple[re.Pattern[str], str]]:
     """What the library says with values in it: it tells no template, so each is recognised."""
-    made = [(text, words) for text, words in table()["library"].items() if "{" in text]
     # The most definite first.
-    made.sort(key=lambda pair: -len(re.sub(r"\{\w+\}", "", pair[0])))
+    bare = lambda pair: -len(re.sub(r"\{\w+\}", "", pair[0]))
     # A hole that is named after a word is a single one, and stays.
     inside = lambda name: r"\w+" if name.startswith("word") else ".+?"
     hole = lambda match: f"(?P<{match[1]}>{inside(match[1])})"
     holes = lambda text: re.sub(r"\\{(\w+)\\}", hole, re.escape(text))
+    made = sorted(library()["finished"].items(), key=bare)
     return [(re.compile(holes(text), re.DOTALL), words) for text, words in made]
 
 

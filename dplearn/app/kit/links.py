@@ -1,6 +1,7 @@
 """Links between pages: relative, so that they work behind any address."""
 
 import inspect
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
@@ -8,15 +9,15 @@ from urllib.parse import urlencode
 from dplearn.book import book
 
 
-def to(page: str, **fields: Any) -> str:
+def to(page: str, fields: Mapping[str, Any]) -> str:
     """Address of a page with these fields; "." is the first page."""
     return f"{page}?{urlencode(fields)}"
 
 
-def entry(id: str) -> str:
+def entry_link(id: str) -> str:
     """Markdown that leads to an entry of the book or, as G-B4/no-two, to a wrong variant."""
     name, _, misprint = id.partition("/")
-    return f"[{id}]({to('formula_book', id=name, misprint=misprint or 'none')})"
+    return f"[{id}]({to('formula_book', {'id': name, 'misprint': misprint or 'none'})})"
 
 
 @lru_cache
@@ -26,4 +27,6 @@ def entries_of(law: type) -> str:
     members = [getattr(member, "__func__", member) for member in vars(law).values()]
     methods = filter(inspect.isfunction, members)
     used = {id(f.__globals__.get(name)) for f in methods for name in f.__code__.co_names}
-    return ", ".join(entry(key) for key, formula in book.items() if id(formula.function) in used)
+    return ", ".join(
+        entry_link(key) for key, formula in book.items() if id(formula.function) in used
+    )

@@ -1,11 +1,9 @@
 """How every page looks: room on the first screen, charts."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from dplearn.app.kit import language
@@ -18,22 +16,17 @@ _DARK = "button[kind=primary] { color: black; } .stCode .token { filter: brightn
 _LIGHT = ".stCode .token { filter: brightness(0.65); }"
 
 
-def style(page: str) -> None:
+def style_page(page: str) -> None:
     """Room for the picture on the first screen; and the `style.css` beside this file of a page."""
-    st.html(_styles(page, st.context.theme.type == "dark"))
-
-
-@lru_cache
-def _styles(page: str, dark: bool) -> str:
-    """Both style sheets as one part of a page."""
     sheets = [Path(__file__).with_name("look.css"), *Path(page).parent.glob("style.css")]
     rules = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    return f"<style>{rules}{_DARK if dark else _LIGHT}</style>"
+    dark = st.context.theme.type == "dark"
+    st.html(f"<style>{rules}{_DARK if dark else _LIGHT}</style>")
 
 
-def chart(figure: Any, key: str, alt: str) -> None:
+def draw_figure(figure: Any, key: str, alt: str) -> None:
     """A figure and its words for those who do not see it."""
-    if language.current() != "en":
+    if language.spoken() != "en":
         figure = Unchecked(language.redrawn(figure.parts))
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config={"displayModeBar": False}, alt=alt)
@@ -44,18 +37,18 @@ def pair() -> Any:
     return st.container(key="both").columns(2, gap="small")
 
 
-def below() -> Any:
+def lower_pair() -> Any:
     """Two places below the pictures: for people, and for what is to be known of them."""
     return st.container(key="below").columns([3, 2], gap="medium")
 
 
 def assumptions(clauses: Iterable[str], first: str = "") -> None:
     """What must be true, after a first sentence, folded up; nothing where nothing is assumed."""
-    if told := "; ".join(map(language.retold, dict.fromkeys(clauses))):
-        st.expander(_say("assumptions")).caption(f"{first} {_say('true_if', assumptions=told)}")
+    if told := true_if(clauses):
+        st.expander(_say("assumptions")).caption(f"{first} {told}")
 
 
-def table(rows: Sequence[Mapping[str, str]]) -> None:
-    """Rows under the names of their columns."""
-    # As Arrow, which is what is sent: Streamlit would take the long way, through pandas.
-    st.table(pa.Table.from_pylist([*rows]), border="horizontal", hide_index=True)
+def true_if(clauses: Iterable[str]) -> str:
+    """What must be true, each clause once; "" where nothing is assumed."""
+    told = "; ".join(map(language.retold, dict.fromkeys(clauses)))
+    return _say("true_if", assumptions=told) if told else ""

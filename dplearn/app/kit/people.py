@@ -20,20 +20,9 @@ _EVEN = 1.05
 def people(share: float | None, false_alarms: float = 0.01) -> None:
     """Drawing of 100 members and 100 others, those accused in colour, and what it means in words.
 
-    Part of a person is part of a dot's area; shares are rounded up.
-
-    Parameters
-    ----------
-    share : float or None
-        True positive rate of the attacker, in [0, 1]: the upper end of what is proved, as from
-        `PLD.true_positive_rate`. None where nothing is proved; "?" stands for it then.
-    false_alarms : float
-        False positive rate of the attacker, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If one of them is no such rate.
+    `share` is the true positive rate of the attacker, the upper end of what is proved, as from
+    `PLD.true_positive_rate`; None, drawn as "?", where nothing is. Part of a person is part of a
+    dot's area; shares are rounded up.
     """
     validate.rate(false_alarms=false_alarms)
     validate.between(0, 1, share=share or 0)

@@ -29,7 +29,7 @@ class Refused(ValueError):
     """A question that is not answered now, and why."""
 
 
-def start() -> None:
+def start_processes() -> None:
     """Answer in processes, of low priority, from now on."""
     global _executor
     # Started afresh, as this process has threads, and at once. A new process would otherwise run
@@ -86,5 +86,5 @@ def _submit(*question: Any, **keywords: Any) -> Future:
     try:
         return _executor.submit(*question, **keywords)
     except BrokenProcessPool:
-        start()
+        start_processes()
         return _executor.submit(*question, **keywords)

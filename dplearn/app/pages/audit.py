@@ -14,9 +14,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dplearn.app.kit import controls, look
-from dplearn.app.kit.fields import Words
+from dplearn.app.kit.fields import DELTA, Words
 from dplearn.app.kit.people import people
-from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State
 from dplearn.audit import LowerBound, from_guesses
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
@@ -39,12 +38,12 @@ SHARPER = {
 }
 LEVELS = {level: f"{100 * float(level):g}\u00a0%" for level in ("0.9", "0.99", "0.999", "0.9999")}
 FIELDS = (
-    _say.choice("program"),
+    _say.selection("program"),
     _say.quantity("epsilon", 3, 0.1, 10),
     _say.quantity("canaries", 1000, 20, 10_000, whole=True),
     _say.quantity("guesses", 200, 2, 2000, whole=True),
-    _say.choice("confidence", LEVELS, default="0.999", segments=True),
-    _say.choice("assume", segments=True),
+    _say.selection("confidence", LEVELS, default="0.999", segments=True),
+    _say.selection("assume", segments=True),
     _say.quantity("run", 1, 1, 61, whole=True, even=True),
     DELTA,
 )
@@ -110,7 +109,7 @@ def _mu(epsilon: float, delta: float) -> float:
 
 def render() -> None:
     """Controls, one sentence, scores beside what guesses prove, what an audit cannot _say."""
-    state = controls.sidebar("audit", _say, FIELDS)
+    state = controls.page_state("audit", _say, FIELDS)
     asked: dict[str, Any] = {**state.values}
     asked["confidence"] = float(asked["confidence"])
     asked["guesses"] = min(asked["guesses"], asked["canaries"])
@@ -124,8 +123,10 @@ def render() -> None:
         title, here = _say("fixed"), (asked["guesses"], told.bound.epsilon)
         curves = told.sizes, told.proved, told.ceiling
         figure = proved_by_guesses(*curves, here=here, claim=claim, finding=title)
-        look.chart(figure, "proved", _say("proved", proved=here[1], guesses=here[0], title=title))
-    left, right = look.below()
+        look.draw_figure(
+            figure, "proved", _say("proved", proved=here[1], guesses=here[0], title=title)
+        )
+    left, right = look.lower_pair()
     with left:
         st.markdown(_say("if_true", claim=claim))
         people(permitted(epsilon=claim, delta=delta, assume=asked["assume"]))
@@ -164,4 +165,4 @@ def _scores(told: Audit) -> None:
     )
     counts = told.left_out.size, told.included.size
     alt = _say("scores", title=title, left_out=counts[0], included=counts[1])
-    look.chart(figure, "scores", alt)
+    look.draw_figure(figure, "scores", alt)

@@ -11,19 +11,19 @@ from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
-from dplearn.book.kit.written import read, split
-from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, check, setting
+from dplearn.book.kit.written import claim_of, right_side
+from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, setting, verdict_on
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
 CLAIM = _say.text("claim", "sqrt(2*ln(1.25/delta))/epsilon")
-QUANTITY, OF = _say.choice("quantity", default="sigma"), _say.choice("of")
-RELATION, HELD = _say.choice("relation"), _say.text("held")
+QUANTITY, OF = _say.selection("quantity", default="sigma"), _say.selection("of")
+RELATION, HELD = _say.selection("relation"), _say.text("held")
 _AXES = {"auto": _say["auto"]}
 _AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in PARAMETERS.items()}
-X, Y = _say.choice("x", _AXES), _say.choice("y", _AXES)
+X, Y = _say.selection("x", _AXES), _say.selection("y", _AXES)
 FIELDS = CLAIM, QUANTITY, OF, RELATION, HELD, X, Y
 _POISSON = "poisson_subsampled_gaussian"
 # Quantity, mechanism, claim, and what is held.
@@ -58,7 +58,7 @@ _SYMBOLS = {
 _SIGNS = {"upper": r"\le", "lower": r"\ge", "equal": "="}
 
 
-def start(state: State, name: str) -> None:
+def begin_with(state: State, name: str) -> None:
     """An example replaces everything."""
     state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True)))
 
@@ -66,25 +66,25 @@ def start(state: State, name: str) -> None:
 def drop_left_side(state: State) -> None:
     """After a choice of what the claim is about: its left side does not say so any more."""
     with suppress(ValueError):
-        state.values["claim"] = split(state.values["claim"]).formula
+        state.values["claim"] = claim_of(state.values["claim"]).formula
 
 
 def suit_claim(state: State) -> None:
     """After a change of the formula: the first mechanism that knows all of its names, if any."""
-    suit(state)
+    suit_left_side(state)
     possible = QUANTITIES[state.values["quantity"]]
     for of in (state.values["of"], *possible):
         with suppress(ValueError):
             names = (*possible[of].names, "alpha")
-            canonical(read(state.values["claim"], aliases(names)).names, names)
+            canonical(right_side(state.values["claim"], aliases(names)).names, names)
             state.values["of"] = of
             return
 
 
-def suit(state: State) -> None:
+def suit_left_side(state: State) -> None:
     """What the left side of the claim is about; the first mechanism where it does not know ours."""
     with suppress(ValueError):  # which is told where the claim is read
-        _, quantity, relation = split(state.values["claim"])
+        _, quantity, relation = claim_of(state.values["claim"])
         state.values |= {"quantity": quantity} if quantity else {}
         state.values |= {"relation": relation} if relation else {}
     possible = QUANTITIES[state.values["quantity"]]
@@ -95,14 +95,14 @@ def suit(state: State) -> None:
 def suit_quantity(state: State) -> None:
     """After a change of quantity: a mechanism that it knows, and axes chosen anew."""
     drop_left_side(state)
-    suit(state)
+    suit_left_side(state)
     state.values["x"] = state.values["y"] = X.default
 
 
 def render() -> None:
     """The question above; the map on the left, the verdict on the right."""
     state = load("claim", lambda _: State(by_key(*FIELDS)))
-    suit(state)
+    suit_left_side(state)
     verdict = _question(state)
     if verdict is not None:
         left, right = st.columns([11, 10], gap="medium")
@@ -118,10 +118,10 @@ def _question(state: State) -> Verdict | None:
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for name in EXAMPLES:
-            st.button(_say(f"examples.{name}"), on_click=start, args=(state, name))
+            st.button(_say(f"examples.{name}"), on_click=begin_with, args=(state, name))
     left, right = st.columns([7, 3])
-    controls.box(state, CLAIM, then=suit_claim, place=left)
-    controls.box(state, HELD, place=right)
+    controls.text_box(state, CLAIM, then=suit_claim, place=left)
+    controls.text_box(state, HELD, place=right)
     problem = st.container()
     left, middle, right = st.columns([3, 4, 3])
     controls.choice(state, QUANTITY, then=suit_quantity, place=left)
@@ -133,9 +133,9 @@ def _question(state: State) -> Verdict | None:
         with problem:
             # The formula as it is read, before anything is computed.
             names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
-            sign, formula = _SIGNS[asked["relation"]], read(asked["claim"], names).latex
+            sign, formula = _SIGNS[asked["relation"]], right_side(asked["claim"], names).latex
             st.latex(f"{_SYMBOLS[asked['quantity']]} {sign} {formula}")
-        return judged(**asked)
+        return _verdict(**asked)
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
@@ -143,16 +143,17 @@ def _question(state: State) -> Verdict | None:
         return None
 
 
-def judged(
+def _verdict(
     *, claim: str, quantity: str, of: str, relation: Any, held: str, x: str, y: str
 ) -> Verdict:
     """What comes out of many points, or a ValueError of one sentence; remembered for all."""
-    about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
     # As in ``delta=1e-5, T=1..100``.
-    about["fixed"] = dict(setting(part) for part in held.split(",") if part.strip())
-    about["axes"] = None if "auto" in (x, y) or x == y else (x, y)
+    fixed = dict(setting(part) for part in held.split(",") if part.strip())
+    axes = None if "auto" in (x, y) or x == y else (x, y)
     with st.spinner(_say("trying")):
-        return questions.ask(check, claim, **about)
+        return questions.ask(
+            verdict_on, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
+        )
 
 
 def _outcome(verdict: Verdict) -> None:
@@ -162,7 +163,7 @@ def _outcome(verdict: Verdict) -> None:
     for sentence in verdict.sentences()[1:]:
         told = _told(verdict, sentence)
         if verdict.closest and sentence == str(verdict.closest):
-            told = told.replace(verdict.closest.id, links.entry(verdict.closest.id), 1)
+            told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
         # A short head stands out; a title of the book may have a colon of its own.
         told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
         st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
@@ -187,7 +188,7 @@ def _map(state: State, verdict: Verdict) -> None:
     told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
     told += [_told(verdict, sentence) for sentence in verdict.sentences()[1:]]
     with st.container(key="picture"):
-        look.chart(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
+        look.draw_figure(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
     names = QUANTITIES[verdict.quantity][verdict.of].names
     able = [X.default, *names, *(n for n in verdict.map.fixed if n not in names)]
     options = {name: retold(_AXES[name]) for name in able}

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from dplearn.accountants.pld import PLD
 from dplearn.app.kit import controls, look
-from dplearn.app.kit.fields import Words
+from dplearn.app.kit.fields import DELTA, Words
 from dplearn.app.kit.people import people
-from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import idle
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
@@ -25,7 +24,10 @@ from dplearn.run import DPSGD
 _say = Words("federated")
 TITLE, GROUP, ORDER = _say["title"], "Systems", 55
 
-NUMBERS = (
+FIELDS = (
+    _say.selection("place"),
+    _say.selection("view", segments=True),
+    _say.selection("shares", segments=True),
     _say.quantity("noise_multiplier", 4, 0.01, 100),
     _say.quantity("clients", 100, 10, 10_000, whole=True),
     _say.quantity("dropouts", 0.3, 0, 0.9, even=True),
@@ -34,13 +36,8 @@ NUMBERS = (
     _say.quantity("records", 20, 1, 1000, whole=True),
     DELTA,
 )
-CHOICES = (
-    _say.choice("place"),
-    _say.choice("view", segments=True),
-    _say.choice("shares", segments=True),
-)
-FIELDS = *CHOICES, *NUMBERS
-HIDDEN = idle({"place": {p: () if p == "phones" else ("shares",) for p in CHOICES[0].options}})
+_PLACES = _say.table("place.options")
+HIDDEN = idle({"place": {place: () if place == "phones" else ("shares",) for place in _PLACES}})
 
 # Numbers of an update, of which one is a digit's image, and units in C.
 _NUMBERS, _UNITS = 650, 1024.0
@@ -53,11 +50,11 @@ _DELTAS = np.geomspace(1e-9, 0.3, 25)
 
 @dataclass(frozen=True)
 class Setting:
-    """The page's controls."""
+    """The page's controls, by their keys."""
 
     place: str
-    masked: bool
-    invited: bool  # whether a share is for all who were invited
+    view: str
+    shares: str
     clients: int
     dropouts: float
     noise_multiplier: float
@@ -67,6 +64,11 @@ class Setting:
     delta: float
 
     @property
+    def masked(self) -> bool:
+        """Whether the server reads sums alone."""
+        return self.view == "masked"
+
+    @property
     def left(self) -> int:
         """Phones that stay, at least one."""
         return max(1, math.floor(self.clients * (1 - self.dropouts) + 1e-9))
@@ -74,7 +76,7 @@ class Setting:
     @property
     def share(self) -> float:
         """Multiplier of the noise that one phone adds."""
-        by = {"alone": 1, "phones": self.clients if self.invited else self.left}
+        by = {"alone": 1, "phones": self.left if self.shares == "stay" else self.clients}
         return self.noise_multiplier / math.sqrt(by[self.place]) if self.place in by else 0.0
 
     @property
@@ -94,7 +96,7 @@ def promised(setting: Setting) -> tuple[Guarantee | None, Guarantee | None]:
     if setting.place == "nobody":
         return None, None
     if setting.place != "server":
-        return _of_noise(replace(setting, masked=True)), _of_noise(setting)
+        return _of_noise(replace(setting, view="masked")), _of_noise(setting)
     return _of_server(setting).guarantee(delta=setting.delta), None
 
 
@@ -154,9 +156,9 @@ def _of_noise(setting: Setting) -> Guarantee:
 @lru_cache(maxsize=64)
 def over_dropouts(setting: Setting) -> tuple[NDArray, dict[str, NDArray]]:
     """Epsilon from the sums for each share of phones that leaves, by for whom a share is."""
-    lines, at = {}, replace(setting, place="phones", masked=True)
+    lines, at = {}, replace(setting, place="phones", view="masked")
     for name in _say.table("lines.shares"):
-        plans = [replace(at, invited=name == "invited", dropouts=float(x)) for x in _LEAVING]
+        plans = [replace(at, shares=name, dropouts=float(x)) for x in _LEAVING]
         lines[name] = np.array([_of_noise(plan).epsilon for plan in plans])
     return _LEAVING, lines
 
@@ -166,7 +168,7 @@ def over_clients(setting: Setting) -> tuple[NDArray, dict[str, NDArray]]:
     clients = np.geomspace(10, 10_000, 31)
     lines = {}
     for place in _say.table("lines.place"):
-        plans = [replace(setting, place=place, clients=round(m), invited=False) for m in clients]
+        plans = [replace(setting, place=place, clients=round(m), shares="stay") for m in clients]
         lines[place] = np.array([plan.of_sum / plan.left for plan in plans])
     return clients, lines
 
@@ -184,14 +186,8 @@ def pictures(setting: Setting) -> tuple[NDArray, NDArray, NDArray]:
 
 def render() -> None:
     """Controls, one sentence, what the server sees beside what it costs, the assumptions."""
-    state = controls.sidebar("federated", _say, FIELDS, HIDDEN)
-    value, place = state.values, state.values["place"]
-    setting = Setting(
-        place=place,
-        masked=value["view"] == "masked",
-        invited=place == "phones" and value["shares"] == "invited",
-        **{kind.key: value[kind.key] for kind in NUMBERS},
-    )
+    state = controls.page_state("federated", _say, FIELDS, HIDDEN)
+    setting, place = Setting(**state.values), state.values["place"]
     readers, server = promised(setting)
     st.container(key="words").markdown(_sentence(setting))
     left, right = look.pair()
@@ -199,10 +195,10 @@ def render() -> None:
         title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
         captions = _say("hers"), _say("arrives"), _say("sums")
         seen = dict(zip(captions, pictures(setting), strict=True))
-        look.chart(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
+        look.draw_figure(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
     with right.container(key="pair_costs"):
-        (_leaving if place == "phones" else _costs)(setting)
-    left, right = look.below()
+        _price(setting)
+    left, right = look.lower_pair()
     with left:
         st.markdown(_say("reader" if place == "server" else "server"))
         people(found(setting))
@@ -239,43 +235,33 @@ def _told(promised: Guarantee | None) -> str:
     return _say(f"kinds.{promised.kind}", least=least, most=most)
 
 
-def _leaving(setting: Setting) -> None:
-    """Why shares are for those who stay: epsilon as phones leave."""
-    x, lines = over_dropouts(setting)
-    names = {name: _say(f"lines.shares.{name}") for name in lines}
-    readers, _ = promised(setting)  # between two points of a line there are steps
-    share, most = 100 * setting.dropouts, round_up(readers.epsilon if readers else math.inf)
-    title = _say("kept", share=share, most=most)
-    if setting.invited:
-        planned = round_up(float(lines["invited"][0]))
-        title = _say("taken", planned=planned, share=share, most=most)
+def _price(setting: Setting) -> None:
+    """Epsilon as phones leave, where they add shares; else the noise on the mean by who adds it."""
+    if setting.place == "phones":
+        (x, lines), kind, here = over_dropouts(setting), "shares", setting.dropouts
+        readers, _ = promised(setting)  # between two points of a line there are steps
+        told = {"share": 100 * here, "most": round_up(readers.epsilon if readers else math.inf)}
+        title = _say("kept", **told)
+        if setting.shares == "invited":
+            title = _say("taken", planned=round_up(float(lines["invited"][0])), **told)
+        roles, dashed = ("exact", "wrong"), ("wrong",)
+        axes, alt = (_say("gone"), _say("epsilon")), _say("leave", title=title)
+    else:
+        (x, lines), kind, here = over_clients(setting), "place", setting.clients
+        title = _say("on_mean", noise=setting.of_sum / setting.left, stays=setting.left)
+        if setting.place == "alone":
+            title = _say("alone", times=setting.left**0.5)
+        roles, dashed = ("exact", "second", "other"), ("second",)
+        axes, alt = (_say("phones"), _say("deviation")), _say("costs", title=title)
+    names = {name: _say(f"lines.{kind}.{name}") for name in lines}
     figure = price_lines(
         x,
         {names[name]: y for name, y in lines.items()},
-        here=(setting.dropouts, names["invited" if setting.invited else "stay"]),
+        here=(here, names.get(getattr(setting, kind), "")),
         finding=title,
-        roles=("exact", "wrong"),
-        dashed=("wrong",),
-        axes=(_say("gone"), _say("epsilon")),
+        roles=roles,
+        dashed=dashed,
+        axes=axes,
+        log=kind == "place",
     )
-    look.chart(figure, "costs", _say("leave", title=title))
-
-
-def _costs(setting: Setting) -> None:
-    """Why shares at all: noise on the mean by who adds it."""
-    x, lines = over_clients(setting)
-    names = {place: _say(f"lines.place.{place}") for place in lines}
-    title = _say("on_mean", noise=setting.of_sum / setting.left, stays=setting.left)
-    if setting.place == "alone":
-        title = _say("alone", times=setting.left**0.5)
-    figure = price_lines(
-        x,
-        {names[place]: y for place, y in lines.items()},
-        here=(setting.clients, names.get(setting.place, "")),
-        finding=title,
-        roles=("exact", "second", "other"),
-        dashed=("second",),
-        axes=(_say("phones"), _say("deviation")),
-        log=True,
-    )
-    look.chart(figure, "costs", _say("costs", title=title))
+    look.draw_figure(figure, "costs", alt)

@@ -4,7 +4,6 @@ The browser draws it (`dplearn/browser/mechanisms`). The server is asked once fo
 mechanism that the browser has no closed form of, and not for any move.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,16 +11,14 @@ import streamlit as st
 
 from dplearn import browser
 from dplearn.app.kit import language, questions
-from dplearn.app.kit.fields import Choice, Field, Quantity, by_key
-from dplearn.app.kit.run_fields import ADJACENCY
+from dplearn.app.kit.fields import ADJACENCY, Field, Quantity, Words, by_key
 from dplearn.app.kit.scripts import component
 from dplearn.app.kit.state import State
 from dplearn.browser import pairs
 from dplearn.mechanisms import MECHANISMS
 
-TITLE = "Mechanisms"
-GROUP = "See"
-ORDER = 20
+_say = Words("mechanisms")
+TITLE, GROUP, ORDER = _say["title"], "See", 20
 _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 
@@ -29,7 +26,7 @@ def render() -> None:
     """The page, mounted once; later runs bring it a table or another language."""
     st.session_state["page_in_view"] = "mechanisms"
     catalogue, _ = _known(tuple(MECHANISMS.items()))
-    told = {"catalogue": catalogue, "language": language.current()}
+    told = {"catalogue": catalogue, "language": language.spoken()}
     told["answer"] = st.session_state.get(_ANSWER)
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _page(key=_KEY, data=[told], on_asked_change=_asked, on_language_change=_spoken)
@@ -42,11 +39,11 @@ def _known(registered: tuple[tuple[str, type], ...]) -> tuple[dict[str, Any], di
     titles = {name: told["title"] for name, told in plain["mechanisms"].items()}
     ranks = {str(k): str(k) for k in range(1, 1 + max(len(m.examples()) for _, m in registered))}
     fields: list[Field] = [
-        Choice("mechanism", "Mechanism", "", titles, "gaussian"),
-        Choice("example", "What is run", "", ranks),
-        Choice("base", "Base", "", titles, "gaussian"),
+        _say.selection("mechanism", titles, default="gaussian"),
+        _say.selection("example", ranks),
+        _say.selection("base", titles, default="gaussian"),
         ADJACENCY,
-        Choice("direction", "Who has the record", "", {"remove": "P", "add": "Q"}),
+        _say.selection("direction"),
     ]
     for key, told in plain["numbers"].items():
         (low, high), whole = told["ends"], told["whole"]
@@ -54,14 +51,14 @@ def _known(registered: tuple[tuple[str, type], ...]) -> tuple[dict[str, Any], di
     return pairs.worded(plain, language.in_each), by_key(*fields)
 
 
-def state(address: Mapping[str, str] | None = None) -> State:
+def blank_state() -> State:
     """The page before anything is entered."""
     return State(_known(tuple(MECHANISMS.items()))[1])
 
 
-def answer(question: dict[str, Any]) -> dict[str, Any]:
+def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
     """The table that a page asks for, or why there is none, by language."""
-    asked = state()
+    asked = blank_state()
     asked.read({key: str(value) for key, value in question.items()})
     try:
         if asked.notes:
@@ -75,7 +72,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 def _asked() -> None:
     question = st.session_state[_KEY].asked
-    st.session_state[_ANSWER] = {"key": question["key"], **answer(question)}
+    st.session_state[_ANSWER] = {"key": question["key"], **table_or_refusal(question)}
 
 
 def _spoken() -> None:

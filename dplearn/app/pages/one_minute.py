@@ -5,12 +5,12 @@ from streamlit import config, net_util
 
 from dplearn import browser
 from dplearn.app.kit import language
+from dplearn.app.kit.fields import Words
 from dplearn.app.kit.scripts import component
 from dplearn.book.published import drawn_figures
 
-TITLE = "One minute"
-GROUP = "See"
-ORDER = 15
+_say = Words("shared")
+TITLE, GROUP, ORDER = _say["one_minute"], "See", 15
 _HOST = "--server.allowedHosts"
 _START = f"dplearn app --server.address 0.0.0.0 {_HOST} localhost {_HOST} {{ip}}"
 
@@ -19,7 +19,7 @@ def render() -> None:
     """The scenes; the server is asked for nothing after them."""
     st.session_state["page_in_view"] = "one_minute"
     data = {"published": list(drawn_figures()), "shuffled": browser.shuffled(), **_network()}
-    data |= {"explore": "./", "language": language.current()}
+    data |= {"explore": "./", "language": language.spoken()}
     _component(key="minute", data=[data], height="content")
 
 

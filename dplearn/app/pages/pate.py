@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
-from dplearn.app.kit.fields import Field, Words, by_key
+from dplearn.app.kit.fields import DELTA, Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
-from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
 from dplearn.figures.prices import histogram, price_lines
 from dplearn.ground.guarantee import round_up
@@ -26,13 +25,13 @@ from dplearn.pate.at_these_votes import ORDERS, divergences, laws
 _say = Words("pate")
 TITLE, GROUP, ORDER = _say["title"], "Systems", 50
 
-TEACHERS = _say.choice("teachers", {str(n): str(n) for n in SHIPPED}, default="250")
+TEACHERS = _say.selection("teachers", {str(n): str(n) for n in SHIPPED}, default="250")
 QUERIES = _say.quantity("queries", 300, 10, 1000, whole=True)
 ANSWERS = _say.quantity("answers", 200, 1, 1000, whole=True)
 FIELDS = (
     TEACHERS,
     _say.quantity("noise_std", 40, 5, 400),
-    _say.choice("check", segments=True),
+    _say.selection("check", segments=True),
     _say.quantity("threshold", 200, 10, 1000, whole=True),
     _say.quantity("check_std", 150, 10, 1000),
     QUERIES,
@@ -80,8 +79,8 @@ def replay(
     votes = votes.first(plan.queries or 1)
     aggregator, labels = Aggregator(plan, rng=np.random.default_rng(0)), []
     for start in range(0, votes.queries, _ROWS):
-        aggregator, some = ask(_answered, aggregator, votes.counts[start : start + _ROWS])
-        labels.append(some)
+        part, aggregator = ask(_answered, aggregator, votes.counts[start : start + _ROWS])
+        labels.append(part)
     labels = np.concatenate(labels)
     given, asked = labels != NO_ANSWER, np.arange(votes.queries) < aggregator.asked
     if not given.any():
@@ -104,10 +103,9 @@ def replay(
     )
 
 
-def _answered(aggregator: Aggregator, counts: NDArray) -> tuple[Aggregator, NDArray]:
-    """The aggregator after some queries, and their answers."""
-    labels = aggregator.answer(Votes(counts))
-    return aggregator, labels
+def _answered(aggregator: Aggregator, counts: NDArray) -> tuple[NDArray, Aggregator]:
+    """Answers to some queries, and the aggregator after them."""
+    return aggregator.answer(Votes(counts)), aggregator
 
 
 def _largest(
@@ -170,11 +168,14 @@ def render() -> None:
     """
     state = load("pate", lambda _: State(by_key(*FIELDS), HIDDEN))
     with st.sidebar:
-        # Above the file, which says how many queries there are.
+        # Above the file, which says how many queries there are, and whose votes they are.
         above = st.container()
         votes = _votes_of_a_file()
+        most = 1000 if votes is None else votes.queries
+        ranged = lambda kind: replace(kind, lower=1, upper=most)
+        kinds = [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in FIELDS]
         with above:
-            controls.draw(state, _say, _fields(votes))
+            controls.draw(state, _say, kinds if votes is None else kinds[1:])
     save(state)
     question = _question(state, votes)
     last = st.session_state.get(_LAST)
@@ -193,7 +194,7 @@ def render() -> None:
         _asked(told, plan.threshold)
     with right.container(key="pair_spent"):
         _spent(told)
-    left, right = look.below()
+    left, right = look.lower_pair()
     with left:
         st.markdown(_say("whose"))
         people(told.found)
@@ -236,24 +237,12 @@ def _replayed(votes: Votes | None, source: str, plan: PATE, delta: float) -> Rep
         whole = round_up(plan.guarantee(delta=delta).epsilon)
         st.markdown(_say("publish", whole=whole))
         bar = st.progress(0.0, _say("voting"))
-        st.button(_say("stop"), on_click=_let_go)
+        gone = {_GONE: st.session_state.get(_GONE, 0) + 1}
+        st.button(_say("stop"), on_click=st.session_state.update, args=(gone,))
         tell = lambda done, of: bar.progress(done / of, _say("progress", done=done, of=of))
         told = replay(votes, None, plan, delta, questions.once, tell)
     place.empty()
     return told
-
-
-def _let_go() -> None:
-    st.session_state[_GONE] = st.session_state.get(_GONE, 0) + 1
-
-
-def _fields(votes: Votes | None) -> list[Field]:
-    """The fields that count: of a reader's own votes the file says which and how many there are."""
-    most = 1000 if votes is None else votes.queries
-    ranged = lambda kind: replace(kind, lower=1, upper=most)
-    # The first is whose votes.
-    kinds = FIELDS if votes is None else FIELDS[1:]
-    return [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in kinds]
 
 
 def _question(state: State, votes: Votes | None) -> tuple[str, PATE, float]:
@@ -283,7 +272,7 @@ def _asked(told: Replay, threshold: float | None) -> None:
         roles=("second", *("wrong",) * (len(largest) == 3), "quiet"),
         limits=[("T", threshold)],
     )
-    look.chart(figure, "votes", _say("votes_alt", title=title, counts=counts))
+    look.draw_figure(figure, "votes", _say("votes_alt", title=title, counts=counts))
 
 
 def _spent(told: Replay) -> None:
@@ -298,7 +287,7 @@ def _spent(told: Replay) -> None:
         dashed=("guess", "exact"),
     )
     ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in epsilons.items())
-    look.chart(figure, "spent", _say("spent_alt", ends=ends))
+    look.draw_figure(figure, "spent", _say("spent_alt", ends=ends))
 
 
 def _sentence(told: Replay) -> str:

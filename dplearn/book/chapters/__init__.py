@@ -26,7 +26,9 @@ class Book(Mapping[str, Formula]):
         if waiting:
             names = ", ".join(function.__name__ for function in waiting)
             raise ValueError(f"Expected @formula above the other decorators, got none at {names}.")
-        return dict(sorted(entries.items(), key=lambda entry: _natural(entry[0])))
+        # Digits as numbers: G-A2 comes before G-A10.
+        natural = lambda id: [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", id)]
+        return {id: entries[id] for id in sorted(entries, key=natural)}
 
     @cached_property
     def functions(self) -> dict[str, Callable]:
@@ -46,12 +48,6 @@ class Book(Mapping[str, Formula]):
 
     def __len__(self) -> int:
         return len(self._entries)
-
-
-def _natural(id: str) -> tuple[str, int, str]:
-    """G-A2 before G-A10."""
-    letters, number, part = re.fullmatch(r"(\D+)(\d+)(\w?)", id).groups()  # type: ignore[union-attr]
-    return letters, int(number), part
 
 
 book = Book()

@@ -23,8 +23,8 @@ def largest_likely_rate(*, errors, trials, confidence):
 
 def best_of_all_outcomes(*, trials, confidence, delta):
     """The largest epsilon that any counts of the two kinds of errors certify."""
-    about = {"trials": trials, "confidence": confidence}
-    limits = [largest_likely_rate(errors=k, **about) for k in range(min(trials, 4))] + [1.0]
+    rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
+    limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
     ratios = ((1 - delta - a) / b for a in limits for b in limits)
     return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
 
@@ -61,7 +61,7 @@ enter(theorems.audit_epsilon,
             "Kairouz, Oh & Viswanath 2015, Theorem 2.1",
             statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
             r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
-      given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
+      given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
       # A rate next to 1 has no more than seven digits of a rare outcome left.
@@ -72,7 +72,7 @@ enter(theorems.audit_epsilon,
           says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
           kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
           oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
-          false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q", "event")),
+          false_negative_rate, false_negative_rate], delta), without="p q event",
           false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
       wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
             claim="log((1 - false_positive_rate) / false_negative_rate)",
@@ -94,7 +94,7 @@ def _gaussian_fit(epsilon, false_positive_rate, delta):
     """epsilon at delta of the Gaussian with this operating point of randomized response."""
     a = false_positive_rate
     miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
-    return oracles.gaussian_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
+    return oracles.normal_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
 
 
 enter(theorems.audit_mu,
@@ -110,7 +110,7 @@ enter(theorems.audit_mu,
             "its own epsilon.", claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) "
             r"\text{ of } N(\mu,1) \text{ at that } \mu, \text{ whatever the mechanism}",
             given="epsilon > 0", oracle=lambda epsilon: epsilon,
-            **dict.fromkeys(("mu", "start", "length", "false_negative_rate")),
+            without="mu start length false_negative_rate",
             false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
 
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
@@ -169,7 +169,7 @@ def audit_error(*, confidence):
 
 @formula("G-N3", "Advantage of guessing who is a member", "upper",
          "Humphries et al. 2020, Theorem 3.3")
-@given("epsilon >= 0 and 0 <= delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
+@given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
@@ -178,15 +178,15 @@ def audit_error(*, confidence):
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
        given="epsilon > 0", kind="identity",
        oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
-       **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
+       without="p q delta", epsilon=Log(0.01, 5.0))
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
        claim="-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
        printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
-       oracles.gaussian_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
+       oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=lambda mu: oracles.gaussian_delta(epsilon=0.0, mu=mu),
-       **dict.fromkeys(("p", "q", "epsilon")), mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
+       kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
+       without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
@@ -215,7 +215,7 @@ def _random_channel(rng: Generator) -> NDArray:
        says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
        given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
        best_guesser(channel=response_channel(math.exp(epsilon), values)),
-       channel=None, values=Whole(2, 50), epsilon=Log(0.01, 5.0))
+       without="channel", values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
        oracle=lambda channel, delta: delta + (1 - delta) * best_guesser(channel=channel),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.book.chapters.noise import log_moment_of_size, vector_laplace_loss
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.book.kit.oracles import finite_renyi, mean_loss, randomized_response
 
@@ -84,14 +84,10 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
     return -np.exp(np.minimum(-x, 700.0))
 
 
-def _exponential_log_cdf(x: NDArray) -> NDArray:
-    with np.errstate(divide="ignore"):
-        return np.log(-np.expm1(-np.maximum(x, 0.0)))
-
-
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x), _exponential_log_cdf)
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
+                    lambda x: np.log(-np.expm1(-np.maximum(x, 0.0))))
 
 
 def argmax_probability(*, scores, scale, law):
@@ -164,12 +160,12 @@ _ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
 
 
 @formula("G-B6", "The exponential mechanism", "upper", "Dwork & Roth 2014, Theorem 3.10")
-@given("rate > 0 and sensitivity >= 0", **_SELECTION)
+@given("rate > 0 and sensitivity >= 0", _SELECTION)
 @oracle(largest_selection_loss)
-@printed("1", "0.69961", **_OPPOSITE, rate=0.5)
-@printed("1", "0.839992", **_ONE_WAY, rate=1.0)
+@printed("1", "0.69961", at=_OPPOSITE, rate=0.5)
+@printed("1", "0.839992", at=_ONE_WAY, rate=1.0)
 @wrong("no-two", "The normalising sum moves too, unless all scores move the same way.",
-       printed("1", "1.33785", **_OPPOSITE, rate=1.0), claim="rate * sensitivity",
+       printed("1", "1.33785", at=_OPPOSITE, rate=1.0), claim="rate * sensitivity",
        says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
 @wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
        says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
@@ -185,15 +181,15 @@ def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
 
 @formula("G-B7b", "The exponential mechanism has bounded range", "upper",
          "Dong, Durfee & Rogers 2020, Lemma 3.2")
-@given("rate > 0 and sensitivity >= 0", **_SELECTION)
+@given("rate > 0 and sensitivity >= 0", _SELECTION)
 @oracle(lambda rate, tables: np.ptp(selection_losses(rate=rate, tables=tables)))
-@printed("1", "1", **_OPPOSITE, rate=0.5)
-@printed("1", "1", **_ONE_WAY, rate=1.0)
+@printed("1", "1", at=_OPPOSITE, rate=0.5)
+@printed("1", "1", at=_ONE_WAY, rate=1.0)
 @wrong("pure-dp", "Pure DP gives 2 epsilon, and randomized response has it.", claim="epsilon",
        says=r"\varepsilon\text{-DP} \Rightarrow \max L - \min L \le \varepsilon",
        given="epsilon > 0",
        oracle=lambda epsilon: np.ptp(np.log(np.divide(*randomized_response(epsilon=epsilon)))),
-       **dict.fromkeys(_SELECTION), epsilon=Log(0.01, 10.0))
+       without="tables rate sensitivity monotone", epsilon=Log(0.01, 10.0))
 def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
     r"""\max_r L(r) - \min_r L(r) \le \varepsilon,
     \quad P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)}
@@ -236,10 +232,9 @@ def exponential_mechanism_shortfall(*, t):
     return math.exp(-t)
 
 
-def _crowd(others: int, other: float = 1.0) -> Parameters:
-    """One candidate against many equal ones."""
-    return {"lead": 1.0, "others": others, "move": -1.0, "other_move": other,
-            "scale": 1.0, "sensitivity": 1.0}
+# One candidate against many equal ones.
+_CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
+          "sensitivity": 1.0}
 
 
 @formula("G-B9", "Report noisy max with Laplace noise", "upper", "Dwork & Roth 2014, Claim 3.9")
@@ -248,12 +243,12 @@ def _crowd(others: int, other: float = 1.0) -> Parameters:
        sensitivity=Derived(lambda move, other_move: max(abs(move), abs(other_move))),
        monotone=Derived(lambda move, other_move: move * other_move >= 0))
 @oracle(noisy_max_loss, points=60)
-@printed("1", "1.0000", **_crowd(999) | {"scale": 2.0}, monotone=False)
-@printed("1", "1.0000", **_crowd(999, other=0.0), monotone=True)
+@printed("1", "1.0000", at=_CROWD, scale=2.0, monotone=False)
+@printed("1", "1.0000", at=_CROWD, other_move=0.0, monotone=True)
 @wrong("any-scores",
        "Proved for scores that all move one way; else the winner and the rest add up.",
-       printed("1", "2.0000", **_crowd(999)), printed("1", "2.0000", **_crowd(99)),
-       printed("1", "1.9450", **_crowd(9)), printed("1", "0.9648", **_crowd(1)),
+       printed("1", "2.0000", at=_CROWD), printed("1", "2.0000", at=_CROWD, others=99),
+       printed("1", "1.9450", at=_CROWD, others=9), printed("1", "0.9648", at=_CROWD, others=1),
        claim="sensitivity / scale",
        says=r"\arg\max_r u_r + \mathrm{Lap}(\Delta/\varepsilon) \text{ is } \varepsilon\text{-DP}")
 def noisy_max_epsilon(*, scale, sensitivity, monotone=False):
@@ -271,7 +266,7 @@ _NOISY = {"scores": Drawn(_random_scores), "scale": Log(0.1, 10.0)}
 
 @formula("G-B10", "Gumbel noise and the largest: the exponential mechanism", "identity",
          "Durfee & Rogers 2019, Section 4")
-@given("scale > 0", **_NOISY)
+@given("scale > 0", _NOISY)
 @oracle(partial(argmax_probability, law=GUMBEL), unsafe=None)
 @printed("0.45186276", "0.45186276", scores=np.array([1.0, 0.0, 0.0]), scale=2.0)
 @wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.",
@@ -292,7 +287,7 @@ def gumbel_max_probability(*, scores, scale):
 
 @formula("G-B10b", "Exponential noise and the largest: permute-and-flip", "identity",
          "McKenna & Sheldon 2020, Section 3")
-@given("scale > 0", **_NOISY)
+@given("scale > 0", _NOISY)
 @oracle(partial(argmax_probability, law=EXPONENTIAL), unsafe=None)
 @printed("0.816060279", scores=np.array([1.0, 0.0]), scale=1.0)
 @wrong("softmax", "It is never worse: permute-and-flip prefers the best score more.",

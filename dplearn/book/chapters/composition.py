@@ -129,7 +129,7 @@ def adaptive_renyi(*, order, noise, below, above, cut):
 
     Both releases move by 1; the second has noise `below` if the first fell below `cut`.
     """
-    costs = [(order - 1) * oracles.gaussian_renyi(1.0, std, order) for std in (below, above)]
+    costs = [(order - 1) * oracles.normal_renyi(1.0, std, order) for std in (below, above)]
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
     log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x) + np.where(x < cut, *costs)
     return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
@@ -140,7 +140,7 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
 
 
 @formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
-@given(**_MIXED)
+@given("", _MIXED)
 @oracle(enumerated_epsilon)
 @typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
@@ -150,7 +150,7 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
        printed("10.0", "4.306791", epsilon=0.1, steps=100, slack=1e-5), claim="steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
        given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
-       oracle=coins_epsilon, epsilons=None, deltas=None, epsilon=Log(1e-3, 3.0),
+       oracle=coins_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
        steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
@@ -161,7 +161,7 @@ def basic_composition(*, epsilons):
 
 
 @formula("G-C1b", "Basic composition: deltas add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
-@given(**_MIXED)
+@given("", _MIXED)
 @oracle(enumerated_delta)
 @printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
 @wrong("largest", "Every release may fail, so the chances of failing add up.",
@@ -200,19 +200,20 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
        first=Derived(lambda order, noise: order / (2 * noise**2)),
        second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
 @oracle(adaptive_renyi, points=60)
-@printed("2.0", "1.2025012", **_WORKED_RUN)
-@printed("13.125", "13.125", **{**_WORKED_RUN, "order": 5.0, "noise": 5**-0.5, "below": 2.0,
-         "above": 2.0, "first": 12.5, "second": 0.625})
+@printed("2.0", "1.2025012", at=_WORKED_RUN)
+@printed("13.125", "13.125", at=_WORKED_RUN, order=5.0, noise=5**-0.5, below=2.0, above=2.0,
+         first=12.5, second=0.625)
 @wrong("equality", "Adaptive releases do not meet the worst history every time.",
        says=r"D_\alpha(M_1, M_2) = \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)",
        kind="identity")
 @wrong("one-history", "The supremum runs over what was released before, not over data sets alone.",
-       printed("1.1111", "1.2025012", **_WORKED_RUN),
+       printed("1.1111", "1.2025012", at=_WORKED_RUN),
        claim="order / 2 * (1 / noise**2 + 1 / above**2)")
 @wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
-       printed("1.38537", "1.2025012", **_WORKED_RUN), claim="order / 2 * (1 / noise**2 + Phi((cut "
-       "- 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)", says=r"D_\alpha(M_1, "
-       r"M_2) \le \varepsilon_1(\alpha) + E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
+       printed("1.38537", "1.2025012", at=_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
+       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
+       says=r"D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + "
+       r"E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
 @wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
        says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
        r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
@@ -225,7 +226,7 @@ def rdp_composition(*, first, second):
 
 
 @formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
-@given(**{name: Distribution(3, zeros=False) for name in ("p", "q", "other_p", "other_q")},
+@given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
        rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
 @oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
@@ -254,7 +255,7 @@ def group_privacy_delta(*, epsilon, delta, group):
 
 
 @formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
-@given("rho >= 0 and group >= 1", **{name: Distribution(3, zeros=False) for name in "pqr"},
+@given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
        rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
 @oracle(finite_rho)
 @printed("4.5", rho=0.5, group=3)
@@ -266,7 +267,7 @@ def group_privacy_zcdp(*, rho, group):
 
 @formula("G-C8c", "Group privacy of Gaussian DP", "identity", "Dong, Roth & Su 2019, Theorem 2.14")
 @given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
-@oracle(lambda mu, group: math.sqrt(oracles.gaussian_renyi(math.fsum([mu] * group), 1.0)))
+@oracle(lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
 @printed("1.5", "1.5", mu=0.5, group=3)
 @wrong("root", "The records of a group push in one direction; independent noise does not.",
        claim="sqrt(group) * mu")
@@ -275,12 +276,9 @@ def group_privacy_gaussian(*, mu, group):
     return group * mu
 
 
-_PARTS = {"epsilons": several(0.05, 3.0, least=2, most=3)}
-
-
 @formula("G-C9", "Parallel composition, a record added or removed", "identity",
          "McSherry 2009, Theorem 4")
-@given(**_PARTS)
+@given(epsilons=several(0.05, 3.0, least=2, most=3))
 @oracle(parts_epsilon)
 @printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
 @wrong("always", "A replaced record may leave one part and enter another: both releases change.",
@@ -293,20 +291,6 @@ def parallel_composition(*, epsilons):
     epsilons: Guarantee of the release on each part, >= 0, nats. The parts must be fixed
       before the data are seen"""
     return max(epsilons)
-
-
-@formula("G-C9b", "Parallel composition, a record replaced", "identity",
-         "McSherry 2009, Theorem 4, for the other adjacency")
-@given(**_PARTS)
-@oracle(lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
-@printed("1.5", "1.5", epsilons=np.array([0.5, 1.0, 0.3]))
-def parallel_composition_replaced(*, epsilons):
-    r"""\varepsilon = \max_{i\ne j}(\varepsilon_i+\varepsilon_j)
-    \text{ if the new value may belong to another part}
-
-    epsilons: Guarantee of the release on each of two or more parts, >= 0, nats, for a
-      record that comes or goes as well as for one that is replaced within the part"""
-    return math.fsum(sorted(epsilons)[-2:])
 
 
 @formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
@@ -322,16 +306,3 @@ def parallel_composition_replaced(*, epsilons):
 def pure_to_zcdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
     return epsilon**2 / 2
-
-
-@formula("G-C10b", "The smallest rho of pure DP", "identity",
-         "Bun & Steinke 2016, Proposition 3.3, at order 1")
-@given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
-@oracle(coin_rho)
-@printed("0.00499584", "0.00499584", epsilon=0.1)
-@printed("0.4621171573", "0.4621171573", epsilon=1.0)
-def pure_to_zcdp_tight(*, epsilon):
-    r"""\sup_{\alpha>1}\frac{D_\alpha}\alpha = \varepsilon\tanh\frac\varepsilon2
-
-    Of randomized response :math:`D_\alpha/\alpha` is largest as the order tends to 1."""
-    return epsilon * math.tanh(epsilon / 2)

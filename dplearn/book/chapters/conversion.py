@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,14 +91,14 @@ _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 
 _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
-_exact_epsilon = lambda rho, delta: oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
-_SMALL: dict[str, Any] = {"delta": Log(1e-12, 1e-3)}
+_exact_epsilon = lambda rho, delta: oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * rho))
+_SMALL = Log(1e-12, 1e-3)
 
 enter(rdp_to_epsilon_mironov,
       formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion", "upper",
               "Mironov 2017, Proposition 3",
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
-      given(_ANY_RDP, **_RDP),
+      given(_ANY_RDP, _RDP),
       oracle(coins_within, points=60),
       typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
@@ -108,19 +107,19 @@ enter(rdp_to_epsilon_mironov,
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
             typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
             printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
-            claim="rdp - log(delta) / orders - 1", **_SMALL),
+            claim="rdp - log(delta) / orders - 1", delta=_SMALL),
       wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
             "to spare.", typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
             printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
-            claim="rdp - log(delta) / orders", **_SMALL),
+            claim="rdp - log(delta) / orders", delta=_SMALL),
       wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
-            r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", **_SMALL))
+            r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
 
 enter(rdp_to_epsilon,
       formula("G-D2", "From Rényi DP to epsilon and delta, improved", "upper",
               "Canonne, Kamath & Steinke 2020, Proposition 12", statement=r"\varepsilon = \rho + "
               r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
-      given(_ANY_RDP, **_RDP),
+      given(_ANY_RDP, _RDP),
       oracle(coins_within, points=60),
       typed("epsilon", "gaussian",
             "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
@@ -129,30 +128,30 @@ enter(rdp_to_epsilon,
       printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
       wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
             claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
-            kind="identity", oracle=pointwise_epsilon, **_SMALL),
+            kind="identity", oracle=pointwise_epsilon, delta=_SMALL),
       wrong("tight", "Optimising over pairs of coins gives slightly less (Asoodeh et al. 2020).",
             says=r"\text{the best epsilon that } D_\alpha \le \rho \text{ allows}",
-            kind="identity", **_SMALL))
+            kind="identity", delta=_SMALL))
 
 
 @formula("G-D3", "From zCDP to epsilon and delta", "upper", "Bun & Steinke 2016, Proposition 1.3")
-@given(_ANY_ZCDP, **_ZCDP)
+@given(_ANY_ZCDP, _ZCDP)
 @oracle(_exact_epsilon)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
 @printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
 @printed("17.915", "16.479", rho=2.56, delta=1e-10)
 @printed("2.609", "2.280", rho=0.07, delta=1e-10)
 @wrong("one-root", "The 2 is missing: the least of rho a + c/(a - 1) is rho + 2 sqrt(rho c).",
-       claim="rho + sqrt(-rho * log(delta))", **_SMALL)
+       claim="rho + sqrt(-rho * log(delta))", delta=_SMALL)
 @wrong("root-alone", "A rate for small rho without its constant.", claim="sqrt(-rho * log(delta))",
-       **_SMALL)
+       delta=_SMALL)
 @wrong("sublinear", "Once k rho exceeds ln(1/delta) epsilon grows by rho with every release.",
        claim="2 * sqrt(-rho * log(delta))",
        says=r"\varepsilon = 2\sqrt{k\rho\ln(1/\delta)} \text{ for any number of releases}",
-       **_SMALL)
+       delta=_SMALL)
 @wrong("tight", "The Rényi curve is exact; turning it into epsilon and delta is not.",
        says=r"\rho + 2\sqrt{\rho\ln(1/\delta)} \text{ is exact for Gaussian noise}",
-       kind="identity", **_SMALL)
+       kind="identity", delta=_SMALL)
 def zcdp_to_epsilon_bun_steinke(rho, *, delta):
     r"""\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}"""
     rho = np.asarray(rho, dtype=float)
@@ -170,30 +169,30 @@ enter(zcdp_to_epsilon_bun_steinke,
               "Bun & Steinke 2016, Proposition 1.3",
               statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} "
               r"= \rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
-      given(_ANY_ZCDP, **_ZCDP),
+      given(_ANY_ZCDP, _ZCDP),
       oracle(lambda rho, delta: zoomed(lambda log_excess: rho * (1 + np.exp(log_excess))
              - math.log(delta) / np.exp(log_excess), -20.0, 25.0)),
       printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
       wrong("orders-to-100", "Only while the best order lies there; little leakage needs large "
             "orders.", printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
-            says=r"\alpha \in [2, 100] \text{ is enough}", **_SMALL),
+            says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
       wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
             printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
-            says=r"\alpha \in [2, 32] \text{ is enough}", **_SMALL))
+            says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
 
 enter(zcdp_to_epsilon,
       formula("G-D3b", "From zCDP to epsilon and delta, improved", "upper",
               "Canonne, Kamath & Steinke 2020, Corollary 13",
               statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + "
               r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
-      given(_ANY_ZCDP, **_ZCDP),
+      given(_ANY_ZCDP, _ZCDP),
       oracle(_exact_epsilon),
       printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
       printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
       printed("17.158", "16.479", rho=2.56, delta=1e-10),
       printed("2.387", "2.280", rho=0.07, delta=1e-10),
       wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
-            says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", **_SMALL))
+            says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", delta=_SMALL))
 
 _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 
@@ -203,12 +202,12 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 @given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0), rho=Log(1e-6, 1.0),
        delta=Log(1e-12, 0.5))
 @oracle(steps_without_a_better_order, unsafe=None)
-@printed("264.589", "264.589", **{**_PLOTTED, "order": 60.0})
-@printed("2551.34", "2551.34", **_PLOTTED)
+@printed("264.589", "264.589", at=_PLOTTED, order=60.0)
+@printed("2551.34", "2551.34", at=_PLOTTED)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
        claim="300.0",
        says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
-       **{name: Choice(x) for name, x in _PLOTTED.items()})
+       order=Choice(20.0), rho=Choice(1.25e-5), delta=Choice(1e-5))
 def touching_steps(*, order, rho, delta):
     r"""k^* = \frac{\ln(1/\delta)}{\rho(\alpha-1)^2}
 
@@ -230,19 +229,19 @@ def touching_steps(*, order, rho, delta):
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
-       oracle=noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, delta=_SMALL)
 @wrong("bracket", "The denominator is alpha - 1.",
        printed("3.79853", "4.37718", noise_multiplier=1.0, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 1", kind="upper",
-       oracle=noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, delta=_SMALL)
 @wrong("one-order-low", "Valid, since divergences grow with the order; K(a)/a belongs to a + 1.",
        claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier",
        says=r"(\alpha, K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
-       r"\frac{\sqrt{2\ln(1/\delta)}}z", **_SMALL)
+       r"\frac{\sqrt{2\ln(1/\delta)}}z", delta=_SMALL)
 @wrong("optimal", "Best over orders; the exact profile is smaller.",
        printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
-       oracle=noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, delta=_SMALL)
 def moments_epsilon_gaussian(*, noise_multiplier, delta):
     r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda = \frac1{2z^2} +
     \frac{\sqrt{2\ln(1/\delta)}}z,\quad K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""

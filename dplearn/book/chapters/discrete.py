@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.book.kit.domains import Choice, Derived, Linear, Log, Whole
-from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
@@ -29,7 +30,7 @@ def gaussian_spread(*, sigma, centre=0.0):
     return float(masses @ (k - masses @ k) ** 2)
 
 
-def gaussian_delta(*, sigma, sensitivity, epsilon):
+def discrete_delta(*, sigma, sensitivity, epsilon):
     """Sum of what exceeds, over all outputs."""
     logs = _log_masses(sigma, math.ceil(40 * sigma) + 5 * sensitivity)
     p, q = logs[: logs.size - sensitivity], logs[sensitivity:]
@@ -37,7 +38,7 @@ def gaussian_delta(*, sigma, sensitivity, epsilon):
     return float(np.exp(p) @ gains)
 
 
-def gaussian_renyi(*, sigma, sensitivity, order):
+def discrete_renyi(*, sigma, sensitivity, order):
     """Rényi divergence; inf if the two outputs have no value in common."""
     if sensitivity != round(sensitivity):
         return math.inf
@@ -72,17 +73,17 @@ def sum_against_one(*, sigma, clients):
     return float(np.max(np.abs(np.log(law[near]) - wide[near])))
 
 
-def skellam_renyi(*, variance, order, shift):
+def skellam_renyi(*, variance, orders, shift):
     """The divergences of all coordinates, which are independent, add up."""
     mean, largest = variance / 2, max(shift)
-    reach = math.ceil(3 * order * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
+    reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
     # The difference of two Poisson counts is k = 0, 1, ... where the first is k + extra.
     extra = np.arange(math.ceil(mean + 12 * math.sqrt(mean)) + 60.0)
     total = np.arange(reach + 1.0)[:, None] + extra
     pairs = (total + extra) * math.log(mean) - gammaln(total + 1) - gammaln(extra + 1) - variance
     half = np.logaddexp.reduce(pairs, axis=1)
     logs = np.concatenate([half[:0:-1], half])
-    return sum(_renyi(logs, size, order) for size in shift)
+    return sum(_renyi(logs, size, orders) for size in shift)
 
 
 @formula("G-J1", "Variance of the discrete Gaussian", "upper",
@@ -110,8 +111,8 @@ _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 
 @formula("G-J2", "Privacy profile of the discrete Gaussian", "identity",
          "Canonne, Kamath & Steinke 2020, Theorem 7")
-@given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", **_WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
-@oracle(gaussian_delta, absolute=1e-250)
+@given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", _WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
+@oracle(discrete_delta, absolute=1e-250)
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
        printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0),
@@ -131,8 +132,8 @@ def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
 
 @formula("G-J2b", "Concentrated DP of the discrete Gaussian", "upper",
          "Canonne, Kamath & Steinke 2020, Theorem 4")
-@given("sigma > 0 and sensitivity >= 1 and order > 1", **_WHOLE_QUERY, order=Log(1.02, 100.0))
-@oracle(gaussian_renyi, tolerance=1e-8)
+@given("sigma > 0 and sensitivity >= 1 and order > 1", _WHOLE_QUERY, order=Log(1.02, 100.0))
+@oracle(discrete_renyi, tolerance=1e-8)
 @printed("1", "1.00000000", sigma=1.0, sensitivity=1, order=2.0)
 @wrong("equality", "Equal where alpha Delta is a whole number, smaller between.",
        says=r"D_\alpha = \alpha\,\frac{\Delta^2}{2\sigma^2} \text{ for all } \alpha > 1",
@@ -197,33 +198,24 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     return min(math.exp(gap) * one, 1.0)
 
 
-@formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5")
-@given("order >= 2 and floor(order) == order and variance > 0", order=Whole(2, 30),
-       variance=Log(0.05, 100.0),
-       shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
-       sensitivity_l1=Derived(lambda shift: sum(shift)),
-       sensitivity_l2=Derived(lambda shift: math.hypot(*shift)))
-@oracle(skellam_renyi, points=40)
-@printed("0.1225", "0.099654438", order=2, variance=10.0, sensitivity_l1=1, sensitivity_l2=1.0,
-         shift=(1,))
-@wrong("as-gaussian",
-       "At whole orders it was an upper bound wherever tried, and far from the value.",
-       claim="order * sensitivity_l2**2 / (2 * variance)",
-       says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity")
-@wrong("as-gaussian-at-all-orders",
-       "Just above order 1 and for a variance of about 1 it is five percent too small.",
-       claim="order * sensitivity_l2**2 / (2 * variance)",
-       says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
-       given="order > 1 and variance > 0", order=Log(1.02, 2.0), shift=Choice((1,)))
-def skellam_rdp(*, order, variance, sensitivity_l1, sensitivity_l2):
-    r"""\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu}
-    + \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2},
-    \frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)
-
-    variance: mu, of the noise on every coordinate
-    shift: change by one record; its coordinates are whole
-    sensitivity_l1: Delta_1, sum of the coordinates
-    sensitivity_l2: Delta_2, their Euclidean norm"""
-    square = sensitivity_l2**2
-    small = ((2 * order - 1) * square + 6 * sensitivity_l1) / (4 * variance**2)
-    return order * square / (2 * variance) + min(small, 3 * sensitivity_l1 / (2 * variance))
+enter(skellam_rdp_bound,
+      formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5",
+              statement=r"\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} + "
+              r"\min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, "
+              r"\frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) - "
+              r"\mathrm{Poisson}(\mu/2)"),
+      given("orders >= 2 and floor(orders) == orders and variance > 0", orders=Whole(2, 30),
+            variance=Log(0.05, 100.0),
+            shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
+            l1=Derived(lambda shift: sum(shift)), l2=Derived(lambda shift: math.hypot(*shift))),
+      oracle(skellam_renyi, points=40),
+      printed("0.1225", "0.099654438", orders=2, variance=10.0, l1=1, l2=1.0, shift=(1,)),
+      wrong("as-gaussian",
+            "At whole orders it was an upper bound wherever tried, and far from the value.",
+            claim="orders * l2**2 / (2 * variance)",
+            says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity"),
+      wrong("as-gaussian-at-all-orders",
+            "Just above order 1 and for a variance of about 1 it is five percent too small.",
+            claim="orders * l2**2 / (2 * variance)",
+            says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
+            given="orders > 1 and variance > 0", orders=Log(1.02, 2.0), shift=Choice((1,))))

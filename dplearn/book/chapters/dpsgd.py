@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
-from dplearn.book.chapters.gaussian import gaussian_epsilon
+from dplearn.accountants.theorems import rdp_to_epsilon
+from dplearn.book.chapters.gaussian import release_epsilon
 from dplearn.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp
 from dplearn.book.chapters.sensitivity import by_norm
 from dplearn.book.kit import oracles
@@ -47,8 +48,8 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
     A shifted bit is 1/2 or -1/2, and 0 for a record that is absent. Both integrals are good to
     1e-11, which is much where little is left.
     """
-    whole = oracles.gaussian_renyi(1.0, noise_multiplier)
-    left = whole - oracles.gaussian_renyi(shift, bit_noise)
+    whole = oracles.normal_renyi(1.0, noise_multiplier)
+    left = whole - oracles.normal_renyi(shift, bit_noise)
     low, high = left - 1e-11 * whole, left + 1e-11 * whole
     return Interval(high**-0.5, low**-0.5 if low > 0 else math.inf)
 
@@ -78,7 +79,7 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
         for first in range(0, leaves - size + 1, size):
             stop = np.minimum(starts + participations, first + size)
             total = total + np.square(np.maximum(stop - np.maximum(starts, first), 0))
-    return 0.5 * oracles.gaussian_renyi(1.0, noise_multiplier) * float(np.max(total))
+    return 0.5 * oracles.normal_renyi(1.0, noise_multiplier) * float(np.max(total))
 
 
 # A run
@@ -86,21 +87,18 @@ ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
-def _log_moment(moment, noise_multiplier, sample_rate) -> NDArray:
-    """K(lambda) of one step by an integral."""
-    if sample_rate == 1:
-        return moment * (moment + 1) / (2 * noise_multiplier**2)
-    return log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), moment)
-
-
-_per_moment = lambda total, log, m: (total + log) / m
-
-
-def least_epsilon(moments, bound=_per_moment, *, noise_multiplier, sample_rate, steps, delta):
+def least_epsilon(
+    moments, bound=lambda total, log, m: (total + log) / m,
+    *, noise_multiplier, sample_rate, steps, delta,
+):  # fmt: skip
     """The least bound(T K(m), ln(1/delta), m) on a grid, then between the best one's neighbours."""
 
     def epsilon_at(m: NDArray) -> NDArray:
-        return bound(steps * _log_moment(m, noise_multiplier, sample_rate), -math.log(delta), m)
+        if sample_rate == 1:
+            step = m * (m + 1) / (2 * noise_multiplier**2)
+        else:
+            step = log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), m)
+        return bound(steps * step, -math.log(delta), m)
 
     whole = bool(np.all(moments == np.round(moments)))
     for _ in range(1 if whole else 3):
@@ -123,7 +121,7 @@ def least_epsilon(moments, bound=_per_moment, *, noise_multiplier, sample_rate, 
        says=r"\text{noise of variance } zC \text{ on the sum}")
 @wrong("by-coordinate", "A vector of d coordinates in [-C, C] may have norm C sqrt(d).",
        says=r"\text{the same with every coordinate clipped to } [-C, C]",
-       oracle=lambda **update: needed_noise(**update, clip=lambda g, norm: np.clip(g, -norm, norm)))
+       oracle=partial(needed_noise, clip=lambda g, norm: np.clip(g, -norm, norm)))
 def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
     r"""\text{deviation of } \tfrac1L\big(\textstyle\sum_i\pi_C(g_i) + N(0, z^2C^2I)\big)
     \text{ per coordinate} = \frac{zC}L
@@ -145,7 +143,7 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
 @wrong("unshifted", "A plain bit moves the count by 1.",
        says=r"z_\Delta = \big(z^{-2} - (2\sigma_b)^{-2}\big)^{-1/2} \text{ for bits in } \{0, 1\}",
        given="0 < noise_multiplier < 0.99*bit_noise",
-       oracle=lambda **noise: left_for_the_sum(**noise, shift=1.0))
+       oracle=partial(left_for_the_sum, shift=1.0))
 def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
     r"""z_\Delta = \big(z^{-2} - (2\sigma_b)^{-2}\big)^{-1/2}
 
@@ -226,10 +224,11 @@ def _divergence_of_run(
     noise_multiplier: float, sample_rate: float, steps: int, delta: float
 ) -> Callable[[float], float]:
     """The Rényi divergence of a whole run at an order."""
-    about = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
     if sample_rate == 1:
         return lambda order: steps * (order / (2 * noise_multiplier**2))
-    return lambda order: steps * sampled_gaussian_rdp(order=order, **about)
+    return lambda order: steps * sampled_gaussian_rdp(
+        order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate
+    )
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
@@ -240,18 +239,19 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 
 @formula("G-F1b", "Epsilon of a DP-SGD run, improved conversion", "upper",
          "Canonne, Kamath & Steinke 2020, Proposition 12")
-@given(_GIVEN, **_RUN)
+@given(_GIVEN, _RUN)
 @oracle(certified_epsilon, tolerance=1e-7, points=20)
-@printed("2.596642", "2.38169", **_mnist(1.1, 14_063))
-@printed("1.035384", "0.946867", **_setting(0.01, 4.0, 10_000))
+@printed("2.596642", "2.38169", at=_mnist(1.1, 14_063))
+@printed("1.035384", "0.946867", at=_setting(0.01, 4.0, 10_000))
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
        "gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
-       kind="identity", oracle=lambda noise_multiplier, batch, **run:
-       certified_epsilon(noise_multiplier=noise_multiplier * math.sqrt(batch), **run),
+       kind="identity", oracle=lambda noise_multiplier, sample_rate, steps, delta, batch:
+       certified_epsilon(noise_multiplier=noise_multiplier * math.sqrt(batch),
+       sample_rate=sample_rate, steps=steps, delta=delta),
        sample_rate=Log(1e-3, 0.5), batch=Choice(64, 256, 600))
 @wrong("noise-alone", "The rate, the number of steps and delta count as much.",
-       printed("4.3772", "0.148901", **_setting(0.001, 1.0, 1000)), claim=gaussian_epsilon,
+       printed("4.3772", "0.148901", at=_setting(0.001, 1.0, 1000)), claim=release_epsilon,
        says=r"\varepsilon \text{ depends on } z \text{ alone}", kind="identity")
 def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \ln\frac{\alpha-1}\alpha
@@ -261,61 +261,48 @@ def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     return epsilon_at(_best_order(epsilon_at))
 
 
-@formula("G-F1c", "Epsilon of a DP-SGD run, first conversion", "upper",
-         "Mironov 2017, Proposition 3")
-@given(_GIVEN, **_RUN)
-@oracle(certified_epsilon, tolerance=1e-7, points=20)
-@printed("3.008372", "2.38169", **_mnist(1.1, 14_063))
-def dpsgd_epsilon_mironov(*, noise_multiplier, sample_rate, steps, delta):
-    r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \frac{\ln(1/\delta)}{\alpha-1}
-
-    The value of `dpsgd_epsilon` is always smaller."""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
-    epsilon_at = lambda order: float(rdp_to_epsilon_mironov(order, rdp(order), delta=delta))
-    return epsilon_at(_best_order(epsilon_at))
-
-
 _REFERENCE = _setting(0.01, 4.0, 10_000)
 
 
 @formula("G-F2", "The moments accountant, and its reference run", "upper",
          "Abadi et al. 2016, Theorem 2; Section 5.1 for the run")
-@given(_GIVEN, **_RUN)
+@given(_GIVEN, _RUN)
 @oracle(certified_epsilon, tolerance=1e-7, points=20)
 @typed("epsilon", "poisson_subsampled_gaussian", "q*sqrt(T*log(1/delta))/sigma")
-@printed("1.258575", "0.946867", **_REFERENCE)
-@printed("2.575873", **_setting(0.01, 4.0, 40_000))
-@printed("5.3026", "4.3772", **_setting(1.0, 1.0, 1))
-@printed("11.7565", "9.9973", **_setting(1.0, 0.5, 1))
-@printed("17.9951", "14.5924", **_setting(0.1, 0.7, 100))
-@printed("16.8584", "13.3609", **_setting(0.01, 0.5, 1000))
-@printed("14.9419", "11.0418", **_mnist(0.5, 3516))
-@printed("28.5498", "25.2046", **_setting(0.1, 1.0, 1000))
-@printed("3.0092", "2.3817", **_mnist(1.1, 14_063))
+@printed("1.258575", "0.946867", at=_REFERENCE)
+@printed("2.575873", at=_setting(0.01, 4.0, 40_000))
+@printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))
+@printed("11.7565", "9.9973", at=_setting(1.0, 0.5, 1))
+@printed("17.9951", "14.5924", at=_setting(0.1, 0.7, 100))
+@printed("16.8584", "13.3609", at=_setting(0.01, 0.5, 1000))
+@printed("14.9419", "11.0418", at=_mnist(0.5, 3516))
+@printed("28.5498", "25.2046", at=_setting(0.1, 1.0, 1000))
+@printed("3.0092", "2.3817", at=_mnist(1.1, 14_063))
 @wrong("shifted", "The log moment of lambda has the power lambda + 1; this is (alpha - 1) D_alpha.",
-       printed("4.3026", **_setting(1.0, 1.0, 1)), printed("7.7565", **_setting(1.0, 0.5, 1)),
-       printed("8.9976", **_setting(0.1, 0.7, 100)), printed("8.4292", **_setting(0.01, 0.5, 1000)),
-       printed("7.4710", **_mnist(0.5, 3516)), printed("14.2749", **_setting(0.1, 1.0, 1000)),
-       printed("1.1929", **_REFERENCE), printed("2.6492", **_mnist(1.1, 14_063)),
-       claim=lambda **run: least_epsilon(WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) /
-       (m + 1), **run), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
+       printed("4.3026", at=_setting(1.0, 1.0, 1)), printed("7.7565", at=_setting(1.0, 0.5, 1)),
+       printed("8.9976", at=_setting(0.1, 0.7, 100)),
+       printed("8.4292", at=_setting(0.01, 0.5, 1000)), printed("7.4710", at=_mnist(0.5, 3516)),
+       printed("14.2749", at=_setting(0.1, 1.0, 1000)),
+       printed("1.1929", at=_REFERENCE), printed("2.6492", at=_mnist(1.1, 14_063)),
+       claim=partial(least_epsilon, WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) /
+       (m + 1)), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
 @wrong("one-step", "K must be multiplied by the number of steps first.",
-       printed("0.3715", **_REFERENCE),
-       claim=lambda **run: least_epsilon(np.arange(1.0, 32.0), **{**run, "steps": 1}),
+       printed("0.3715", at=_REFERENCE),
+       claim=partial(least_epsilon, np.arange(1.0, 32.0), steps=1),
        says=r"\varepsilon = \min_\lambda \frac{K(\lambda) + \ln(1/\delta)}\lambda")
 @wrong("orders-to-32", "Little loss asks for orders in the thousands, much loss for ones near 1.",
-       printed("0.37155", "0.0153815", **_setting(0.001, 10.0, 1000)),
-       printed("61.92", "33.37683", **_setting(0.01, 0.4, 1000)),
-       claim=lambda **run: least_epsilon(np.arange(1.0, 32.0), **run),
+       printed("0.37155", "0.0153815", at=_setting(0.001, 10.0, 1000)),
+       printed("61.92", "33.37683", at=_setting(0.01, 0.4, 1000)),
+       claim=partial(least_epsilon, np.arange(1.0, 32.0)),
        says=r"\text{whole orders up to } 32 \text{ give the minimum}", kind="identity",
-       oracle=lambda **run: least_epsilon(ANY_MOMENT, **run))
+       oracle=partial(least_epsilon, ANY_MOMENT))
 @wrong("order-kept", "True but one order too low: K/alpha is the divergence of order alpha + 1.",
-       printed("1.29166", "1.258575", **_REFERENCE), claim=lambda **run:
-       least_epsilon(WHOLE_MOMENT[1:], lambda total, log, m: total / m + log / (m - 1), **run),
+       printed("1.29166", "1.258575", at=_REFERENCE), claim=partial(least_epsilon,
+       WHOLE_MOMENT[1:], lambda total, log, m: total / m + log / (m - 1)),
        says=r"\text{the run is } (\alpha, \textstyle\sum K/\alpha)\text{-RDP, and no better}",
-       kind="identity", oracle=lambda **run: least_epsilon(WHOLE_MOMENT, **run))
+       kind="identity", oracle=partial(least_epsilon, WHOLE_MOMENT))
 @wrong("best", "It is an upper bound; the exact epsilon is a quarter smaller or so.",
-       printed("1.258575", "0.946867", **_REFERENCE),
+       printed("1.258575", "0.946867", at=_REFERENCE),
        says=r"\text{the minimum is the best } \varepsilon", kind="identity")
 @wrong("root-of-steps", "It is inside eps_0, and beyond epsilon of about 1 the root is not enough.",
        claim="sample_rate * sqrt(2 * log(1.25 / delta)) / noise_multiplier * sqrt(steps)",
@@ -333,7 +320,7 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
 def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     """Epsilon of Gaussian noise with the parameter mu that a long run approaches."""
     mu = sample_rate * math.sqrt(steps * math.expm1(1 / noise_multiplier**2))
-    return gaussian_epsilon(noise_multiplier=1 / mu, delta=delta)
+    return release_epsilon(noise_multiplier=1 / mu, delta=delta)
 
 
 @formula("G-F3", "Central limit of many sampled steps", "asymptotic",
@@ -341,16 +328,18 @@ def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
 @given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1",
        along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
        delta=Log(1e-6, 0.01))
-@oracle(lambda scaled_rate, steps, **run: certified_epsilon(sample_rate=scaled_rate /
-        math.sqrt(steps), steps=int(steps), **run), tolerance=0.002, points=20)
+@oracle(lambda noise_multiplier, scaled_rate, steps, delta: certified_epsilon(
+        noise_multiplier=noise_multiplier, sample_rate=scaled_rate / math.sqrt(steps),
+        steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
-       printed("6.6015671", "6.76878", **_setting(0.04, 1.5, 2250)),
-       printed("2.3243617", "2.38169", **_mnist(1.1, 14_063)),
-       printed("1.341", "1.408", **_mnist(1.06, 4688)),
-       printed("8.697", "9.477", **_mnist(0.638, 16_406)), claim=_limit_epsilon,
+       printed("6.6015671", "6.76878", at=_setting(0.04, 1.5, 2250)),
+       printed("2.3243617", "2.38169", at=_mnist(1.1, 14_063)),
+       printed("1.341", "1.408", at=_mnist(1.06, 4688)),
+       printed("8.697", "9.477", at=_mnist(0.638, 16_406)), claim=_limit_epsilon,
        says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)", given=_GIVEN, kind="upper",
        oracle=certified_epsilon, along={},
-       **{**_RUN, "steps": Whole(100, 10_000), "sample_rate": Log(1e-3, 0.1), "scaled_rate": None})
+       without="scaled_rate", noise_multiplier=Log(0.5, 10.0), sample_rate=Log(1e-3, 0.1),
+       steps=Whole(100, 10_000), delta=Log(1e-9, 0.01))
 def clt_of_scaled(*, noise_multiplier, scaled_rate, steps, delta):
     r"""\varepsilon(\delta) \to \varepsilon_{\mu\text{-GDP}}(\delta),\quad
     \mu = q\sqrt{T(e^{1/z^2}-1)},\quad T \to \infty,\ q\sqrt T \text{ fixed}

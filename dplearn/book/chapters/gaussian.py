@@ -10,24 +10,26 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground.solve import crossing, decreasing_root
-from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
     """Exact epsilon of one Gaussian release."""
-    return oracles.gaussian_epsilon(delta=delta, mu=distance / noise_multiplier)
+    return oracles.normal_epsilon(delta=delta, mu=distance / noise_multiplier)
 
 
 def first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
-    log_delta = lambda epsilon: oracles.gaussian_log_delta(epsilon=epsilon, mu=epsilon / root)
+    log_delta = lambda epsilon: oracles.normal_log_delta(epsilon=epsilon, mu=epsilon / root)
     margin = lambda epsilon: math.log(delta) - log_delta(epsilon)
     good = 0.5
     while margin(good + 0.5) > 0:
         good += 0.5
-    ends: dict = {"lower": good, "upper": good + 0.5, "tolerance": 1e-9}
-    return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
+    found = crossing(
+        margin, guess=good + 0.2, slope=-1.0, lower=good, upper=good + 0.5, tolerance=1e-9
+    )
+    return found.root
 
 
 def longest_contribution(*, norms):
@@ -53,10 +55,10 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 def std_of_divergence(*, order, epsilon, distance):
     """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
-    excess = lambda x: math.log(oracles.gaussian_renyi(distance, math.exp(x), order) / epsilon)
+    excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
-    ends: dict = {"lower": guess - 1.6, "upper": guess + 1.6, "tolerance": 1e-10}
-    return math.exp(crossing(excess, guess=guess, **ends).root)
+    found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)
+    return math.exp(found.root)
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
@@ -75,11 +77,9 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
-_BUDGET = {"epsilon": Log(1e-3, 30.0), "distance": Choice(1.0, 2.0, 3.5)}
-
-
 @formula("G-B19", "Gaussian noise for a Rényi budget", "identity", "Mironov 2017, Corollary 3")
-@given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0), **_BUDGET)
+@given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
+       epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(std_of_divergence, tolerance=1e-8, points=30)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
@@ -121,22 +121,18 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
 @printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
        printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: 2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
+       claim=lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
        distance=Choice(2.0))
 @wrong("norm-for-replaced", "A clipped contribution that is replaced moves the sum by up to 2C.",
        printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier,
+       claim=lambda noise_multiplier, delta: release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\Delta_2 = C \text{ whatever the neighbours}")
-def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
+def release_epsilon(*, noise_multiplier, delta, distance=1.0):
     r"""\varepsilon = \min\Big\{\varepsilon \ge 0 : \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
     e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad \mu = \frac1z
     \text{ (add/remove)},\ \frac2z \text{ (replace one)}"""
-    mu, log_delta = distance / noise_multiplier, math.log(delta)
-    # The Chernoff bound is an upper end.
-    upper = mu * (mu / 2 + math.sqrt(-2 * log_delta))
-    excess = lambda x: gaussian_log_delta(x, mu) - log_delta
-    return float(decreasing_root(excess, lower=0.0, upper=upper))
+    return float(gaussian_epsilon(delta, distance / noise_multiplier))
 
 
 @formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
@@ -179,7 +175,7 @@ _THREE = np.array([0.8, 1.5, 3.0])
 @formula("G-F4", "One noise multiplier for several groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(_up_to_six))
-@oracle(lambda noise_multipliers: math.fsum(oracles.gaussian_renyi(1.0,
+@oracle(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0,
         z) for z in noise_multipliers) ** -0.5, unsafe="larger", points=40)
 @printed("0.6871180012", noise_multipliers=_THREE)
 @printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
@@ -222,7 +218,7 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 @wrong("harmonic-mean", "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M "
        "C^2.", claim="1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} "
        r"\Rightarrow \sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1
-       / np.mean(1 / sizes) / sizes)), norms=None, sizes=_FOUR_SIZES)
+       / np.mean(1 / sizes) / sizes)), without="norms", sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -239,9 +235,9 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
        norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
 @oracle(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
-@printed("4884.46", **_LAYERS, noise_multiplier=1.0)
+@printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
-       printed("12460", **_LAYERS, noise_multiplier=1.0),
+       printed("12460", at=_LAYERS, noise_multiplier=1.0),
        claim=lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 *
        np.sum(sizes * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):

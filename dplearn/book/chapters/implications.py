@@ -1,10 +1,8 @@
 """What one notion of privacy says about another: pure, approximate, Rényi and Gaussian DP."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.book.chapters.families import mean_loss_of_coins
@@ -149,7 +147,7 @@ def somebody_published(*, records, delta):
 @formula("G-D6", "From Gaussian DP to epsilon and delta", "identity",
          "Dong, Roth & Su 2019, Corollary 2.13")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(oracles.gaussian_delta, tolerance=1e-8, absolute=1e-300)
+@oracle(oracles.normal_delta, tolerance=1e-8, absolute=1e-300)
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
@@ -157,11 +155,6 @@ def gdp_delta(*, mu, epsilon):
     r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
     e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
     return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu)
-
-
-def _side_of(profile: Callable[..., tuple[NDArray, NDArray]], side: int, *names: str) -> Derived:
-    """The losses (side 0) or deltas (1) of the pair that was drawn."""
-    return Derived(lambda drawn: profile(**{name: drawn[name] for name in names})[side])
 
 
 def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
@@ -173,8 +166,9 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @formula("G-D7", "Trade-off function from the profile", "identity",
          "Dong, Roth & Su 2019, Proposition 2.12")
 @given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
-       epsilons=_side_of(profile_of_coins, 0, "local", "steps"),
-       deltas=_side_of(profile_of_coins, 1, "local", "steps"), false_positive_rate=Linear(0.0, 1.0))
+       epsilons=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[0]),
+       deltas=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[1]),
+       false_positive_rate=Linear(0.0, 1.0))
 @oracle(miss_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
@@ -186,10 +180,10 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
        claim=lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
        given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p=p, q=q,
-       false_positive_rate=rate), local=None, steps=None, epsilons=None, deltas=None,
-       false_positive_rate=None, p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       losses=_side_of(profile_of_pair, 0, "p", "q"),
-       profile=_side_of(profile_of_pair, 1, "p", "q"), rate=Linear(0.0, 1.0))
+       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
+       p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+       losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
+       profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
@@ -203,7 +197,7 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 
 @formula("G-D8", "Probabilistic DP implies DP", "upper", "Dwork & Roth 2014, Lemma 3.17")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(oracles.gaussian_delta, absolute=1e-300)
+@oracle(oracles.normal_delta, absolute=1e-300)
 @typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
@@ -242,7 +236,8 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")
 @wrong("half", "Valid, but between the two theorems; the denominator is e^epsilon + 1.",
-       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity", form=None)
+       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity",
+       without="form")
 def drift(*, epsilon, form="exact"):
     r"""\frac{\mathrm{KL}}\varepsilon \le \tanh\frac\varepsilon2
     \le \frac\varepsilon2 \le e^\varepsilon - 1

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dplearn.book.kit.domains import Choice, Linear, Log, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.domains import Linear, Log, Whole
+from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
@@ -67,19 +67,6 @@ def bit_variance(*, epsilon, users, frequency=0.0):
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 
 
-def simulated(*, epsilon, users, frequency=0.0):
-    """Variance of 20,000 simulated estimates, up to an error of six standard deviations."""
-    trials = 20_000
-    rng = np.random.default_rng([int(1e6 * epsilon), users, int(1e6 * frequency)])
-    lie, ones = 1 / (1 + math.exp(epsilon)), round(frequency * users)
-    reported = rng.binomial(ones, 0.5, trials) + rng.binomial(users - ones, lie, trials)
-    variance = float(np.var((reported / users - lie) / (0.5 - lie), ddof=1))
-    # Of the variance's own estimate; sums of few bits have heavier or lighter tails than normal.
-    deviations = (reported - reported.mean()) ** 2
-    error = 6 * float(np.std(deviations) / np.mean(deviations)) / math.sqrt(trials)
-    return Interval(variance * (1 - error), variance * (1 + error))
-
-
 def where_variances_meet(*, epsilon):
     """The number of symbols, interpolated, at which both variances are equal."""
     bits = bit_variance(epsilon=epsilon, users=1)
@@ -132,7 +119,7 @@ _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
 
 @formula("G-I1", "Randomized response: variance of the estimated share", "identity",
          "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
-@given("epsilon > 0 and users >= 1", **_USERS, share=Linear(0.0, 1.0))
+@given("epsilon > 0 and users >= 1", _USERS, share=Linear(0.0, 1.0))
 @oracle(share_variance, unsafe=None)
 @printed("2.8275348e-05", epsilon=1.0, users=32561)
 @wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
@@ -149,7 +136,7 @@ def randomized_response_variance(*, epsilon, users):
 
 @formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
          "Warner 1965, variance of the estimate")
-@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", **_USERS, share=Linear(0.0, 1.0))
+@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", _USERS, share=Linear(0.0, 1.0))
 @oracle(sampled_share_variance, unsafe=None)
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
 def randomized_survey_variance(*, epsilon, users, share):
@@ -165,7 +152,7 @@ _REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
 
 @formula("G-I2", "Generalized randomized response: variance for a rare symbol", "identity",
          "Wang, Blocki, Li & Jha 2017, equation (4)")
-@given("epsilon > 0 and users >= 1 and symbols >= 2", **_REPORTS, symbols=Whole(2, 60))
+@given("epsilon > 0 and users >= 1 and symbols >= 2", _REPORTS, symbols=Whole(2, 60))
 @oracle(symbol_variance, unsafe=None)
 @printed("0.0036302487", "0.0036302487", epsilon=1.0, users=1000, symbols=10)
 @wrong("frequent-symbol",
@@ -179,27 +166,18 @@ def grr_variance(*, epsilon, users, symbols):
     return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
 
 
-@formula("G-I2b", "Optimized unary encoding: variance for a rare item", "identity",
-         "Wang, Blocki, Li & Jha 2017, equation (9)")
-@given("epsilon > 0 and users >= 1", **_REPORTS)
+@formula("G-I5", "Optimized unary encoding: variance of a frequency", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped")
+@given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", _REPORTS,
+       frequency=Linear(0.0, 1.0))
 @oracle(bit_variance, unsafe=None)
-@printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000)
+@printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000, frequency=0.0)
+@wrong("rare-for-all", "Half of those who have the item do not report it.",
+       claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
 def oue_variance(*, epsilon, users, frequency=0.0):
-    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}"""
+    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"""
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
-
-
-enter(oue_variance,
-      formula("G-I5", "Optimized unary encoding: variance, seen in simulations", "identity",
-              "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped",
-              statement=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"),
-      given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", epsilon=Log(0.05, 4.0),
-            users=Choice(1000, 20_000, 10**6), frequency=Choice(0.0, 0.1, 0.5, 1.0)),
-      oracle(simulated, unsafe=None),
-      printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
-      wrong("rare-for-all", "Half of those who have the item do not report it.",
-            claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)"))
 
 
 @formula("G-I2c", "When generalized randomized response beats unary encoding", "identity",
@@ -252,7 +230,7 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 @formula("G-I4", "RAPPOR: all reports on one value together", "identity",
          "Erlingsson, Pihur & Korolova 2014, Theorem 1")
-@given("0 < noise <= 1 and hashes >= 1", **_FILTER)
+@given("0 < noise <= 1 and hashes >= 1", _FILTER)
 @oracle(lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
@@ -263,7 +241,7 @@ def rappor_epsilon(*, noise, hashes):
 
 
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
-@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", **_FILTER,
+@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", _FILTER,
        zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
 @oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @ [[1 - zero_rate,
         zero_rate], [1 - one_rate, one_rate]], hashes))

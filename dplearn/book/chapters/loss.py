@@ -71,9 +71,9 @@ _ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
 
 @formula("G-L1", "Losses rounded up give an upper bound", "upper",
          "Koskela, Jälkö, Prediger & Honkela 2021, Section 4")
-@given(_POSITIVE, **_LATTICE)
-@oracle(oracles.gaussian_delta, absolute=0.0, points=60)
-@printed("0.1278446416", "0.1269367", **_ON_LATTICE)
+@given(_POSITIVE, _LATTICE)
+@oracle(oracles.normal_delta, absolute=0.0, points=60)
+@printed("0.1278446416", "0.1269367", at=_ON_LATTICE)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
        claim=lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
@@ -85,9 +85,9 @@ def delta_rounded_up(*, mu, width, steps, epsilon):
 
 @formula("G-L1b", "Losses rounded down give a lower bound", "lower",
          "Koskela, Jälkö, Prediger & Honkela 2021, Section 4")
-@given(_POSITIVE, **_LATTICE)
-@oracle(oracles.gaussian_delta, absolute=0.0, points=60)
-@printed("0.1260286478", "0.1269367", **_ON_LATTICE)
+@given(_POSITIVE, _LATTICE)
+@oracle(oracles.normal_delta, absolute=0.0, points=60)
+@printed("0.1260286478", "0.1269367", at=_ON_LATTICE)
 def delta_rounded_down(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \ge
     \delta_{\lfloor L_1\rfloor_h+\dots+\lfloor L_T\rfloor_h}(\varepsilon)"""
@@ -132,15 +132,16 @@ def gaussian_loss_cdf(*, loss, mu):
     return float(ndtr(loss / mu - mu / 2))
 
 
-def _worst_after_one(**coins):
+def _worst_after_one(*, local, sample_rate, steps, epsilon):
     """delta after all steps in the direction that has the larger delta after one."""
-    one = sampled_coins_deltas(**{**coins, "steps": 1})
-    return sampled_coins_deltas(**coins)[int(np.argmax(one))]
+    one, all_of_them = (sampled_coins_deltas(local=local, sample_rate=sample_rate, steps=k,
+                        epsilon=epsilon) for k in (1, steps))
+    return all_of_them[int(np.argmax(one))]
 
 
 @formula("G-L3", "Composition adds losses: convolution of their laws", "identity",
          "Dwork & Rothblum 2016, Section 2")
-@given("epsilon >= 0", **{name: Distribution(3) for name in ("p", "q", "other_p", "other_q")},
+@given("epsilon >= 0", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
        epsilon=Linear(0.0, 5.0))
 @oracle(lambda p, q, other_p, other_q, epsilon: oracles.worst_event_delta(np.outer(p,
         other_p).ravel(), np.outer(q, other_q).ravel(), epsilon))
@@ -151,8 +152,9 @@ def _worst_after_one(**coins):
        claim=_worst_after_one, says=r"\text{the neighbours with the largest } \delta(\varepsilon) "
        r"\text{ after one step have it after all}",
        given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0", kind="upper",
-       oracle=lambda **coins: max(sampled_coins_deltas(**coins)),
-       **dict.fromkeys(("p", "q", "other_p", "other_q")), local=Log(0.1, 5.0),
+       oracle=lambda local, sample_rate, steps, epsilon: max(sampled_coins_deltas(local=local,
+       sample_rate=sample_rate, steps=steps, epsilon=epsilon)),
+       without="p q other_p other_q", local=Log(0.1, 5.0),
        sample_rate=Linear(0.05, 0.95), steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
     r"""L_{M_1\otimes M_2} = L_1 + L_2 \text{ independent, for one pair of neighbours:}\quad

@@ -7,7 +7,7 @@ deltas are paid, and bound epsilon of n pure releases at that slack.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,13 +31,13 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
     """The number of releases, not rounded, from which `bound` is below the sum; inf if never."""
-    at = {"epsilon": epsilon, "slack": slack}
-    better = lambda log: bound(**at, steps=math.exp(log)) < math.exp(log) * epsilon
+    total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
+    better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
 
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL: dict[str, Any] = {"slack": Log(1e-12, 1e-3)}  # where claims are met
+_SMALL = Log(1e-12, 1e-3)  # where claims are met
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
          "paid": Log(1e-9, 0.5)}
@@ -45,7 +45,7 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
 
 @formula("G-C2d", "Total delta where every release has one", "identity",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.3")
-@given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", **_PAID,
+@given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", _PAID,
        slack=Derived(lambda total, local, steps: delta_of_releases(total, local, steps)))
 @oracle(delta_of_releases, absolute=1e-14)
 @printed("0.595", paid=0.1, steps=2, slack=0.5)
@@ -65,7 +65,7 @@ enter(theorems.composition_slack,
       formula("G-C2e", "What is left of delta for the composition itself", "identity",
               "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
               statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
-      given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", **_PAID,
+      given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", _PAID,
             delta=Derived(delta_of_releases)),
       oracle(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
              unsafe="larger"),
@@ -75,7 +75,7 @@ enter(theorems.composition_slack,
 
 @formula("G-C2", "Advanced composition, the first theorem", "upper",
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
-@given(_ANY_RELEASES, **_RELEASES)
+@given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
 @typed("epsilon", "pure_dp randomized_response laplace",
        "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)")
@@ -90,10 +90,10 @@ enter(theorems.composition_slack,
        printed("214.5966", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
        printed("121.39", "135.83", epsilon=1.0, steps=200, slack=1e-4),
        printed("191.94", "301.73", epsilon=1.0, steps=500, slack=1e-4),
-       claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", **_SMALL)
+       claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
        typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
-       claim="epsilon * sqrt(2 * steps * log(1 / slack))", **_SMALL)
+       claim="epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
     epsilon = np.asarray(epsilon, dtype=float)
@@ -104,7 +104,7 @@ def advanced_composition(*, epsilon, steps, slack):
 
 @formula("G-C2b", "Advanced composition with the exact mean loss", "upper",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
-@given(_ANY_RELEASES, **_RELEASES)
+@given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
 @typed("epsilon", "pure_dp randomized_response laplace",
        "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)")
@@ -121,19 +121,6 @@ def advanced_composition_kov(*, epsilon, steps, slack):
     return _spread(epsilon, steps, slack) + steps * epsilon * np.tanh(epsilon / 2)
 
 
-@formula("G-C2c", "Advanced composition by way of zCDP", "upper",
-         "Bun & Steinke 2016, Propositions 1.3 and 1.4")
-@given(_ANY_RELEASES, **_RELEASES)
-@oracle(coins_epsilon)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon^2/2")
-@printed("5.298526", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
-def advanced_composition_zcdp(*, epsilon, steps, slack):
-    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\frac{\varepsilon^2}2"""
-    epsilon = np.asarray(epsilon, dtype=float)
-    return _spread(epsilon, steps, slack) + np.asarray(steps) * epsilon**2 / 2
-
-
 def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     return epsilon * np.sqrt(2 * np.asarray(steps, dtype=float) * -np.log(slack))
 
@@ -141,7 +128,7 @@ def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
 @formula("G-C3", "From when on the first theorem beats basic composition", "identity",
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
-@oracle(lambda **at: first_below(advanced_composition, **at))
+@oracle(partial(first_below, advanced_composition))
 @printed("inf", "inf", epsilon=1.0, slack=1e-5)
 @printed("28.756", "28.756", epsilon=0.1, slack=1e-5)
 @wrong("never-worse",
@@ -149,9 +136,9 @@ def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
        printed("500.0", "966.43922", epsilon=1.0, steps=500, slack=1e-5), claim="steps * epsilon",
        says=r"\varepsilon\sqrt{2k\ln(1/\delta')} "
        r"+ k\varepsilon(e^\varepsilon - 1) \le k\varepsilon \text{ for many releases}",
-       kind="upper", oracle=advanced_composition, **_SMALL, steps=Whole(100, 10_000))
+       kind="upper", oracle=advanced_composition, slack=_SMALL, steps=Whole(100, 10_000))
 @wrong("plotted", "That is where the curve without a drift crosses, which is no theorem.",
-       printed("73.68", "inf", epsilon=1.0, slack=1e-4), claim="8 * log(1 / slack)", **_SMALL)
+       printed("73.68", "inf", epsilon=1.0, slack=1e-4), claim="8 * log(1 / slack)", slack=_SMALL)
 def advanced_composition_break_even(*, epsilon, slack):
     r"""k > k^* = \frac{2\ln(1/\delta')}{(2 - e^\varepsilon)^2}
     \text{ if } \varepsilon < \ln 2, \text{ else never}"""
@@ -162,7 +149,7 @@ def advanced_composition_break_even(*, epsilon, slack):
 @formula("G-C3b", "From when on the smaller drift beats basic composition", "identity",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
-@oracle(lambda **at: first_below(advanced_composition_kov, **at))
+@oracle(partial(first_below, advanced_composition_kov))
 @printed("63.669", "63.669", epsilon=1.0, slack=1e-4)
 @printed("79.587", "79.587", epsilon=1.0, slack=1e-5)
 def advanced_composition_kov_break_even(*, epsilon, slack):
@@ -186,7 +173,7 @@ enter(theorems.heterogeneous_composition,
     wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
           slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
           counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
-          r"releases with } \max_i\varepsilon_i", kind="identity", **_SMALL))
+          r"releases with } \max_i\varepsilon_i", kind="identity", slack=_SMALL))
 
 
 def _interpolated(*, total, epsilon, steps):
@@ -209,7 +196,7 @@ def _interpolated(*, total, epsilon, steps):
        claim=_interpolated,
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
        given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
-       oracles.coins_delta(epsilon=total, local=epsilon, steps=steps), paid=None)
+       oracles.coins_delta(epsilon=total, local=epsilon, steps=steps), without="paid")
 def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j} \big(1 -
     e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}
@@ -228,7 +215,7 @@ enter(theorems.optimal_composition,
       formula("G-C4b", "Optimal composition: epsilon of the worst releases", "identity",
               "Kairouz, Oh & Viswanath 2015, Theorem 3.3", statement=r"\varepsilon(\delta) = "
               r"\inf\{\varepsilon \ge 0: \delta(\varepsilon) \le \delta\}"),
-      given(f"{_ANY_RELEASES} and steps*epsilon <= 600", **_RELEASES),
+      given(f"{_ANY_RELEASES} and steps*epsilon <= 600", _RELEASES),
       oracle(coins_epsilon, tolerance=1e-7, absolute=1e-8),
       printed("4.306791", "4.306791", epsilon=0.1, steps=100, slack=1e-5),
       printed("311.7676", "311.7676", epsilon=1.0, steps=500, slack=1e-5),

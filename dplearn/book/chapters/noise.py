@@ -68,7 +68,7 @@ def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
     x = 10.0**-exponent
     slope = lambda y: float(np.linalg.lstsq(np.full((len(y), 1), x), y, rcond=None)[0][0])
     moved = abs(slope([1.0]) - slope([1.0, -1.0]))
-    return oracles.gaussian_delta(epsilon=epsilon, mu=moved / noise_multiplier)
+    return oracles.normal_delta(epsilon=epsilon, mu=moved / noise_multiplier)
 
 
 def least_staircase_variance(*, epsilon):
@@ -254,7 +254,7 @@ def staircase_variance(*, epsilon):
 @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper",
          "Dwork & Roth 2014, Theorem A.1")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-@oracle(oracles.gaussian_sigma)
+@oracle(oracles.normal_sigma)
 @typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
 @typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
@@ -301,7 +301,7 @@ enter(gaussian_delta,
 @formula("G-B5b", "Analytic calibration of the Gaussian mechanism", "identity",
          "Balle & Wang 2018, Algorithm 1")
 @given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
-@oracle(oracles.gaussian_sigma, points=60)
+@oracle(oracles.normal_sigma, points=60)
 @printed("3.730631635", epsilon=1.0, delta=1e-5)
 @printed("7.031826676", epsilon=0.5, delta=1e-5)
 @printed("0.6690413227", epsilon=4.0, delta=1e-2)

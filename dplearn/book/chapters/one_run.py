@@ -34,8 +34,10 @@ def at_least(v: NDArray, n: NDArray, rate: float) -> NDArray:
 
 def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
     """The same for one v."""
-    about = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
-    return float(chance_of_correct(np.array([correct]), **about)[0])
+    chance = chance_of_correct(
+        np.array([correct]), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
+    )
+    return float(chance[0])
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
@@ -64,8 +66,9 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 
 def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
     """The most correct guesses that are not rarer than the significance level."""
-    about = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
-    chance = chance_of_correct(np.arange(guesses + 1), **about)
+    chance = chance_of_correct(
+        np.arange(guesses + 1), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
+    )
     return int(np.flatnonzero(chance > significance)[-1])
 
 
@@ -92,7 +95,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 
 @formula("G-N4", "One training run: the p-value", "upper",
          "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
-@given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", **_RUN,
+@given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", _RUN,
        correct=Drawn(lambda rng, guesses, epsilon:
        int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
 @oracle(chance_of_one, absolute=1e-14, unsafe=None)
@@ -124,7 +127,7 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
 
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
          "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
-@given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), **_RUN,
+@given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
        significance=Choice(0.01, 0.05, 0.1), correct=Derived(_reachable))
 @oracle(lambda epsilon: epsilon, unsafe=None, points=50)
 @printed("0.672984664", canaries=1000, guesses=100, correct=75, delta=1e-4, significance=0.05)
@@ -170,9 +173,10 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     R and F are the shares of right and wrong guesses among those runs with i right ones or more;
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
-    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
     worst = theorems.least_of_dp(epsilon, delta)
-    refuted = lambda x: not theorems.reachable(worst, **counts, chance=x)
+    refuted = lambda x: not theorems.allows_guesses(
+        worst, canaries=canaries, guesses=guesses, correct=correct, chance=x
+    )
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
@@ -193,6 +197,7 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
-    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
-    gaussian = theorems.least_of_gaussian
-    return theorems.refuted_by_guesses(gaussian, **counts, chance=significance)
+    return theorems.refuted_by_guesses(
+        theorems.least_of_gaussian,
+        canaries=canaries, guesses=guesses, correct=correct, chance=significance,
+    )  # fmt: skip

@@ -155,7 +155,8 @@ enter(theorems.lnmax_flip_bound,
       printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
       wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
-            "the law.", claim=lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity",
+            "the law.", claim=lambda votes, inverse_scale: 4 *
+            theorems.lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
             says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
             r"of two classes}", votes=_TWO_CLASSES))
 
@@ -185,7 +186,7 @@ _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 enter(theorems.lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes", "upper",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
-      given("moment > 0 and inverse_scale > 0", **_MOMENT),
+      given("moment > 0 and inverse_scale > 0", _MOMENT),
       oracle(lambda moment, inverse_scale: moment *
              finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
       printed("0.36", moment=8, inverse_scale=0.05))
@@ -194,7 +195,7 @@ enter(theorems.lnmax_log_moment_at,
       formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
       given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
-            **_MOMENT, flip=Log(1e-9, 0.5)),
+            _MOMENT, flip=Log(1e-9, 0.5)),
       oracle(largest_moment, absolute=0.0, points=60),
       printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
       wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
@@ -211,11 +212,6 @@ def _random_agreement(rng: Generator) -> NDArray:
     return np.array([1 - others.sum(), *others])
 
 
-def _random_tilt(rng: Generator, p: NDArray) -> NDArray:
-    q = p * np.exp(10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))
-    return q / q.sum()
-
-
 def _two_sided(order: str) -> Derived:
     """The larger divergence of the two directions at one of the orders."""
     return Derived(lambda p, q, drawn:
@@ -227,13 +223,15 @@ _IN_ORDER = " and order <= order_1"
 _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
     - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
 _POSITIVE = " and log(flip) + rdp_2 < 0"
-_MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.05, 60.0)}
 
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
       given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
-            q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"),
+            q=Drawn(lambda rng, p: (tilted := p * np.exp(
+            10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))) / tilted.sum()),
+            order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
+            order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"),
             rdp_2=_two_sided("order_2"), looseness=Choice(1.0, 1.5),
             flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
       oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
@@ -261,15 +259,3 @@ enter(theorems.gnmax_data_dependent_rdp,
       wrong("both-directions", "The neighbour may be less certain of the winner, and its "
             "divergence larger.", says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
             oracle=partial(gnmax_worst, reverse=True)))
-
-
-@formula("G-M5c", "Confident-GNMax: whether the votes pass a threshold", "upper",
-         "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Section 4.1")
-@given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 200.0),
-       place=Linear(-15.0, 15.0))
-@oracle(lambda order, noise_std, place: worst_divergence(log_ndtr([place, -place]),
-        log_ndtr(np.multiply(place + 1 / noise_std, [1, -1])), order), absolute=0.0)
-@printed("0.000125", order=10.0, noise_std=200.0)
-def threshold_rdp(*, order, noise_std):
-    r"""D_\alpha(1[\max_i n_i + N(0,\sigma_1^2) \ge T]) \le \frac{\alpha}{2\sigma_1^2}"""
-    return order / (2 * noise_std**2)

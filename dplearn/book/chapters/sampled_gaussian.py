@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.book.chapters.families import renyi_gaussian
-from dplearn.book.chapters.sampling import log_mixture, sampled
+from dplearn.book.chapters.sampling import log_mixture, sampled_means
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Distribution, Log, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
+from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.ground.logspace import log_comb, log_expm1
 
@@ -19,21 +20,21 @@ from dplearn.ground.logspace import log_comb, log_expm1
 def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
-        return oracles.gaussian_renyi(1.0, noise_multiplier, order)
+        return oracles.normal_renyi(1.0, noise_multiplier, order)
     pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     """The larger direction of ((1-q)N(0) + qN(distance), N(0)), a pair that is attained."""
-    mixture = log_mixture(sampled(sample_rate, distance), noise_multiplier)
+    mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
     pairs = ((mixture, base), (base, mixture))
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def log_moment(*, moment, noise_multiplier, sample_rate):
+def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
     """K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
@@ -42,13 +43,14 @@ def log_moment(*, moment, noise_multiplier, sample_rate):
 def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
     """Brackets of the exact epsilon of a run, the larger one of both directions."""
     if sample_rate == 1:
-        exact = oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
+        exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
     low, high = worse_brackets([steps], sigma=noise_multiplier, q=sample_rate, delta=delta)
     return Interval(float(low[0]), float(high[0]))
 
 
-_SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0)}
+_SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
+            "sample_rate": Log(1e-3, 1.0)}
 _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 
 
@@ -63,7 +65,7 @@ def _log_sum(
 
 @formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders", "identity",
          "Mironov, Talwar & Zhang 2019, Section 3.3")
-@given("order >= 2 and floor(order) == order and " + _RATE, order=Whole(2, 256), **_SAMPLED)
+@given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
 @oracle(sampled_renyi, tolerance=1e-8, absolute=1e-14)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
 @printed("11.24627594", order=32, noise_multiplier=1.0, sample_rate=0.01)
@@ -74,11 +76,15 @@ def _log_sum(
        noise_multiplier, sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) /
        (2 * noise_multiplier**2), first=0.0) / (order - 1), says=r"\dots e^{(k^2+k)/2\sigma^2}")
 @wrong("shifted-order", "The log moment of lambda sums powers up to lambda + 1.", claim=lambda
-       order, **at: (order - 2) / (order - 1) * sampled_gaussian_rdp_integer(order=order - 1, **at),
+       order, noise_multiplier, sample_rate: (order - 2) / (order - 1) *
+       sampled_gaussian_rdp_integer(order=order - 1, noise_multiplier=noise_multiplier,
+       sample_rate=sample_rate),
        says=r"\dots \text{ for order } \alpha - 1, \text{ divided by } \alpha - 1",
        given="order >= 3 and floor(order) == order and " + _RATE)
 @wrong("no-factor", "The logarithm of the sum is (alpha - 1) times the divergence.",
-       claim=lambda order, **at: (order - 1) * sampled_gaussian_rdp_integer(order=order, **at),
+       claim=lambda order, noise_multiplier, sample_rate: (order - 1) *
+       sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_multiplier,
+       sample_rate=sample_rate),
        says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
 @wrong("normal-mean", "A mixture of two is not normal: its divergence is finite at every order.",
        printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3), printed("0.0000616",
@@ -142,19 +148,22 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
     return sign, log_binom + both
 
 
-_FRACTIONAL = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 0.99)}
+_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
+               "sample_rate": Log(1e-3, 0.99)}
 _PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
 
 
-def _interpolated(order: float, value: Callable[[int], float]) -> float:
-    """On a straight line between the values at the neighbouring whole orders."""
-    below = math.floor(order)
-    return float(np.interp(order, [below, below + 1], [value(below), value(below + 1)]))
+def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
+    """Weighted divergence on a straight line between the neighbouring whole orders."""
+    ends = [math.floor(order), math.floor(order) + 1]
+    values = [weight(k) * sampled_gaussian_rdp_integer(
+              order=k, noise_multiplier=noise_multiplier, sample_rate=sample_rate) for k in ends]
+    return float(np.interp(order, ends, values))
 
 
 @formula("G-E5", "Rényi divergence of the sampled Gaussian, any order", "identity",
          "Mironov, Talwar & Zhang 2019, Section 3.3")
-@given("order > 1 and " + _PROPER, order=Log(1.02, 300.0), **_FRACTIONAL)
+@given("order > 1 and " + _PROPER, _FRACTIONAL)
 @oracle(sampled_renyi, tolerance=1e-8, absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
 @printed("0.01173459", order=1.5, noise_multiplier=1.0, sample_rate=0.1)
@@ -165,8 +174,7 @@ def _interpolated(order: float, value: Callable[[int], float]) -> float:
        noise_multiplier, sample_rate)[1]) / (order - 1), says=r"\dots\Big|\binom\alpha k\Big|\dots",
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
-       printed("1.492871", order=5.5, noise_multiplier=0.8, sample_rate=0.1), claim=lambda order,
-       **at: _interpolated(order, lambda k: sampled_gaussian_rdp_integer(order=k, **at)),
+       printed("1.492871", order=5.5, noise_multiplier=0.8, sample_rate=0.1), claim=_interpolated,
        says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
        r"\{\alpha\}D_{\lfloor\alpha\rfloor+1}", kind="upper", order=Log(2.0, 100.0))
 def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
@@ -183,7 +191,7 @@ def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
 
 @formula("G-E5b", "Log moments interpolated between whole orders", "upper",
          "van Erven & Harremoës 2014, Corollary 2")
-@given("order >= 2 and " + _RATE, order=Log(2.0, 200.0), **_SAMPLED)
+@given("order >= 2 and " + _RATE, _SAMPLED, order=Log(2.0, 200.0))
 @oracle(sampled_renyi, tolerance=1e-8, absolute=1e-14)
 def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     r"""(\alpha-1)D_\alpha \le (1 - \{\alpha\})(\lfloor\alpha\rfloor-1)
@@ -191,9 +199,8 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
 
     The cumulant generating function (alpha - 1) D_alpha is convex; parameters and units as in
     `sampled_gaussian_rdp_integer`."""
-    about = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
-    log_moment = lambda k: (k - 1) * sampled_gaussian_rdp_integer(order=k, **about)
-    return _interpolated(order, log_moment) / (order - 1)
+    moment = lambda order: order - 1
+    return _interpolated(order, noise_multiplier, sample_rate, moment) / moment(order)
 
 
 _WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
@@ -201,17 +208,17 @@ _WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "dist
 
 @formula("G-E6", "Rényi divergence after sampling without replacement", "upper",
          "Wang, Balle & Kasiviswanathan 2019, Theorem 9")
-@given("order >= 2 and floor(order) == order and distance > 0 and " + _RATE, order=Whole(2, 32),
-       **_SAMPLED, distance=Choice(1.0, 2.0))
+@given("order >= 2 and floor(order) == order and distance > 0 and " + _RATE, _SAMPLED,
+       order=Whole(2, 32), distance=Choice(1.0, 2.0))
 @oracle(subset_renyi, tolerance=1e-8, absolute=1e-10, points=60)
-@printed("0.00268417", "0.000893644", **_WANG_EXAMPLE)
+@printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE)
 @wrong("for-poisson", "A bound on it for Gaussian noise, but several times too large.",
-       printed("0.00268417", "0.000893644", **_WANG_EXAMPLE),
+       printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE),
        says=r"\text{the divergence of Poisson sampling}", kind="identity",
        oracle=sampled_renyi, distance=Choice(1.0))
 @wrong("own-norm", "A replaced contribution moves the sum by up to 2C.",
        says=r"\varepsilon(j) = \frac{jC^2}{2\sigma^2} \text{ for a record that is replaced}",
-       oracle=lambda **at: subset_renyi(**{**at, "distance": 2.0}), distance=Choice(1.0))
+       oracle=partial(subset_renyi, distance=2.0), distance=Choice(1.0))
 def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.0):
     r"""D'_\alpha \le \frac1{\alpha-1}\ln\Big(1 + q^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1),
     2e^{\varepsilon(2)}\} + \sum_{j=3}^\alpha 2q^j\binom\alpha j e^{(j-1)\varepsilon(j)}\Big),\quad
@@ -228,7 +235,7 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
          "Abadi et al. 2016, Lemma 3, its main term made exact")
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
-@oracle(log_moment, tolerance=1e-3, absolute=1e-14)
+@oracle(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
 @typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha*(exp(1/sigma^2)-1)/2")
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
@@ -240,15 +247,17 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        "* moment * (moment + 1) / (2 * noise_multiplier**2 * (1 - sample_rate))", kind="upper",
        along={}, sample_rate=Log(1e-3, 0.5))
 @wrong("little-o", "The ratio tends to sigma^2 (e^(1/sigma^2) - 1), which is above 1.", claim="0.0",
-       oracle=lambda moment, noise_multiplier, sample_rate: log_moment(moment=moment,
+       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment=moment,
        noise_multiplier=noise_multiplier, sample_rate=sample_rate) /
        (sample_rate**2 * moment * (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
        "True of Rényi divergences; epsilon at a fixed delta is nearly proportional to q.",
-       claim=lambda sample_rate, **run: certified_epsilon(sample_rate=10 * sample_rate,
-       **run).high / 100, says=r"\varepsilon(q) = \varepsilon(10q)/100 \text{ at fixed } \delta",
+       claim=lambda noise_multiplier, sample_rate, steps, delta: certified_epsilon(
+       noise_multiplier=noise_multiplier, sample_rate=10 * sample_rate, steps=steps,
+       delta=delta).high / 100,
+       says=r"\varepsilon(q) = \varepsilon(10q)/100 \text{ at fixed } \delta",
        given="noise_multiplier > 0 and 10*sample_rate < 1", kind="identity",
-       oracle=certified_epsilon, along={}, moment=None, noise_multiplier=Log(1.0, 6.0),
+       oracle=certified_epsilon, along={}, without="moment", noise_multiplier=Log(1.0, 6.0),
        sample_rate=Log(1e-3, 0.02), steps=Choice(100, 1000), delta=Choice(1e-5))
 def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     r"""K(\lambda) = \lambda D_{\lambda+1}
@@ -256,16 +265,6 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     gain = math.expm1(1 / noise_multiplier**2)
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
 
-
-enter(sampled_gaussian_rdp,
-      formula("G-E9b", "Sampled Gaussian: Rényi divergences of both orders", "upper",
-              "Mironov, Talwar & Zhang 2019, Theorem 5",
-              statement=r"D_\alpha(\mu_0\Vert\mu) \le D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, "
-              r"\sigma^2),\ \mu = (1-q)\mu_0 + qN(1, \sigma^2)"),
-      given("order > 1 and " + _PROPER, order=Log(1.1, 64.0), **_FRACTIONAL),
-      oracle(lambda **at: sampled_renyi(**at, direction="add"), tolerance=1e-8, absolute=1e-12,
-             points=60),
-      printed("7.3711", "0.48557", order=8.0, noise_multiplier=0.7, sample_rate=0.5))
 
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _MUCH_NOISE = (
@@ -316,7 +315,7 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
          "Abadi et al. 2016, Lemma 3, without its remainder")
 @given(_BELOW_TRANSITION, noise_multiplier=Log(1.1, 20.0), sample_rate=Log(1e-4, 0.0625),
        moment=Log(0.1, 2000.0))
-@oracle(log_moment)
+@oracle(sampled_log_moment)
 @typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",

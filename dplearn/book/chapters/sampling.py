@@ -8,12 +8,13 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 
 from dplearn.book.chapters.divergences import hockey_stick
-from dplearn.book.chapters.gaussian import gaussian_delta, gaussian_epsilon
+from dplearn.book.chapters.gaussian import gaussian_delta, release_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
@@ -38,35 +39,33 @@ def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
     return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
 
 
-def sampled(sample_rate: float, shift: float = 1.0) -> Means:
+def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
     """The output where the record is in the sample with this chance."""
     return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Delta where a Poisson-sampled record contributes `first`, then `second`; 0 is its absence."""
-    pair = sampled(sample_rate, first), sampled(sample_rate, second)
+    pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
-def sums(samples: Iterable[Iterable[float]]) -> Means:
+def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
     """How often each sum occurs among the samples."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
-def subset_delta(
-    *, epsilon, noise_multiplier, records, batch, others=None, first=1.0, second=-1.0
-):
-    """Delta where `first` is replaced by `second`, among others that are all -1 by default."""
-    others = [-1.0] * (records - 1) if others is None else others.tolist()
-    pair = (sums(itertools.combinations([x, *others], batch)) for x in (first, second))
+def subset_delta(*, epsilon, noise_multiplier, records, batch):
+    """Delta where 1 is replaced by -1, among others that are all -1."""
+    others = [-1.0] * (records - 1)
+    pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
 def draws_delta(*, epsilon, noise_multiplier, records, draws):
     """As `subset_delta`, where every draw is from all records."""
     others = [-1.0] * (records - 1)
-    pair = (sums(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
+    pair = (sum_counts(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
@@ -85,7 +84,6 @@ def sampled_coin_epsilon(*, epsilon, sample_rate):
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
-_SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0)}
 _ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
 _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 
@@ -95,9 +93,12 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
-def _amplified_delta(epsilon: float, sample_rate: float, **noise: float) -> float:
+def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
     """The rate times the delta of Gaussian noise at the epsilon that is amplified to this one."""
-    return sample_rate * gaussian_delta(epsilon=_base_epsilon(epsilon, sample_rate), **noise)
+    base = _base_epsilon(epsilon, sample_rate)
+    return sample_rate * gaussian_delta(
+        epsilon=base, noise_multiplier=noise_multiplier, distance=distance
+    )
 
 
 @formula("G-E1", "Poisson sampling: the amplified epsilon", "identity",
@@ -115,7 +116,7 @@ def _amplified_delta(epsilon: float, sample_rate: float, **noise: float) -> floa
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", claim="0.0",
        given="epsilon > 0", kind="asymptotic", oracle=lambda epsilon, sample_rate:
        (sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate * epsilon)),
-       along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, sample_rate=None)
+       along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, without="sample_rate")
 def amplified_epsilon(*, epsilon, sample_rate):
     r"""\varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
     return math.log1p(sample_rate * math.expm1(epsilon))
@@ -139,64 +140,53 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
 
 def _epsilon_in_range(rng: Generator, noise_multiplier: float, sample_rate: float) -> float:
     """Between 0 and where delta is about 1e-10."""
-    base = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
+    base = release_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
     largest = amplified_epsilon(epsilon=base, sample_rate=sample_rate)
     return round(float(largest * rng.random()), 6)
 
 
-_EPSILON = {"epsilon": Drawn(_epsilon_in_range)}
+_SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
+            "epsilon": Drawn(_epsilon_in_range)}
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 
 @formula("G-E1c", "Profile of the Poisson-sampled Gaussian", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 8")
-@given(_SETTING, **_SAMPLED, **_EPSILON)
+@given(_SETTING, _SAMPLED)
 @oracle(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
-@printed("0.01269367375", **_AT_AMPLIFIED, sample_rate=0.1)
+@printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
 @wrong("replaced", "Both outputs are mixtures, and their centres are twice as far apart.",
-       printed("0.01269367375", "0.0229519", **_AT_AMPLIFIED, sample_rate=0.1),
+       printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
        says=r"\text{the same where the record is replaced}",
-       oracle=lambda **at: sampled_delta(**at, second=-1.0))
+       oracle=partial(sampled_delta, second=-1.0))
 @wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", claim=lambda epsilon,
        noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
        noise_multiplier=noise_multiplier), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
 def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
-    return _amplified_delta(epsilon, sample_rate, noise_multiplier=noise_multiplier)
+    return _amplified_delta(epsilon, noise_multiplier, sample_rate)
 
 
-_ANY_SUBSET = "noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records"
-_SUBSET = {"records": Whole(1, 7),
-           "batch": Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
-           "noise_multiplier": Log(0.5, 10.0), "epsilon": Log(0.01, 3.0)}
 _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 @formula("G-E2", "Sampling without replacement: Gaussian noise", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 9")
-@given(_ANY_SUBSET, **_SUBSET)
+@given("noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records", records=Whole(1, 7),
+       batch=Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
+       noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @oracle(subset_delta, tolerance=1e-7, absolute=1e-13, points=40)
-@printed("0.05098616601", **_ONE_OF_TEN)
+@printed("0.05098616601", at=_ONE_OF_TEN)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
-       printed("0.01269367375", "0.05098616601", **_ONE_OF_TEN), claim=lambda epsilon,
+       printed("0.01269367375", "0.05098616601", at=_ONE_OF_TEN), claim=lambda epsilon,
        noise_multiplier, records, batch: sampled_gaussian_delta(epsilon=epsilon,
        noise_multiplier=noise_multiplier, sample_rate=batch / records),
        says=r"\delta_{m/n}(\varepsilon') = q\,\delta_{C}(\varepsilon): \text{ Poisson accounting}")
 def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     r"""\delta_{m/n}(\varepsilon') = q\,\delta_{2C}(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ q = m/n"""
-    noise = {"noise_multiplier": noise_multiplier, "distance": 2.0}
-    return _amplified_delta(epsilon, batch / records, **noise)
-
-
-enter(without_replacement_delta,
-      formula("G-E2b", "Sampling without replacement: any dataset", "upper",
-              "Balle, Barthe & Gaboardi 2018, Theorem 9", statement=r"\delta(\varepsilon') \le "
-              r"q\,\delta_{2C}(\varepsilon) \text{ for all } |x_i| \le C"),
-      given(_ANY_SUBSET, **_SUBSET, others=Drawn(lambda rng, records: rng.uniform(-1, 1,
-            records - 1).round(2)), first=Linear(-1.0, 1.0), second=Linear(-1.0, 1.0)),
-      oracle(subset_delta, tolerance=1e-7, absolute=1e-13, points=40))
+    return _amplified_delta(epsilon, noise_multiplier, batch / records, distance=2.0)
 
 
 @formula("G-E3", "Sampling with replacement: chance to take part", "identity",
@@ -219,8 +209,8 @@ def with_replacement_rate(*, records, draws):
 @oracle(draws_delta, tolerance=1e-7, absolute=1e-13, points=40)
 @wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
        claim=lambda epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon,
-       with_replacement_rate(records=records, draws=draws), noise_multiplier=noise_multiplier,
-       distance=2.0), says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)")
+       noise_multiplier, with_replacement_rate(records=records, draws=draws), 2.0),
+       says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)")
 @wrong("ratio", "A larger chance does not make up for the record that is drawn twice.", claim=lambda
        epsilon, noise_multiplier, records, draws: without_replacement_delta(epsilon=epsilon,
        noise_multiplier=noise_multiplier, records=records, batch=draws),
@@ -252,8 +242,8 @@ enter(sampled_gaussian_delta,
               "Zhu, Dong & Wang 2022, part on Poisson sampling",
               statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
               r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
-      given(_SETTING, **_SAMPLED, **_EPSILON),
-      oracle(lambda **at: sampled_delta(**at, first=0.0, second=1.0), tolerance=1e-7,
+      given(_SETTING, _SAMPLED),
+      oracle(partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7,
              absolute=1e-14, points=40),
       wrong("added-only", "Both orders count, and this is the smaller one.", claim=_added_delta,
             says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
@@ -262,5 +252,5 @@ enter(sampled_gaussian_delta,
             claim=poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
             r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
             oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
-            sample_rate=sample_rate, added=True), noise_multiplier=None, p=Distribution(3),
+            sample_rate=sample_rate, added=True), without="noise_multiplier", p=Distribution(3),
             q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)))

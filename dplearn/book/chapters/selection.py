@@ -95,7 +95,7 @@ def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
 
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
-_COUNT = {"shape": Linear(-0.9, 4.0, also=(0.0, 1.0)), "stop": Log(0.01, 0.95)}
+_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def _both(orders: str) -> Derived:
@@ -111,9 +111,9 @@ enter(selection_rdp,
               r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
               r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
               r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
-      given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
+      given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
             order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
-            other_epsilon=_both("other_order"), **_COUNT),
+            other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
       oracle(best_renyi, points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
@@ -127,18 +127,19 @@ enter(selection_rdp,
 
 @formula("G-S1b", "Private selection under pure DP", "upper",
          "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
-@given("shape > -1 and epsilon >= 0", **_SCORES,
-       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), **_COUNT)
+@given("shape > -1 and epsilon >= 0", _SCORES,
+       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
+       stop=_STOP)
 @oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
 @printed("3", "1.976852117",
-         **dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
+         at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
 @wrong("free", "The score that wins depends on all runs.", claim="epsilon")
 @wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).",
        claim="3 * epsilon",
        says=r"\text{the best of } k \text{ runs, } k \text{ fixed, costs } 3\varepsilon",
        given="epsilon >= 0", oracle=lambda p, q, runs: best_epsilon(p, q, np.eye(runs)[-1]),
-       shape=None, stop=None, runs=Whole(1, 50))
+       without="shape stop", runs=Whole(1, 50))
 @wrong("always-two", "The cost grows with eta.", claim="2 * epsilon", shape=Linear(2.0, 4.0),
        stop=Log(0.01, 0.1))
 def selection_epsilon(*, epsilon, shape):
@@ -167,7 +168,7 @@ def selection_epsilon(*, epsilon, shape):
        steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
 @wrong("all-iterates", "Between two iterates that are seen there is the noise of one step only.",
        says=r"\text{the same when every } w_i \text{ is released}", oracle=lambda order, lipschitz,
-       noise_std: oracles.gaussian_renyi(2 * lipschitz, noise_std, order))
+       noise_std: oracles.normal_renyi(2 * lipschitz, noise_std, order))
 def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad
     w_{i+1} = \Pi\big(w_i - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\
@@ -194,15 +195,15 @@ _TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0
        noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
 @oracle(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
         + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
-@printed("2", "1.2025012", **_TWO_STEPS)
+@printed("2", "1.2025012", at=_TWO_STEPS)
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
-       printed("2", **_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
+       printed("2", at=_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
 @wrong("typical-state", "The supremum has to run over what was released before, too.",
-       printed("1.1111", **_TWO_STEPS), claim=lambda log_moments: np.sum(log_moments[:, 1]),
+       printed("1.1111", at=_TWO_STEPS), claim=lambda log_moments: np.sum(log_moments[:, 1]),
        says=r"K_M \le \sum_t K_{M_t}(\lambda;\theta) \text{ at a typical } \theta",
        threshold=Linear(-5.0, 0.5))
 @wrong("mean-state", "States with a large loss so far weigh more in the moment than in the mean.",
-       printed("1.38537", **_TWO_STEPS), claim=lambda log_moments, threshold, noise:
+       printed("1.38537", at=_TWO_STEPS), claim=lambda log_moments, threshold, noise:
        np.sum(log_moments @ [ndtr((threshold - 1) / noise), ndtr((1 - threshold) / noise)]),
        says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
 def adaptive_log_moment(*, log_moments):

@@ -36,15 +36,17 @@ def propose_test_release_delta(*, at, epsilon, threshold):
 
 def needed_test_threshold(*, epsilon, delta):
     """Smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
-    at = {"at": 2 * epsilon, "epsilon": epsilon}
-    enough = lambda threshold: propose_test_release_delta(**at, threshold=threshold) <= delta
+    delta_with = partial(propose_test_release_delta, at=2 * epsilon, epsilon=epsilon)
+    enough = lambda threshold: delta_with(threshold=threshold) <= delta
     return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon, rtol=1e-9)
 
 
 def released_epsilon(*, epsilon, delta):
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
-    release = {"epsilon": epsilon, "threshold": -math.log(delta) / epsilon}
-    enough = lambda at: propose_test_release_delta(at=at, **release) <= delta
+    threshold = -math.log(delta) / epsilon
+    enough = lambda at: (
+        propose_test_release_delta(at=at, epsilon=epsilon, threshold=threshold) <= delta
+    )
     return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon, rtol=1e-9)
 
 
@@ -142,9 +144,9 @@ _ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 @given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
        count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
 @oracle(clipped_mean_change)
-@printed("0.1", "0.1", **_ONE_OF_TEN)
+@printed("0.1", "0.1", at=_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
-       printed("0.0909091", "0.1", **_ONE_OF_TEN), claim="upper / (count + 1)")
+       printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
 def clipped_mean_sensitivity(*, count, upper):
     r"""x_i \in [0,u]:\quad \max_{x'\sim x}\,\lvert\bar x - \bar x'\rvert \le \frac un
     \text{ when a value joins or leaves}
@@ -254,7 +256,7 @@ def sum_sensitivity(*, lower, upper, adjacency):
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
        says=r"g_i \text{ clipped to } [-C,C]^d:\ \Delta_2 = C",
-       oracle=lambda **at: clipped_sum_change(**at, clip=lambda g, c: np.clip(g, -c, c)),
+       oracle=partial(clipped_sum_change, clip=lambda g, c: np.clip(g, -c, c)),
        adjacency=Choice("add_remove"))
 @wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
        claim="max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")

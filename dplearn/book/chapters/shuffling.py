@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-from dplearn.book.chapters.gaussian import gaussian_delta, gaussian_epsilon
+from dplearn.book.chapters.gaussian import release_epsilon
 from dplearn.book.chapters.sampling import mixture_delta
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Linear, Log, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, wrong
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.profile import Profile
 from dplearn.ground.solve import crossing, maximise
@@ -87,22 +87,25 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
 
 def _few_batches_epsilon(*, noise_multiplier, batches, delta):
     """At least what `batch_shuffling_delta_lower` shows."""
-    epoch = {"noise_multiplier": noise_multiplier, "batches": batches}
 
     def log_excess(epsilon: float) -> float:
-        lower = batch_shuffling_delta_lower(epsilon=epsilon, **epoch)
+        lower = batch_shuffling_delta_lower(
+            epsilon=epsilon, noise_multiplier=noise_multiplier, batches=batches
+        )
         return math.log(lower / delta) if lower > 0 else -math.inf
 
     if log_excess(0.0) <= 0:
         return Interval(0.0, math.inf)
-    upper = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    ends: dict = {"lower": 0.0, "upper": upper, "tolerance": 1e-4 * upper}
-    return Interval(max(crossing(log_excess, guess=0.7 * upper, **ends).below, 0.0), math.inf)
+    upper = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
+    found = crossing(
+        log_excess, guess=0.7 * upper, lower=0.0, upper=upper, tolerance=1e-4 * upper
+    )
+    return Interval(max(found.below, 0.0), math.inf)
 
 
 def _in_range(*, noise_multiplier, batches, delta):
     """0 < epsilon of one step <= ln(batches / (16 ln(2/delta)))"""
-    local = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)
+    local = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
     return 0 < local <= math.log(batches / (16 * math.log(2 / delta)))
 
 
@@ -114,9 +117,9 @@ def _in_range(*, noise_multiplier, batches, delta):
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
-       delta=delta, local_epsilon=gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
+       delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       given=_in_range, oracle=_few_batches_epsilon, local_epsilon=None, records=None,
+       given=_in_range, oracle=_few_batches_epsilon, without="local_epsilon records",
        batches=Choice(1000, 10_000, 100_000), noise_multiplier=Log(0.7, 4.0),
        delta=Choice(1e-6, 1e-5))
 @wrong("any-epsilon", "So few other reports are lies that there is no crowd to hide in.",
@@ -131,25 +134,24 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
     return math.log1p(math.tanh(local_epsilon / 2) * spread)
 
 
-_ANY_EPOCH = "epsilon >= 0 and noise_multiplier > 0 and batches >= 1"
-_EPOCH = {"epsilon": Linear(0.0, 4.0), "noise_multiplier": Log(0.4, 4.0),
-          "batches": Choice(1, 2, 2, 4, 20)}
 _LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
 
 
 @formula("G-E11", "Shuffled batches: what an epoch is known to leak", "lower",
          "Chua et al. 2024, How private are DP-SGD implementations?, Section 4")
-@given(_ANY_EPOCH, **_EPOCH)
+@given("epsilon >= 0 and noise_multiplier > 0 and batches >= 1", epsilon=Linear(0.0, 4.0),
+       noise_multiplier=Log(0.4, 4.0), batches=Choice(1, 2, 2, 4, 20))
 @oracle(shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40)
-@printed("0.00000100", epsilon=10.9948, **_LONG_EPOCH)
-@printed("0.1446", epsilon=1.9532, **_LONG_EPOCH)
+@printed("0.00000100", epsilon=10.9948, at=_LONG_EPOCH)
+@printed("0.1446", epsilon=1.9532, at=_LONG_EPOCH)
 @wrong("poisson", "A batch that must hold the record sooner or later gives it away.",
-       printed("0.00000100", epsilon=1.9532, **_LONG_EPOCH), claim=lambda epsilon, noise_multiplier,
-       batches: np.exp(deltas(SampledGaussian(noise_multiplier, 1 / batches, "remove"), batches,
-       [epsilon])[1][0]),
+       printed("0.00000100", epsilon=1.9532, at=_LONG_EPOCH),
+       claim=lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian(
+       noise_multiplier, 1 / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",
-       oracle=lambda **epoch: Interval(batch_shuffling_delta_lower(**epoch), 1.0),
+       oracle=lambda epsilon, noise_multiplier, batches: Interval(batch_shuffling_delta_lower(
+       epsilon=epsilon, noise_multiplier=noise_multiplier, batches=batches), 1.0),
        epsilon=Linear(0.5, 6.0), noise_multiplier=Log(0.45, 1.5), batches=Choice(100, 1000, 10_000))
 def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
     r"""\delta(\varepsilon) \ge \max_C\ P(\max_t w_t > C) - e^\varepsilon Q(\max_t w_t > C),\quad P
@@ -171,14 +173,3 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
     first = 1.5 + epsilon * sigma**2
     best = maximise(gain, lower=first, upper=first + sigma**2 * math.log(batches) + 1e-9, shape=())
     return max(float(gain(best)), 0.0)
-
-
-enter(gaussian_delta,
-      formula("G-E11b", "Shuffled batches: no more than one release", "upper",
-              "Chua et al. 2024, How private are DP-SGD implementations?, Section 4",
-              statement=r"\delta_{\text{shuffled}}(\varepsilon) \le \Phi\Big(\frac1{2\sigma} - "
-              r"\varepsilon\sigma\Big) - e^\varepsilon\Phi\Big(-\frac1{2\sigma} - "
-              r"\varepsilon\sigma\Big)"),
-      given(_ANY_EPOCH, **_EPOCH),
-      oracle(shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40),
-      printed("0.00000100", epsilon=10.9972, **_LONG_EPOCH))

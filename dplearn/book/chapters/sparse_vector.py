@@ -2,11 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Whole
@@ -36,10 +36,13 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
     return oracles.log_integral(log_f, -far, min(far, highest), kinks=[0.0, *answers])
 
 
-def log_ratio(outcome: Sequence[bool], moves: ArrayLike, **about: float) -> float:
+def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
     """How much likelier in logs an outcome is for answers at the threshold than for moved ones."""
-    still = np.zeros(len(outcome))
-    return log_chance(outcome, still, **about) - log_chance(outcome, moves, **about)
+    still, moved = (
+        log_chance(outcome, answers, threshold_scale=threshold_scale, query_scale=query_scale,
+                   highest=highest) for answers in (np.zeros(len(outcome)), moves)
+    )  # fmt: skip
+    return still - moved
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
@@ -47,11 +50,11 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
     `queries` holds the answers for one dataset, and how much they differ for its neighbour.
     """
-    scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
+    chance = partial(log_chance, threshold_scale=threshold_scale, query_scale=query_scale)
     pair = np.asarray(queries[0], dtype=float), np.add(*queries)
     ratios = [-math.inf]
     for outcome in outcomes(pair[0].size, positives):
-        log_p, log_q = (log_chance(outcome, x[: len(outcome)], **scales) for x in pair)
+        log_p, log_q = (chance(outcome, x[: len(outcome)]) for x in pair)
         if log_p > -math.inf:
             ratios.append(log_p - log_q)
     return max(ratios)
@@ -95,21 +98,18 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-def _random_monotone_queries(rng: Generator, query_scale: float) -> NDArray:
-    answers, changes = _random_queries(rng, query_scale)
-    return np.array([answers, rng.choice([-1.0, 1.0]) * np.maximum(changes, 0.0)])
-
-
 _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold", "upper",
          "Dwork & Roth 2014, Algorithm 1 and Theorem 3.23")
-@given(_IN_RANGE, **_SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries))
+@given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
+       monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @oracle(sparse_vector_epsilon, points=25)
-@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1, **_AT_THE_EDGE)
+@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1,
+         at=_AT_THE_EDGE, monotone=False)
 @printed("3.25", "1.1648439217", threshold_scale=4.0, query_scale=4 / 3, positives=2,
-         **_AT_THE_EDGE)
+         at=_AT_THE_EDGE, monotone=False)
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
        claim="1 / threshold_scale",
        says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",
@@ -120,27 +120,17 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @wrong("one-sided", "It needs answers that all move in one direction.",
        claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
-def sparse_vector(*, threshold_scale, query_scale, positives=1):
+def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
     r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2),
     \text{ until } c \text{ lie above}:\quad
     \varepsilon = \frac1{b_1} + \frac{2c}{b_2}\quad
-    \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big)
+    \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big);\quad
+    c \text{ for } 2c \text{ if all answers move one way}
 
+    Monotone queries, of which every answer rises or every answer falls when a record is added,
+    are Theorem 5 of Lyu, Su & Li (2017).
     queries: answers less the threshold, and how much they differ for a neighbour"""
-    return 1 / threshold_scale + 2 * positives / query_scale
-
-
-@formula("G-H1b", "Sparse vector for monotone queries", "upper", "Lyu, Su & Li 2017, Theorem 5")
-@given(_IN_RANGE, **_SCALES, positives=Whole(1, 3), queries=Drawn(_random_monotone_queries))
-@oracle(sparse_vector_epsilon, points=25)
-@printed("1", threshold_scale=2.0, query_scale=2.0, positives=1)
-def sparse_vector_monotone(*, threshold_scale, query_scale, positives=1):
-    r"""\text{all answers change in the same direction}:\quad
-    \varepsilon = \frac1{b_1} + \frac c{b_2}
-
-    Every answer rises, or every answer falls, when a record is added.
-    queries: answers less the threshold, and how much they differ for a neighbour"""
-    return 1 / threshold_scale + positives / query_scale
+    return 1 / threshold_scale + (1 if monotone else 2) * positives / query_scale
 
 
 @formula("G-H2", "A broken sparse vector: no noise on the answers", "identity",
@@ -164,7 +154,7 @@ def chance_without_query_noise(*, threshold_scale):
 
 @formula("G-H2b", "A broken sparse vector: no end after c positives", "lower",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 6, and Theorem 7")
-@given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", **_SCALES, pairs=Whole(1, 30))
+@given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", _SCALES, pairs=Whole(1, 30))
 @oracle(lambda threshold_scale, query_scale, pairs: log_ratio([False] * pairs + [True] * pairs,
         np.repeat([1.0, -1.0], pairs), threshold_scale=threshold_scale, query_scale=query_scale),
         unsafe="larger")
@@ -183,7 +173,7 @@ def epsilon_without_end(*, query_scale, pairs):
 
 @formula("G-H2c", "A broken sparse vector: the noisy answer is released", "identity",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 3, and Section 3.2")
-@given("threshold_scale > 0 and query_scale > 0 and queries >= 1", **_SCALES, queries=Whole(1, 100))
+@given("threshold_scale > 0 and query_scale > 0 and queries >= 1", _SCALES, queries=Whole(1, 100))
 @oracle(lambda threshold_scale, query_scale, queries: log_ratio([False] * queries, np.ones(queries),
         threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0), unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)

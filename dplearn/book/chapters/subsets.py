@@ -7,7 +7,7 @@ import numpy as np
 
 from dplearn.book.chapters.families import renyi_gaussian
 from dplearn.book.chapters.sampled_gaussian import sampled_gaussian_rdp_integer
-from dplearn.book.chapters.sampling import log_mixture, sums
+from dplearn.book.chapters.sampling import log_mixture, sum_counts
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Drawn, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
@@ -15,7 +15,8 @@ from dplearn.mechanisms.subset_sum import SubsetSum
 
 _SUBSET = {"records": Whole(2, 9),
            "batch": Drawn(lambda rng, records: int(rng.integers(1, records + 1)))}
-_GIVEN = {**_SUBSET, "alike": Drawn(lambda rng, records: int(rng.integers(records)))}
+_NOISY = {"order": Log(1.1, 40.0), "noise_std": Log(0.3, 10.0), **_SUBSET}
+_ALIKE = Drawn(lambda rng, records: int(rng.integers(records)))
 _MANY = {"records": 10**6, "batch": 1000}
 _BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.0, "alike": 500_000}
 
@@ -23,7 +24,7 @@ _BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.
 def _by_all_subsets(*, order, noise_std, records, batch, alike):
     """The larger direction, from a list of all subsets."""
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
-    pair = (sums(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
+    pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
     p, q = (log_mixture(means, noise_std) for means in pair)
     far = 40 * noise_std + order + batch
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in ((p, q), (q, p)))
@@ -33,24 +34,24 @@ def _normal(*, order, noise_std, records, batch, alike):
     """Normal laws with the mean of the sum and the variance of a sample with replacement."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
-    names = ("mean_p", "std_p", "mean_q", "std_q")
-    pairs = ((*a, *b) for a, b in (laws, laws[::-1]))
-    return max(renyi_gaussian(order=order, **dict(zip(names, at, strict=True))) for at in pairs)
+    return max(
+        renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
+        for p, q in (laws, laws[::-1])
+    )
 
 
 @formula("G-E12", "A sum over a random subset: what two given data sets leak", "identity",
          "Wang, Balle & Kasiviswanathan 2019, Section 5, both cases made exact")
-@given("order > 1 and noise_std > 0 and alike < records and batch <= records",
-       order=Log(1.1, 40.0), noise_std=Log(0.3, 10.0), **_GIVEN)
+@given("order > 1 and noise_std > 0 and alike < records and batch <= records", _NOISY, alike=_ALIKE)
 @oracle(_by_all_subsets, tolerance=1e-8, absolute=1e-12, points=40)
-@printed("0.00005360", order=2, **_BAD)
-@printed("12.325", order=10, **_BAD)
-@printed("505.065", order=256, **_BAD)
-@printed("0.00000000363967", order=2, **_GOOD)
-@printed("0.000000465878", order=256, **_GOOD)
+@printed("0.00005360", order=2, at=_BAD)
+@printed("12.325", order=10, at=_BAD)
+@printed("505.065", order=256, at=_BAD)
+@printed("0.00000000363967", order=2, at=_GOOD)
+@printed("0.000000465878", order=256, at=_GOOD)
 @wrong("normal", "A mixture is not normal: its divergence is finite at every order.",
-       printed("0.00001202", order=2, **_BAD), printed("0.0000616", order=10, **_BAD),
-       printed("inf", order=256, **_BAD), claim=_normal,
+       printed("0.00001202", order=2, at=_BAD), printed("0.0000616", order=10, at=_BAD),
+       printed("inf", order=256, at=_BAD), claim=_normal,
        says=r"D_\alpha\Big(N\big(-\tfrac12 + \tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + "
        r"\dots\big)\,\Vert\,N\big(-\tfrac12 + \tfrac kn, \dots\big)\Big) \text{ for the means}")
 @wrong("far-below", "Where the noise is larger than the spread of the subsets they coincide.",
@@ -74,7 +75,7 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
 
 @formula("G-E12b", "Variance of the mean of a random subset", "identity",
          "Cochran 1977, Sampling Techniques, Theorem 2.2")
-@given("records >= 2 and batch <= records and ones <= records", **_SUBSET,
+@given("records >= 2 and batch <= records and ones <= records", _SUBSET,
        ones=Drawn(lambda rng, records: int(rng.integers(records + 1))))
 @oracle(lambda records, batch, ones: float(np.var([np.mean(s) for s in
         itertools.combinations([0.5] * ones + [-0.5] * (records - ones), batch)])), unsafe="larger")
@@ -108,11 +109,11 @@ enter(worst_subset_sum_rdp,
               "Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
               statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
               r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
-      given("floor(order) == order and noise_std > 0 and batch <= records", order=Whole(2, 40),
-            noise_std=Log(0.3, 10.0), **_SUBSET),
+      given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
+            order=Whole(2, 40)),
     oracle(lambda order, noise_std, records, batch: max(_by_all_subsets(order=order,
            noise_std=noise_std, records=records, batch=batch,
            alike=alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
       wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
             claim=subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
-            given="noise_std > 0 and batch <= records and alike < records", **_GIVEN))
+            given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))

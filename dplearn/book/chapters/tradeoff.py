@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from dplearn.book.chapters.implications import most_powerful
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 Tail = Callable[[float], float]
 
@@ -50,7 +51,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     return math.exp(log_below(c, mu_1, mu_2))
 
 
-def composed_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
+def sampled_run_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
     """delta of sampled Gaussians by Fourier transform of their losses, rounded to a fine lattice.
 
     P = (1-q) N(0, s^2) + q N(1, s^2), Q = N(0, s^2). The symmetric pair has the profile of
@@ -80,11 +81,13 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     from scipy.optimize import brentq
 
     rate = spread / math.sqrt(steps)
-    about = {"sample_rate": rate, "noise_multiplier": noise_multiplier, "steps": steps}
-    log_delta = math.log(composed_delta(**about, epsilon=epsilon, symmetric=symmetric))
+    log_delta = math.log(sampled_run_delta(
+        sample_rate=rate, noise_multiplier=noise_multiplier, steps=steps,
+        epsilon=epsilon, symmetric=symmetric,
+    ))  # fmt: skip
 
     def excess(log_mu: float) -> float:
-        return oracles.gaussian_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
+        return oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
 
     return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))  # type: ignore[arg-type]
 
@@ -128,9 +131,9 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 @formula("G-K2", "Central limit of Poisson-sampled Gaussians", "asymptotic",
          "Bu, Dong, Long & Su 2020, Theorem 5")
-@given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
 @oracle(limit_mu, tolerance=0.04, points=20)
-@printed("0.253957593", **_ONE_EPOCH)
+@printed("0.253957593", at=_ONE_EPOCH)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
        says=r"T \text{ steps are } \mu\text{-GDP},\ \mu = q\sqrt{T(e^{1/\sigma^2}-1)}",
@@ -139,7 +142,7 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 @wrong("for-fixed-size-lots",
        "Lots drawn without replacement have a limit of their own, which is larger.",
        says=r"\text{the same for lots of fixed size}",
-       oracle=lambda **at: limit_mu(**at, symmetric=True))
+       oracle=partial(limit_mu, symmetric=True))
 def poisson_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
 
@@ -149,9 +152,9 @@ def poisson_clt_mu(*, spread, noise_multiplier):
 
 @formula("G-K2b", "Central limit of Gaussians on lots of fixed size", "asymptotic",
          "Bu, Dong, Long & Su 2020, Corollary 4")
-@given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
-@oracle(lambda **at: limit_mu(**at, symmetric=True), tolerance=0.05, points=20)
-@printed("0.277954894", **_ONE_EPOCH)
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
+@oracle(partial(limit_mu, symmetric=True), tolerance=0.05, points=20)
+@printed("0.277954894", at=_ONE_EPOCH)
 @wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
        says=r"\text{the same for Poisson sampling}", oracle=limit_mu)
 def uniform_clt_mu(*, spread, noise_multiplier):
@@ -186,29 +189,22 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
     return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
 
 
-@formula("G-K4b", "Randomized response that may fail attains it", "identity",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.1")
-@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon >= 0", epsilon=Log(0.01, 10.0, also=(0.0,)),
-       delta=Log(1e-9, 0.5, also=(0.0,)), false_positive_rate=_RATE)
-@oracle(lambda epsilon, delta, false_positive_rate: most_powerful(*oracles.leaky_response(epsilon,
-        delta), false_positive_rate), unsafe="larger")
+@formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
+         "Wasserman & Zhou 2010, Theorem 2.4")
+@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
+       delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
+       false_positive_rate=Linear(0.0, 1.0))
+@oracle(most_powerful, unsafe="larger")
+@printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
+@wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
-    r"""f_{\varepsilon,\delta}(a)
-    = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
+    f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,
+    e^{-\varepsilon}(1-\delta-a)\}
+
+    Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
+    Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
     with np.errstate(over="ignore"):
         steep = 1 - delta - np.exp(epsilon) * a
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
-
-
-enter(approximate_dp_tradeoff,
-      formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
-              "Wasserman & Zhou 2010, Theorem 2.4", statement=r"(\varepsilon,\delta)\text{-DP} "
-              r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
-              r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
-      given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3),
-            q=Distribution(3), delta=Log(1e-6, 0.3),
-            epsilon=Derived(oracles.worst_event_epsilon_at), false_positive_rate=Linear(0.0, 1.0)),
-      oracle(most_powerful, unsafe="larger"),
-      printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
-      wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP))

@@ -37,7 +37,7 @@ class Case:
     slack: float
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={spelled(x)}" for name, x in self.parameters.items())
+        given = ", ".join(f"{name}={short_text(x)}" for name, x in self.parameters.items())
         low, high = f"{self.truth.low:.6g}", f"{self.truth.high:.6g}"
         truth = low if low == high else f"{low} to {high}"
         return f"{given}: {self.value:.6g} instead of {truth}"
@@ -89,7 +89,7 @@ def side_of(claim: Formula, case: Case) -> str:
     return "smaller" if case.value < case.truth.low else "larger"
 
 
-def drawn(
+def starting_points(
     formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
 ) -> list[Parameters]:
     """The parameters at which a search begins; by default as many as the formula asks for."""
@@ -149,8 +149,8 @@ def _agrees(computed: float, printed: str) -> bool:
     return abs(computed - value) <= max(unit, 4e-15 * abs(value))
 
 
-def spelled(value: Any) -> str:
+def short_text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         shown = value.astype(int) if value.dtype == bool else value
-        return f"({', '.join(map(spelled, shown))})"
+        return f"({', '.join(map(short_text, shown))})"
     return f"{value:.6g}" if isinstance(value, float | int | np.number) else str(value)

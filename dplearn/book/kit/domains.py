@@ -225,11 +225,15 @@ class Derived(Drawn):
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The function of a mapping that hands on those values which are named in the signature."""
+    """The function of a mapping that hands on the values which the signature names.
+
+    What `functools.partial` has fixed stays fixed.
+    """
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
         return lambda parameters: function(**parameters)
-    return lambda parameters: function(**{n: parameters[n] for n in named if n in parameters})
+    free = named.keys() - getattr(function, "keywords", {})
+    return lambda parameters: function(**{n: parameters[n] for n in free if n in parameters})
 
 
 def _normal(p: NDArray) -> NDArray:

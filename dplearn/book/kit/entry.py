@@ -4,7 +4,7 @@ r"""What an entry of the formula book is: a plain function under decorators that
 
     @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @oracle(oracles.gaussian_sigma)
+    @oracle(oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
     @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
@@ -14,16 +14,18 @@ r"""What an entry of the formula book is: a plain function under decorators that
 * `formula`: id, title, how value and truth are related, and where it stands in the literature.
 * `given`: the hypothesis, an expression whose clauses readers' calls must meet (or a function whose
   docstring says it), and the domain of each parameter, which may depend on those named before.
+  Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
 * `oracle`: the truth by another way, from the definition; it must not call the function, and
   `verify` watches it. It receives those parameters that it names.
-* `printed`: a value as printed, and the printed truth; all digits must agree.
+* `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
+  of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
   (`claim`, an expression or a function), or the same function where its hypothesis is dropped
   (`given`); what else it changes it says, the rest is the formula's.
 * The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
   parameters that the common list does not explain. What `help` shows is made from all of this.
 
-A theorem in two parts makes two entries, "G-A3" and "G-A3b". A function that lives elsewhere is
+A theorem in two parts makes two entries, "G-C1" and "G-C1b". A function that lives elsewhere is
 entered by `enter(function, formula(...), given(...), ...)` and stays the object it was.
 """
 
@@ -56,7 +58,7 @@ class Interval:
     high: float
 
 
-class Part:
+class Fact:
     """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
 
     def __call__(self, function: F) -> F:
@@ -65,7 +67,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Printed(Part):
+class Printed(Fact):
     """A value as printed, and the printed truth where there is one; "" where there is none."""
 
     value: str
@@ -74,7 +76,7 @@ class Printed(Part):
 
 
 @dataclass(frozen=True)
-class Typed(Part):
+class Typed(Fact):
     """The formula as a reader would type it about a quantity of some mechanisms."""
 
     quantity: str
@@ -83,7 +85,7 @@ class Typed(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Misprint(Part):
+class Misprint(Fact):
     """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
 
     name: str  # a short word, the last part of its id
@@ -91,8 +93,8 @@ class Misprint(Part):
     statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
     claim: str | Callable[..., Any] | None = None
     given: Hypothesis | None = None
-    # What differs from the formula's own; None takes a domain away.
-    domain: Mapping[str, Domain | None] = field(default_factory=dict)
+    domain: Mapping[str, Domain] = field(default_factory=dict)  # where it is not the formula's own
+    without: Sequence[str] = ()  # the formula's parameters that it does not have
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a source that a reader can check; "" where it was met in notes
@@ -102,7 +104,7 @@ class Misprint(Part):
 
 
 @dataclass(frozen=True)
-class _Fields(Part):
+class _Fields(Fact):
     """Fields of `Formula` by their names."""
 
     fields: Mapping[str, Any]
@@ -196,7 +198,11 @@ class Formula:
             **{name: value for name, value in changed.items() if value is not None},
             id=f"{self.id}/{misprint.name}",
             statement=self.statement_of(misprint),
-            domain={n: d for n, d in {**self.domain, **misprint.domain}.items() if d is not None},
+            domain={
+                name: domain
+                for name, domain in {**self.domain, **misprint.domain}.items()
+                if name not in misprint.without
+            },
             printed=misprint.printed,
             misprints=(),
         )
@@ -220,7 +226,7 @@ class Formula:
 
 
 _CHANGED = ("given", "kind", "oracle", "along")
-waiting: dict[Callable[..., Any], list[Part]] = {}
+waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
 
@@ -301,22 +307,29 @@ def enter(function: F, *decorators: Callable[[F], F]) -> F:
     return function
 
 
-# Options are of type Any where domains may be unpacked beside them.
+def given(
+    hypothesis: Hypothesis = "",
+    shared: Mapping[str, Domain] | None = None,
+    /,
+    *,
+    along: Mapping[str, Sequence[Any]] | None = None,
+    **domain: Domain,
+) -> Fact:
+    """The hypothesis and the domains of all parameters in the order in which they are drawn.
+
+    Those that are `shared` come first; one that is named again keeps its place.
+    """
+    return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def given(hypothesis: Hypothesis = "", /, *, along: Any = None, **domain: Any) -> Part:
-    """The hypothesis and the domain of every parameter, in the order in which they are drawn."""
-    return _Fields({"given": hypothesis, "along": along, "domain": domain})
-
-
-def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Part:
+def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
     """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
     return _Fields({"oracle": function, **options})
 
 
-def printed(value: str, truth: str = "", /, **parameters: Any) -> Printed:
-    """A value as printed, and the printed truth, at these parameters."""
-    return Printed(value, truth, parameters)
+def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
+    """A value as printed, and the printed truth, at a shared point and parameters of its own."""
+    return Printed(value, truth, {**(at or {}), **own})
 
 
 def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
@@ -325,13 +338,37 @@ def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
 
 
 def wrong(
-    name: str, note: str, /, *parts: Printed | Typed, says: Any = "", **changes: Any
+    name: str,
+    note: str,
+    /,
+    *parts: Printed | Typed,
+    says: str = "",
+    claim: str | Callable[..., Any] | None = None,
+    given: Hypothesis | None = None,
+    kind: Kind | None = None,
+    oracle: Callable[..., float | Interval] | None = None,
+    along: Mapping[str, Sequence[Any]] | None = None,
+    met: str = "",
+    without: str = "",
+    **domain: Domain,
 ) -> Misprint:
     """A wrong variant; `says` is its statement where none can be made from `claim` or `given`.
 
-    Changes are by the names of `Misprint`'s fields; all others are domains.
+    Its domains are the formula's but for those that are named; it has no parameters whose names,
+    divided by spaces, stand in `without`.
     """
-    own = {field: changes.pop(field) for field in ("claim", "met", *_CHANGED) if field in changes}
-    values = tuple(p for p in parts if isinstance(p, Printed))
-    forms = tuple(p for p in parts if isinstance(p, Typed))
-    return Misprint(name, note, says, domain=changes, printed=values, typed=forms, **own)
+    return Misprint(
+        name,
+        note,
+        statement=says,
+        claim=claim,
+        given=given,
+        domain=domain,
+        without=without.split(),
+        kind=kind,
+        oracle=oracle,
+        met=met,
+        printed=[part for part in parts if isinstance(part, Printed)],
+        typed=[part for part in parts if isinstance(part, Typed)],
+        along=along,
+    )

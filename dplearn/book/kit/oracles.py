@@ -215,13 +215,13 @@ def sign_changes(f: Density, low: float, high: float) -> NDArray:
 # Gaussians
 
 
-def gaussian_renyi(shift: float, std: float, order: float = 2.0) -> float:
+def normal_renyi(shift: float, std: float, order: float = 2.0) -> float:
     """Rényi divergence of N(shift, std^2) from N(0, std^2) by its definition."""
     far = 60 * std + max(10.0, 5 * order * shift)
     return density_renyi(log_normal(shift, std), log_normal(0.0, std), order, -far, far)
 
 
-def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
+def normal_log_delta(*, epsilon: float, mu: float) -> float:
     """log of delta(epsilon) of two unit Gaussians at distance mu, as an integral over the loss.
 
     The loss is N(mu^2/2, mu^2); with x = (epsilon - mu^2/2) / mu and s standard deviations above
@@ -237,22 +237,22 @@ def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
     return gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
-def gaussian_epsilon(*, delta: float, mu: float) -> float:
+def normal_epsilon(*, delta: float, mu: float) -> float:
     """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
     log_delta, high = math.log(delta), mu * (mu + 1)
-    enough = lambda epsilon: gaussian_log_delta(epsilon=epsilon, mu=mu) <= log_delta
+    enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
     while not enough(high):
         high *= 2
     return smallest(enough, low=0.0, high=high)
 
 
-def gaussian_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
+def normal_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
     """Delta of N(mu, 1) against N(0, 1), of `steps` draws together."""
-    return math.exp(gaussian_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
+    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
 
 
-def gaussian_sigma(*, epsilon: float, delta: float) -> float:
+def normal_sigma(*, epsilon: float, delta: float) -> float:
     """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP."""
     log_delta = math.log(delta)
-    enough = lambda x: gaussian_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
+    enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

@@ -10,7 +10,14 @@ from typing import Any
 
 from numpy.random import Generator
 
-from dplearn.book.kit.checks import Case, compare, drawn, random_numbers, side_of, spelled
+from dplearn.book.kit.checks import (
+    Case,
+    compare,
+    random_numbers,
+    short_text,
+    side_of,
+    starting_points,
+)
 from dplearn.book.kit.domains import Derived, Drawn, Linear, Parameters
 from dplearn.book.kit.entry import Formula
 
@@ -28,7 +35,7 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
     ends: list[Case] = []
     for k in range(searches):
         size, rng = -(-points // (4 if k else 1)), random_numbers(claim, seed, k)
-        chosen = drawn(claim, points=size, seed=seed, search=k)
+        chosen = starting_points(claim, points=size, seed=seed, search=k)
         if k:
             chosen[size // 2 :] = [_at_edge(claim, x, rng) or x for x in chosen[size // 2 :]]
         design = [compare(claim, parameters) for parameters in chosen]
@@ -111,7 +118,7 @@ def _same(moved: Parameters, parameters: Parameters) -> bool:
     return all(value is parameters[name] for name, value in moved.items())
 
 
-def simplest(claim: Formula, failing: list[Case]) -> Case:
+def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     """The case that takes the fewest characters among rounded ones; the worst comes first."""
     worst = failing[0]
     # Clearly wrong: by one percent, or by half the largest error where none is as large.
@@ -145,11 +152,7 @@ def simplest(claim: Formula, failing: list[Case]) -> Case:
 
 
 def _length(parameters: Parameters) -> float:
-    return sum(len(spelled(x)) + _oddness(x) for x in parameters.values())
-
-
-def _oddness(value: Any) -> float:
-    """Of numbers that print equally short the one near 1 is the simplest."""
-    if not isinstance(value, float | int) or not 0 < value < math.inf:
-        return 0.0
-    return 0.01 * abs(math.log10(value))
+    """Characters; of numbers that print equally short the one near 1 is the simplest."""
+    numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
+    oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
+    return sum(len(short_text(x)) for x in parameters.values()) + oddness

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, Literal
 
-from dplearn.book.kit.checks import Case, drawn, require_independence, side_of, wrong_example
+from dplearn.book.kit.checks import (
+    Case,
+    require_independence,
+    side_of,
+    starting_points,
+    wrong_example,
+)
 from dplearn.book.kit.entry import Formula, Misprint
-from dplearn.book.kit.search import SEARCHES, rank, search, simplest
+from dplearn.book.kit.search import SEARCHES, plainest_case, rank, search
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +125,7 @@ def refute(
     try:
         cases, worst, wrong = _evidence(claim, seed, points, searches)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
-        shortest = simplest(claim, sorted(failing, key=rank(claim))) if failing else None
+        shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
     except Exception as error:  # As in verify.
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     else:
@@ -140,6 +146,6 @@ def _evidence(
     claim: Formula, seed: int, points: int | None, searches: int
 ) -> tuple[list[Case], Case, str]:
     """Cases of all designs, the worst case, and what does not come out as printed."""
-    require_independence(claim, drawn(claim, points=3, seed=seed))
+    require_independence(claim, starting_points(claim, points=3, seed=seed))
     found = search(claim, seed=seed, points=points or claim.points, searches=searches)
     return (*found, wrong_example(claim))

@@ -74,14 +74,14 @@ class Claim(NamedTuple):
     relation: str = ""
 
 
-def split(text: str) -> Claim:
+def claim_of(text: str) -> Claim:
     """The right side of a claim as typed, with the quantity and the relation of its left side.
 
     Examples
     --------
-    >>> split("σ ≥ √(2 ln(1.25/δ))/ε")
+    >>> claim_of("σ ≥ √(2 ln(1.25/δ))/ε")
     Claim(formula='√(2 ln(1.25/δ))/ε', quantity='sigma', relation='upper')
-    >>> split("2ε").quantity
+    >>> claim_of("2ε").quantity
     ''
     """
     start, quantity, relation = _side(text)
@@ -106,12 +106,12 @@ def _side(text: str) -> tuple[int, str, str]:
     return match.end(), quantity, relation
 
 
-def read(text: str, names: Collection[str] = ()) -> Expression:
+def right_side(text: str, names: Collection[str] = ()) -> Expression:
     """The right side of a claim, or the whole of what is none, by `parse`.
 
     Examples
     --------
-    >>> read("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
+    >>> right_side("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
     '√(2 ln 1.25/δ)/ε'
     """
     return parse(text, names, start=_side(text)[0])
@@ -199,11 +199,11 @@ class _Parser:
         self.start, self.next = match.start(self.kind), match.end()
         self.token = _SAME.get(self.raw, self.raw)
         if self.kind == "name":
-            self._name()
+            self.spell()
         elif self.kind == "raised":
             self.token = self.raw.translate(_DIGITS)
 
-    def _name(self) -> None:
+    def spell(self) -> None:
         """Spell a name in one way; letters that run together are several names."""
         bare = re.sub(r"\\(?:mathrm|operatorname|text)\{(\w+)\}", r"\1", self.raw.rstrip("'′"))
         bare = re.sub(r"_\{(\d+)\}", r"_\1", bare.translate(_DIGITS).removeprefix("\\"))
@@ -212,13 +212,13 @@ class _Parser:
         name = _SAME.get(word, word) + below
         if name in BINARY | COMPARE:
             self.kind = "symbol"
-        elif not self._is_known(name) and name == self.raw and all(map(self._is_known, name)):
+        elif not self.is_known(name) and name == self.raw and all(map(self.is_known, name)):
             name, self.next = name[0], self.start + 1
         self.token = name
         if self.kind == "name":
             (self.primed if self.raw[-1] in "'′" else self.plain).add(name)
 
-    def _is_known(self, name: str) -> bool:
+    def is_known(self, name: str) -> bool:
         return name in self.known or name in FUNCTIONS or name in CONSTANTS
 
     def expression(self, least: float, depth: int) -> None:
@@ -238,7 +238,7 @@ class _Parser:
                 self.advance()
                 self.expression(tight if symbol == "**" else tight + 1, depth + 1)
                 self.program.append(Step(symbol, 2))
-            elif not tight and self._begins_a_factor() and least <= _JUXTAPOSED:
+            elif not tight and self.at_a_factor() and least <= _JUXTAPOSED:
                 self.expression(_JUXTAPOSED + 0.1, depth + 1)
                 self.program.append(Step("*", 2))
             else:
@@ -283,7 +283,7 @@ class _Parser:
         else:
             self.fail("a number, a name or (")
 
-    def _begins_a_factor(self) -> bool:
+    def at_a_factor(self) -> bool:
         """Whether a factor may stand here without a sign; two numbers may not."""
         bracket = self.kind == "symbol" and self.token == "("
         return bracket or (self.kind == "name" and self.token not in TIGHT)
@@ -300,7 +300,7 @@ class _Parser:
                 self.close("an operator or }")
             self.program.append(Step("/", 2))
         elif name in FUNCTIONS:
-            self._call(name, depth)
+            self.call(name, depth)
         else:
             self.advance()
             single = len(name) == 1 or name in self.known or name in GREEK.values()
@@ -311,12 +311,12 @@ class _Parser:
                 raise ValueError(f"Expected a function or the name of a parameter {where}.")
             self.program.append(Step(CONSTANTS.get(name, name)))
 
-    def _call(self, name: str, depth: int) -> None:
+    def call(self, name: str, depth: int) -> None:
         """``ln(x)`` as it is, ``ln 1/x`` and ``ln 2x`` as if bracketed, ``√x`` of one factor."""
         is_root, ahead = self.raw == "√", _TOKEN.match(self.text, self.next)
         self.advance()
         if ahead and (ahead["symbol"] or "") in ("(", "{"):
-            self._arguments(name, depth)
+            self.arguments(name, depth)
             return
         if self.kind in ("symbol", "end", "raised") or name in ("min", "max", "binom"):
             self.fail(f"( after {name}")
@@ -330,7 +330,7 @@ class _Parser:
                 self.program.append(Step("/", 2))
         self.program.append(Step(name, 1))
 
-    def _arguments(self, name: str, depth: int) -> None:
+    def arguments(self, name: str, depth: int) -> None:
         """As many as the function takes, in brackets."""
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)

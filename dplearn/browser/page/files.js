@@ -31,7 +31,7 @@ export function python(run) {
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
     return `from dplearn import MECHANISMS
-from dplearn.run import sampled
+from dplearn.mechanisms.drawing import sampled
 
 noise = MECHANISMS["${run.mechanism}"](${run.sigma})
 step = sampled(noise, sampling="${drawn}", sample_rate=${rate})

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.contour.line import Bound, Line
+from dplearn.engine.contour.line import Bound, Cut, Line
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
 # Those on either side of it add up to 1 within 1e-25; further ones add less than 1e-17 of all.
-_WIDTH = 0.25
+_WIDTH = 0.2
 _STEP = 0.5
 _CENTRES = _STEP * (np.arange(18) + 0.5)
 _CELLS = 400
@@ -130,18 +130,19 @@ class Split(Line):
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         return np.log(steps) + (steps - 1) * self.log_m + log_b + 1e-9
 
-    def cutoffs(
-        self, steps: NDArray, need: NDArray, farthest: float = math.inf
-    ) -> tuple[Bound, NDArray]:
+    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cut:
         bound, need = Loud.of(self, 1e-4), need + np.log(steps)
-        cuts, t = np.full(steps.shape, np.inf), _FURTHER[100 * farthest > _FURTHER]
-        gain = lambda t: self.log_m - bound.log_at(t) + np.log(math.pi * t)
-        if np.any(enough := gain(t) >= np.max(need)):
-            end = max(int(np.argmax(enough)), 1)
+        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
+        t = _FURTHER[100 * farthest > _FURTHER]
+        far = self.log_m - bound.log_at(t) + np.log(math.pi * t) >= np.max(need)
+        if np.any(far):
+            end = max(int(np.argmax(far)), 1)
             t = np.geomspace(t[end - 1], t[end], 9)
-            enough = gain(t) >= need[:, None]
-            cuts = np.where(enough.any(axis=1), t[np.argmax(enough, axis=1)], cuts)
-        return bound, cuts
+            log_b = bound.log_at(t)
+            enough = self.log_m - log_b + np.log(math.pi * t) >= need[:, None]
+            first = np.argmax(enough, axis=1)
+            cuts, at_cuts = np.where(enough.any(axis=1), t[first], cuts), log_b[first]
+        return bound, cuts, at_cuts
 
 
 class Loud(Bound):

@@ -75,25 +75,24 @@ class Line:
             self.log_m - self.top - self.norm
         )
 
-    def cutoffs(
-        self, steps: NDArray, need: NDArray, farthest: float = math.inf
-    ) -> tuple[Bound, NDArray]:
-        """B and a t per row with T log(M / B(t)) + log(pi t) >= need; inf if none is near."""
+    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cut:
+        """B; per row a t with T log(M / B(t)) + log(pi t) >= need or else inf, and log B(t)."""
         # Were the loss normal: t^2 times its variance = 2 need / T.
         hit = self.mean_hit()
         slope = max(hit / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
         # The angle that suits t is then t times the mean hit / sigma^2.
         bound = Bound.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
-        cuts = np.full(steps.shape, np.inf)
+        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
-            gain = steps[:, None] * (self.log_m - bound.log_at(t)) + np.log(math.pi * t)
-            enough = gain >= need[:, None]
+            log_b = bound.log_at(t)
+            enough = steps[:, None] * (self.log_m - log_b) + np.log(math.pi * t) >= need[:, None]
             now = np.isinf(cuts) & enough.any(axis=1)
-            cuts[now] = t[np.argmax(enough[now], axis=1)]
+            first = np.argmax(enough[now], axis=1)
+            cuts[now], at_cuts[now] = t[first], log_b[first]
             if np.all(np.isfinite(cuts)) or t[-1] > farthest:
                 break
-        return bound, cuts
+        return bound, cuts, at_cuts
 
     def ratios(self, h: float, count: int) -> list[NDArray]:
         """M(lambda + ikh) / M(lambda) for k = 0..count - 1, and M_a of runs that are left out."""
@@ -156,3 +155,7 @@ class Bound:
                 cost = cost + 0.5 * pair.loss_of_cosine(top, line.tilt)
             errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / line.step, L))
         return line.log_m + np.minimum(*errors) + 2.0
+
+
+# B; per row the t from which on nothing is added, and log B there.
+Cut = tuple[Bound, NDArray, NDArray]

@@ -56,11 +56,9 @@ class SampledGaussian:
         """B / f at real x: the chance that the record was in the sample."""
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
-    def loss_of_cosine(self, phi: ArrayLike, tilt: float) -> NDArray:
+    def loss_of_cosine(self, phi: NDArray | float, tilt: float) -> NDArray | float:
         """log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis."""
-        if self.sign > 0:
-            return np.zeros_like(np.asarray(phi, dtype=float))
-        return -tilt * np.log(np.cos(0.5 * np.asarray(phi)))
+        return 0.0 if self.sign > 0 else -tilt * np.log(np.cos(0.5 * phi))
 
     def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float) -> NDArray:
         """Bound on the rounding of a sum over nodes, in ulps, from the sizes of its terms.

@@ -58,7 +58,7 @@ def sums(
             continue
         left = steps[group] * line.log_m - tilt * epsilon[group] + at_zero[group]
         most_nodes, h = min(most, _MOST_WORK // line.x.size), 2 * math.pi / period
-        bound, cutoffs = line.cutoffs(steps[group], left, most_nodes * h)
+        bound, cutoffs, log_b = line.cutoffs(steps[group], left, most_nodes * h)
         counts = cutoffs / h + 1
         if effort == TRIES[0]:
             counts = np.minimum(counts, most)
@@ -70,7 +70,7 @@ def sums(
             # Rows of one length share their powers.
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
-            cut = bound, cutoffs[part]
+            cut = bound, cutoffs[part], log_b[part]
             left_out = None if size is None else (least[part], size[part])
             yield group[part], Trapezoid(nodes, count, lengths, log_tau, cut, left_out)
 

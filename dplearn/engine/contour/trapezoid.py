@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.line import Bound, Line
+from dplearn.engine.contour.line import Cut, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 from dplearn.ground.work import spend
@@ -60,7 +60,7 @@ class Trapezoid:
         count: int,
         steps: NDArray,
         log_tau: float,
-        cut: tuple[Bound, NDArray],
+        cut: Cut,
         left_out: tuple[NDArray, NDArray] | None = None,
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
@@ -83,9 +83,10 @@ class Trapezoid:
         grown = np.multiply(steps[:, None] - 1, nodes.log_grown[:count], out=size)
         self.growth = steps * (np.exp(grown, out=grown) @ nodes.charge[:count])
         # What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
-        bound, cutoffs = cut
-        at, which = np.unique(np.minimum(cutoffs, last), return_inverse=True)
-        self.log_cut = line.log_tail(steps, bound.log_at(at)[which]) - math.log(math.pi * last)
+        bound, cutoffs, log_b = cut
+        if np.any(short := cutoffs > last):
+            log_b = np.where(short, bound.log_at(np.array([last])), log_b)
+        self.log_cut = line.log_tail(steps, log_b) - math.log(math.pi * last)
         # The least epsilon, and from it on the log of what leaving out quiet runs costs delta.
         self.left_out = left_out
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.

@@ -16,8 +16,8 @@ from dplearn.federated.aggregation.messages import (
     MessageError,
     RoundAborted,
     Session,
+    entries_by_client,
     rows,
-    table,
 )
 from dplearn.ground import validate
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Client:
-    """A client's six answers, each given once, in order; see the stages of the protocol.
+    """A client of one round, which gives six answers, each once and in order.
 
     Keys are fresh, so a round needs a `Client` of its own: who left takes part in the next.
     MessageError is raised for a message that is not what is due, and leaves the client as it was;
@@ -44,7 +44,7 @@ class Client:
             self._secrets = {which: keys.fresh() for which in range(3)}
 
     def kept(self) -> bytes:
-        """What a `Client` in another process needs to go on: as secret as the vector.
+        """State from which a `Client` in another process goes on: as secret as the vector.
 
         Who resumes an older state can be asked again, and then give both kinds of share away.
         """
@@ -53,13 +53,13 @@ class Client:
         return json.dumps([self._stage, self._stayed, *written]).encode()
 
     def advertise(self) -> bytes:
-        """Three public keys."""
+        """Message with the client's three public keys."""
         return self._sent("advertise", b"".join(map(keys.public, self._secrets.values())))
 
     def share(self, message: bytes) -> bytes:
-        """Shares of both masks' keys, a sealed pair for each neighbour whose keys are given."""
+        """Message with shares of both masks' keys, a sealed pair for each neighbour."""
         content = self._due("share", message)
-        roster = table(content, 3 * keys.KEY)
+        roster = entries_by_client(content, 3 * keys.KEY)
         around, all_keys = self._session.around, list(roster.values())
         if self._number in roster or len(set(all_keys)) < len(all_keys):
             raise MessageError("Expected keys of different neighbours, got one twice or one's own.")
@@ -88,8 +88,8 @@ class Client:
         return self._sent("share", b"".join(proof for _, _, proof in both) + rows(deals))
 
     def check(self, message: bytes) -> bytes:
-        """Those neighbours whose shares are as they proved; the others are logged."""
-        deals = table(self._due("check", message), 2 * self._session.line + BOX)
+        """Message that names the neighbours whose shares are as they proved; others are logged."""
+        deals = entries_by_client(self._due("check", message), 2 * self._session.line + BOX)
         if not set(deals) <= set(self._channels):
             raise MessageError("Expected shares of neighbours, got some of others.")
         held = {
@@ -111,9 +111,9 @@ class Client:
         return plain if all(keys.fits(part, self._number, line) for part, line in halves) else None
 
     def mask(self, message: bytes, vector: ArrayLike) -> bytes:
-        """The vector under all masks; whole numbers in [0, 2^bits), shape (size,)."""
+        """Message with the vector, whole numbers in [0, 2^bits), shape (size,), under all masks."""
         session, own = self._session, self._vector(vector)
-        mates = table(self._due("mask", message), 0)
+        mates = entries_by_client(self._due("mask", message), 0)
         if not set(mates) <= set(self._pairs):
             raise MessageError("Expected neighbours, got others.")
         self._require(len(mates), "are left")
@@ -125,8 +125,8 @@ class Client:
         return self._sent("mask", masked.tobytes())
 
     def agree(self, message: bytes) -> bytes:
-        """For each neighbour in it, a tag on the one list of survivors that this client takes."""
-        stayed = table(self._due("agree", message), 0)
+        """Message with a tag for each neighbour on the one list of survivors that it takes."""
+        stayed = entries_by_client(self._due("agree", message), 0)
         around = set(stayed) & set(self._channels)
         if self._number not in stayed or not around <= set(self._pairs):
             raise MessageError(
@@ -141,11 +141,11 @@ class Client:
         return self._sent("agree", rows({one: self._tag(self._number, one) for one in around}))
 
     def unmask(self, message: bytes) -> bytes:
-        """Shares, if enough neighbours that stayed took the same list: for each neighbour one.
+        """Message with one share for each neighbour, if enough that stayed took the same list.
 
         It is of the own mask of who stayed, and of the masks with neighbours of who left.
         """
-        tags = table(self._due("unmask", message), TAG)
+        tags = entries_by_client(self._due("unmask", message), TAG)
         self._require(len(self._agreeing(tags)), "agree on who stayed")
         half = {False: slice(None, keys.PART), True: slice(keys.PART, None)}
         mates = set(self._pairs) & set(self._held)
@@ -209,17 +209,17 @@ class Client:
 
 
 def three(entry: bytes) -> tuple[bytes, bytes, bytes]:
-    """Public keys of the channel, of masks with neighbours, and of the own mask."""
+    """The three public keys in an entry: of the channel, of masks with neighbours, of the own."""
     return entry[: keys.KEY], entry[keys.KEY : 2 * keys.KEY], entry[2 * keys.KEY :]
 
 
 def own_mask(session: Session, secret: bytes) -> NDArray[np.unsignedinteger]:
-    """The mask that nobody shares."""
+    """A client's own mask, which it shares with nobody, shape (size,)."""
     return keys.stream(keys.derived(secret, b"own", session.name), session.size, session.bits)
 
 
 def pair_mask(session: Session, secret: bytes, own: int, other: int) -> NDArray[np.unsignedinteger]:
-    """The mask that `own` adds for `other`, whose mask for `own` is its negative."""
+    """Mask that `own` adds for its neighbour `other`, who adds the negative, shape (size,)."""
     ends = (end.to_bytes(4, "big") for end in sorted((own, other)))
     seed = keys.derived(secret, b"pair", session.name, *ends)
     mask = keys.stream(seed, session.size, session.bits)

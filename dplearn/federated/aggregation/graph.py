@@ -13,7 +13,7 @@ from dplearn.ground.logspace import log_comb
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Number of neighbours of a client, of them who together open a secret of it, and who may lie.
+    """Numbers: neighbours of a client, those who together open its secret, those who may lie.
 
     No two groups of a client's neighbours, each with `threshold` tags and both with those of the
     same `corrupt`, acknowledge different lists of survivors: they would need two honest halves.
@@ -43,15 +43,15 @@ def neighbourhood(
     security_bits: int = 40,
     failure_bits: int = 20,
 ) -> Neighbourhood:
-    r"""The fewest neighbours that are safe, and the threshold that goes with them.
+    r"""Neighbourhood with the fewest neighbours that are safe.
 
-    Shares of `clients` lie along with the server, and shares of them leave, both in [0, 1) and
-    chosen before the random graph is. Except with chances :math:`2^{-s}` for secrecy and
-    :math:`2^{-f}` for success, summed over all clients: nobody has more than `corrupt` neighbours
-    that lie, so that a threshold above half of k + `corrupt` is safe, those who neither lie nor are
-    gone stay connected (on a circle, where one knows the k/2 next on each side, no k/2 in a row are
-    missing), and everybody keeps `threshold` neighbours. Where no such k < n - 1 is enough,
-    everybody is everybody's neighbour and nothing is left to chance.
+    Its threshold goes with them. Shares of `clients` lie along with the server, and shares of them
+    leave, both in [0, 1) and chosen before the random graph is. Except with chances :math:`2^{-s}`
+    for secrecy and :math:`2^{-f}` for success, summed over all clients: nobody has more than
+    `corrupt` neighbours that lie, so that a threshold above half of k + `corrupt` is safe, those
+    who neither lie nor are gone stay connected (on a circle, where one knows the k/2 next on each
+    side, no k/2 in a row are missing), and everybody keeps `threshold` neighbours. Where no such k
+    < n - 1 is enough, everybody is everybody's neighbour and nothing is left to chance.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _log_law(others: int, marked: int, drawn: int) -> np.ndarray:
     return log_comb(marked, j) + log_comb(others - marked, drawn - j) - log_comb(others, drawn)
 
 
-def drawn(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
+def random_graph(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
     """Neighbours of each client: the next half on both sides of a circle in random order."""
     order, count = list(clients), len(clients)
     secrets.SystemRandom().shuffle(order)

@@ -30,7 +30,7 @@ PART = 2 * NUMBER
 
 
 def fresh() -> bytes:
-    """A random key."""
+    """A random secret key, 32 bytes."""
     return _packed(1 + secrets.randbelow(_ORDER - 1))
 
 
@@ -39,13 +39,13 @@ def _private(secret: bytes) -> ec.EllipticCurvePrivateKey:
 
 
 def public(secret: bytes) -> bytes:
-    """The public half of a key."""
+    """The public half of a secret key, 33 bytes."""
     half = _private(secret).public_key()
     return half.public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
 
 
-def point(key: bytes) -> ec.EllipticCurvePublicKey:
-    """A public key; ValueError if it is none."""
+def public_key(key: bytes) -> ec.EllipticCurvePublicKey:
+    """The point of the curve that bytes encode; ValueError if they encode none."""
     return ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
 
 
@@ -57,7 +57,7 @@ def derived(secret: bytes, *context: bytes) -> bytes:
 
 def agreed(secret: bytes, other: bytes) -> bytes:
     """The secret that two clients have in common; ValueError if the other's key is none."""
-    return _private(secret).exchange(ec.ECDH(), point(other))
+    return _private(secret).exchange(ec.ECDH(), public_key(other))
 
 
 def stream(seed: bytes, size: int, bits: int) -> NDArray[np.unsignedinteger]:
@@ -74,12 +74,12 @@ def ring(bits: int) -> np.dtype:
 
 
 def sealed(key: bytes, plain: bytes, about: bytes) -> bytes:
-    """What only who has the key can read, and nobody else make; a key must not serve twice."""
+    """Box of a plain text, to be read and made with the key alone; a key must not serve twice."""
     return ChaCha20Poly1305(key).encrypt(bytes(12), plain, about)
 
 
 def opened(key: bytes, box: bytes, about: bytes) -> bytes | None:
-    """What was sealed; None for a box that was not sealed for this."""
+    """Plain text in a box; None if it was not sealed with this key for this session."""
     try:
         return ChaCha20Poly1305(key).decrypt(bytes(12), box, about)
     except InvalidTag:
@@ -89,7 +89,7 @@ def opened(key: bytes, box: bytes, about: bytes) -> bytes | None:
 def dealt(
     secret: bytes, holders: Iterable[int], threshold: int, about: bytes
 ) -> tuple[dict[int, bytes], dict[int, bytes], bytes]:
-    r"""A part of a key for each holder, a seal of each part, and a proof that they fit together.
+    r"""Parts of a key and their seals, one for each holder, and a proof that they fit together.
 
     `threshold` shares give the key, fewer tell nothing (Shamir 1979): they are values of a random
     polynomial f with the key at 0; holders are numbered from 0. A blind is a value of another one,
@@ -112,13 +112,13 @@ def dealt(
 
 
 def challenge(about: bytes, key: bytes, head: bytes, seals: Mapping[int, bytes]) -> bytes:
-    """What a dealer must answer, who cannot choose it."""
+    """Number that a dealer's proof must answer: a hash of all it sent, so it cannot choose it."""
     rows = (holder.to_bytes(4, "big") + seal for holder, seal in sorted(seals.items()))
     return _packed(int.from_bytes(derived(b"".join(rows), b"deal", about, key, head), "big"))
 
 
 def proves(key: bytes, head: bytes, question: bytes, answer: bytes) -> bool:
-    r"""Whether the answer at 0 is of somebody who deals the secret of this public key.
+    r"""True where a dealer's answer proves that it deals the secret of this public key.
 
     :math:`zG - cP = \pm B` is how ECDSA verifies the signature (r, -r/c) of the number -rz/c, where
     r is the x of B: no arithmetic of points of our own.
@@ -128,14 +128,14 @@ def proves(key: bytes, head: bytes, question: bytes, answer: bytes) -> bool:
     s = -r * pow(c, -1, _ORDER) % _ORDER
     try:
         signature = encode_dss_signature(r, s)
-        point(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
+        public_key(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
 def fits(part: bytes, holder: int, line: bytes) -> bool:
-    """Whether a part is the one under its seal, and on the polynomial that was proved.
+    """True where a part is the one under its seal, and on the polynomial that was proved.
 
     A line has what the dealer was asked, what it answered, and the seal.
     """
@@ -153,7 +153,7 @@ def seal(part: bytes) -> bytes:
 
 
 def joined(parts: Mapping[int, bytes]) -> bytes:
-    """The key of which these hold shares, by interpolation at 0."""
+    """The secret key whose parts these are, by holder: interpolation at 0."""
     total = 0
     for holder, part in parts.items():
         above = below = 1

@@ -22,16 +22,16 @@ TAG = 32
 
 
 class MessageError(ValueError):
-    """A message that is not what is due; who got it is as before, and may get the right one."""
+    """Error: a message is not the one due; who got it is as before, and may get the right one."""
 
 
 class RoundAborted(RuntimeError):
-    """A round that can have no sum; nothing of it may be used, and the next needs fresh keys."""
+    """Error: a round can have no sum; nothing of it may be used, and the next needs new keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What all know of a round, and no server may change: clients agree to no smaller sum."""
+    """Public facts of a round, which no server may change: clients agree to no smaller sum."""
 
     size: int  # numbers in a vector
     around: Neighbourhood
@@ -49,16 +49,16 @@ class Session:
 
     @property
     def proof(self) -> int:
-        """Bytes of a dealer's proof for one key: a point and a polynomial."""
+        """Number of bytes of a dealer's proof for one key: a point and a polynomial."""
         return KEY + self.around.threshold * NUMBER
 
     @property
     def line(self) -> int:
-        """Bytes of what a holder checks a part with: a question, the polynomial, a seal."""
+        """Number of bytes that a holder checks a part with: a question, the polynomial, a seal."""
         return NUMBER + self.around.threshold * NUMBER + SEAL
 
     def written(self, stage: str, sender: int, content: bytes) -> bytes:
-        """A message."""
+        """Bytes of a message: a head with stage and sender, then its content."""
         head = _HEAD.pack(_MARK, STAGES.index(stage), self.name, sender, len(content))
         return head + content
 
@@ -78,7 +78,7 @@ class Session:
         return message[_HEAD.size :]
 
     def vector(self, content: bytes) -> NDArray[np.unsignedinteger]:
-        """The masked vector in a message."""
+        """The masked vector in the content of a message; MessageError if it is none."""
         words = ring(self.bits)
         if len(content) != self.size * words.itemsize:
             raise MessageError(f"Expected {self.size} numbers, got {len(content)} bytes.")
@@ -89,11 +89,11 @@ class Session:
 
 
 def rows(entries: Mapping[int, bytes]) -> bytes:
-    """Entries of one length, each after the number of its client."""
+    """Bytes of entries of one length, each after the number of its client."""
     return b"".join(number.to_bytes(4, "big") + entry for number, entry in sorted(entries.items()))
 
 
-def table(content: bytes, length: int) -> dict[int, bytes]:
+def entries_by_client(content: bytes, length: int) -> dict[int, bytes]:
     """Entries of this length by client; MessageError unless there is one for each, in order."""
     entry = struct.Struct(f">I{length}s")
     entries = dict(entry.iter_unpack(content[: len(content) // entry.size * entry.size]))

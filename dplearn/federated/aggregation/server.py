@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.federated.aggregation import keys
 from dplearn.federated.aggregation.client import own_mask, pair_mask, three
-from dplearn.federated.aggregation.graph import drawn
+from dplearn.federated.aggregation.graph import random_graph
 from dplearn.federated.aggregation.messages import (
     BOX,
     SERVER,
@@ -18,8 +18,8 @@ from dplearn.federated.aggregation.messages import (
     MessageError,
     RoundAborted,
     Session,
+    entries_by_client,
     rows,
-    table,
 )
 from dplearn.ground import validate
 
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Server:
-    """Collects what clients send in a stage, then advances to the next; at the end is `total`.
+    """A server that collects messages stage by stage; at the end `total` is the sum.
 
     Who sends nothing before the server advances has left. MessageError is raised for a message
     that is not what is due of that client, who may still send the right one; RoundAborted
@@ -51,7 +51,7 @@ class Server:
         return (*STAGES, "end")[self._stage]
 
     def receive(self, sender: int, message: bytes) -> None:
-        """Take a message in that came over the channel of this client."""
+        """Take in a message that came over the channel of the client `sender`."""
         stage = self.stage
         if stage == "end":
             raise MessageError("Expected no message after the end of a round, got one.")
@@ -77,7 +77,7 @@ class Server:
         if len(content) != 3 * keys.KEY:
             raise MessageError(f"Expected three keys, got {len(content)} bytes.")
         try:
-            _ = [keys.point(key) for key in three(content)]
+            _ = [keys.public_key(key) for key in three(content)]
         except ValueError:
             raise MessageError(f"Expected keys of {sender}, got one that is none.") from None
         if content in self._got["advertise"].values():
@@ -99,7 +99,7 @@ class Server:
         return {one: lines[one] + box[2 * keys.SEAL :] for one, box in boxes.items()}
 
     def _read_praise(self, sender: int, content: bytes) -> set[int]:
-        good = set(table(content, 0))
+        good = set(entries_by_client(content, 0))
         if not good <= set(self._graph[sender]):
             raise MessageError(f"Expected neighbours of {sender}, got others.")
         for other in set(self._graph[sender]) - good:
@@ -119,18 +119,18 @@ class Server:
     def _entries(
         self, sender: int, content: bytes, length: int, due: Iterable[int]
     ) -> dict[int, bytes]:
-        entries = table(content, length)
+        entries = entries_by_client(content, length)
         if set(entries) != set(due):
             raise MessageError(f"Expected entries for {sorted(due)}, got others of {sender}.")
         return entries
 
     def advance(self) -> dict[int, bytes]:
-        """End the stage; what to send to each client, or nothing at the end."""
+        """Messages to each client that begin the next stage; none at the end."""
         if self.stage == "end":
             raise MessageError("Expected a round that goes on, got one that is over.")
         stage, left = self.stage, sorted(self._got[self.stage])
         if stage == "advertise":
-            self._graph = drawn(left, self._session.around.neighbours)
+            self._graph = random_graph(left, self._session.around.neighbours)
         elif stage in ("share", "check"):
             left = [one for one in left if stage == "share" or not self._cheats(one)]
             here = set(left)
@@ -151,7 +151,7 @@ class Server:
         return {one: written(entries) for one, entries in told.items()}
 
     def told(self, one: int) -> dict[int, bytes]:
-        """What a client is told of others at the start of a stage."""
+        """Entries by other client that client `one` is told at the start of a stage."""
         around = self._graph[one]
         match self.stage:
             case "share":
@@ -175,7 +175,7 @@ class Server:
 
     @property
     def survivors(self) -> tuple[int, ...]:
-        """Clients whose vectors are in the sum."""
+        """Numbers of the clients whose vectors are in the sum."""
         return tuple(sorted(self._got["mask"]))
 
     def total(self) -> NDArray[np.unsignedinteger]:
@@ -212,7 +212,7 @@ class Server:
 
 
 def stages(server: Server, opening: Callable[[], None]) -> Iterator[dict[int, bytes]]:
-    """What to send in each stage of a round, by client; at the first, to all: nothing.
+    """Messages to send, by client, stage by stage; none at the first.
 
     Whoever iterates gives the answers to `server.receive` before the next. `opening` is called
     before anything that opens the sum is sent.

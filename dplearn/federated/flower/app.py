@@ -28,17 +28,20 @@ def update(context: Any) -> np.ndarray:
 
 
 def session_of(config: dict, name: bytes) -> Session:
-    """What both ends know of a round."""
-    shares = {"corrupt": config["corrupt"], "dropouts": config["dropouts"]}
-    around, fewest = neighbourhood(config["clients"], **shares), config["fewest"]
+    """The session of a round, which both ends make from the app's settings."""
+    clients, corrupt, dropouts = config["clients"], config["corrupt"], config["dropouts"]
     return Session(
-        size=config["size"], bits=config["bits"], around=around, fewest=fewest, name=name
+        size=config["size"],
+        bits=config["bits"],
+        around=neighbourhood(clients, corrupt=corrupt, dropouts=dropouts),
+        fewest=config["fewest"],
+        name=name,
     )
 
 
 @client.query()
-def answer(message: Any, context: Any) -> Message:
-    """The answer to what a server says in one stage."""
+def reply_to(message: Any, context: Any) -> Message:
+    """Reply to the server's message of one stage."""
     told, stage = message.content["told"], STAGES[message.content["told"]["stage"]]
     begun, session = stage != "advertise", session_of(context.run_config, told["session"])
     ours = Client(session, told["number"], context.state["own"]["kept"] if begun else b"")
@@ -49,8 +52,8 @@ def answer(message: Any, context: Any) -> Message:
 
 
 @server.main()
-def main(grid: Grid, context: Any) -> None:
-    """Print each sum."""
+def print_sums(grid: Grid, context: Any) -> None:
+    """Run all rounds and print a line with the sum of each."""
     for number in range(1, 1 + context.run_config["rounds"]):
         begun = time.monotonic()
         try:
@@ -61,7 +64,7 @@ def main(grid: Grid, context: Any) -> None:
 
 
 def one_round(grid: Grid, config: dict) -> str:
-    """The sum of the nodes that are there, once they are enough or the time limit is over."""
+    """Text with the sum of one round, begun once enough nodes are there or time is over."""
     session, limit = session_of(config, token_bytes(32)), config["time-limit"]
     protocol, end = Server(session), time.monotonic() + limit
     while len(nodes := sorted(grid.get_node_ids())) < config["clients"] and time.monotonic() < end:

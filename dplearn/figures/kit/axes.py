@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.figures.kit.text import whole
+from dplearn.figures.kit.text import spaced
 
 # Round numbers, about evenly spaced in the logarithm.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -46,16 +46,16 @@ class Axis:
         """What Plotly is told."""
         ends = {} if self.open else {"range": self.span}
         kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
-        return {**kind, **ends, **self._ticks(), **(self.more or {})}
-
-    def _ticks(self) -> dict[str, Any]:
-        if self.ticks is not None:
-            return {"tickvals": list(self.ticks), "ticktext": list(self.ticks.values())}
-        ticks = log_ticks(self.lower, self.upper, inside=not self.open) if self.log else []
-        if len(ticks) < 2:
+        ticks = self.ticks
+        if ticks is None and self.log:
+            places = log_ticks(self.lower, self.upper, inside=not self.open)
+            ticks = dict(zip(places, tick_words(places), strict=True)) if len(places) > 1 else None
+        if ticks is not None:
+            marks: dict[str, Any] = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+        else:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
-            return {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        return {"tickvals": ticks, "ticktext": tick_words(ticks)}
+            marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
+        return {**kind, **ends, **marks, **(self.more or {})}
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
@@ -96,7 +96,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
     (['0.2', '10', '500'], ['10<sup>-9</sup>', '2 · 10<sup>-5</sup>', '1'])
     """
     if min(ticks) >= 1e-4 and max(ticks) < 1e9:
-        return [whole(t) if t >= 1000 else f"{t:g}" for t in ticks]
+        return [spaced(t) if t >= 1000 else f"{t:g}" for t in ticks]
     return [_power(t) if not 1 <= t < 100 else f"{t:g}" for t in ticks]
 
 

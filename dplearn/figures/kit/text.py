@@ -7,12 +7,12 @@ from dplearn.ground.guarantee import Guarantee, round_up
 NARROW_SPACE = "\u202f"
 
 
-def whole(value: float) -> str:
+def spaced(value: float) -> str:
     """A whole number with spaced thousands.
 
     Examples
     --------
-    >>> whole(40000).split(NARROW_SPACE)
+    >>> spaced(40000).split(NARROW_SPACE)
     ['40', '000']
     """
     return f"{value:,.0f}".replace(",", NARROW_SPACE)
@@ -29,7 +29,7 @@ def bound(value: float, digits: int = 3) -> str:
     if not math.isfinite(value):
         return "∞"
     shown = round_up(value, digits)
-    return whole(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
+    return spaced(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
 
 
 def plain(value: float, digits: int = 3) -> str:
@@ -40,7 +40,7 @@ def plain(value: float, digits: int = 3) -> str:
     >>> plain(1.0912), plain(2287.4).split(NARROW_SPACE)
     ('1.09', ['2', '287'])
     """
-    return whole(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
+    return spaced(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
 
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:

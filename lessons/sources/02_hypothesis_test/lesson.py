@@ -563,7 +563,7 @@ print(f"bound that holds for every mechanism: {bound:.6f}")
 #
 # ### Its relatives in the book
 #
-# As trade-off curves: [Gaussian noise](explorer:formula_book?id=G-K1), [two of them](explorer:formula_book?id=G-K1b&misprint=sum), [Laplace noise](explorer:formula_book?id=G-K3&misprint=pure-dp), [any $(\varepsilon,\delta)$](explorer:formula_book?id=G-K4&misprint=no-delta) and [who attains it](explorer:formula_book?id=G-K4b), [from profile to curve](explorer:formula_book?id=G-D7&misprint=one-branch) and [back](explorer:formula_book?id=G-D6). Advantage and mean loss: [Pinsker](explorer:formula_book?id=G-A10&misprint=no-half), [its better half](explorer:formula_book?id=G-A10b). The loss itself: [Laplace](explorer:formula_book?id=G-L2&misprint=two-atoms), [Gaussian](explorer:formula_book?id=G-L2b&misprint=no-drift), [its tail](explorer:formula_book?id=G-D8b&misprint=smaller-law).
+# As trade-off curves: [Gaussian noise](explorer:formula_book?id=G-K1), [two of them](explorer:formula_book?id=G-K1b&misprint=sum), [Laplace noise](explorer:formula_book?id=G-K3&misprint=pure-dp) and [any $(\varepsilon,\delta)$](explorer:formula_book?id=G-K4&misprint=no-delta), [from profile to curve](explorer:formula_book?id=G-D7&misprint=one-branch) and [back](explorer:formula_book?id=G-D6). Advantage and mean loss: [Pinsker](explorer:formula_book?id=G-A10&misprint=no-half), [its better half](explorer:formula_book?id=G-A10b). The loss itself: [Laplace](explorer:formula_book?id=G-L2&misprint=two-atoms), [Gaussian](explorer:formula_book?id=G-L2b&misprint=no-drift), [its tail](explorer:formula_book?id=G-D8b&misprint=smaller-law).
 #
 # ### Three more exercises
 #

@@ -57,7 +57,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.engine.profile import Profile
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
-from dplearn.figures.drawings import Drawing, arrow, circle, words
+from dplearn.figures.drawings import Sheet, arrow, circle, lettering
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
@@ -120,12 +120,12 @@ for row, (order, name) in enumerate(((1.001, "α near 1"), (2, "α = 2"), (16, "
     at, dot = 230 + 110 * (balance + 1), 230 + 110 * (dial + 1)
     shapes.append(f'<path d="M{at:g},{y} l12,24 h-24 z" fill="#d55e00"/>')
     shapes.append(circle(dot, y, 5, edge=INK, fill=INK))
-    shapes.append(words(dot - 14, y + 21, f"D = {dial:.2f}", size=13, anchor="end"))
-    shapes.append(words(40, y + 5, name, anchor="start"))
+    shapes.append(lettering(dot - 14, y + 21, f"D = {dial:.2f}", size=13, anchor="end"))
+    shapes.append(lettering(40, y + 5, name, anchor="start"))
     balances.append(f"{balance:.2f}, with D = {dial:.2f}, for {name}")
-shapes += [words(230 + 110 * i, 308, f"{loss_at:g}", size=13) for i, loss_at in enumerate(five)]
-shapes.append(words(40, 308, "privacy loss", size=13, anchor="start"))
-lever = Drawing(
+shapes += [lettering(230 + 110 * i, 308, f"{loss_at:g}", size=13) for i, loss_at in enumerate(five)]
+shapes.append(lettering(40, 308, "privacy loss", size=13, anchor="start"))
+lever = Sheet(
     740, 322, "Both move from the average to the largest loss, D behind the balance", shapes
 )
 show(lever, f"Five losses on a beam; it balances at {'; '.join(balances)}.")
@@ -560,7 +560,7 @@ for top in (100, 10_000):
 # %% [markdown]
 # ### At the ends: orders 0, 1 and infinity
 #
-# A divergence [grows with its order](explorer:formula_book?id=G-A3b), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
+# A divergence [grows with its order](explorer:formula_book?id=G-A3), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
 
 # %%
 half, quarter = np.log(0.5), np.log(0.25)

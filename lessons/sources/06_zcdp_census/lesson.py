@@ -684,7 +684,7 @@ for name in ("zcdp", "rdp", "pld"):
 #
 # ### Noise for a budget
 #
-# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100), [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight) and [its smallest $\rho$](explorer:formula_book?id=G-C10b).
+# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100) and [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight).
 
 # %%
 for name, sigma in (("root", 1 / np.sqrt(2 * 2.0)), ("variance taken for it", 1 / (2 * 2.0))):

@@ -646,7 +646,7 @@ for q in (0.001, 0.01, 0.1):
 #
 # ### Its relatives in the book
 #
-# The [whole profile](explorer:formula_book?id=G-E1b) and [that of the Gaussian](explorer:formula_book?id=G-E1c), [any dataset with fixed size](explorer:formula_book?id=G-E2b), draws [with replacement](explorer:formula_book?id=G-E3&misprint=ratio) and [what they cost](explorer:formula_book?id=G-E3b&misprint=no-multiplicities), the [binomial sum](explorer:formula_book?id=G-E4), [both orders](explorer:formula_book?id=G-E9b), [shuffled reports](explorer:formula_book?id=G-E10&misprint=batches), [a shuffled epoch from above](explorer:formula_book?id=G-E11b).
+# The [whole profile](explorer:formula_book?id=G-E1b) and [that of the Gaussian](explorer:formula_book?id=G-E1c), [a batch of fixed size](explorer:formula_book?id=G-E2), draws [with replacement](explorer:formula_book?id=G-E3&misprint=ratio) and [what they cost](explorer:formula_book?id=G-E3b&misprint=no-multiplicities), the [binomial sum](explorer:formula_book?id=G-E4), [both orders](explorer:formula_book?id=G-E9), [shuffled reports](explorer:formula_book?id=G-E10&misprint=batches).
 #
 # ### Two harder exercises
 #

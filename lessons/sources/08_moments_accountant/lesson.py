@@ -73,7 +73,7 @@ from dplearn.classroom import (
     show,
 )
 from dplearn.figures import Bars, Line, Mark, curves, epsilon_curves, slider
-from dplearn.figures.drawings import Drawing, arrow, words
+from dplearn.figures.drawings import Sheet, arrow, lettering
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
@@ -138,10 +138,10 @@ for several, colour, top, pitch in ((worst, RED, 66, 0), (twelve, BLUE, 116, 12)
     for i in range(12):
         y = top + pitch * i
         shapes.append(arrow((ends[i], y), (ends[i + 1], y), colour=colour, width=2.4))
-shapes.append(words(30, 92, "every step at its worst", size=13, colour=RED, anchor="start"))
+shapes.append(lettering(30, 92, "every step at its worst", size=13, colour=RED, anchor="start"))
 beside = "the same steps as they were: gains and losses cancel"
-shapes.append(words(350, 130, beside, size=13, colour=BLUE, anchor="start"))
-drawn = Drawing(700, 294, "Twelve of the ten thousand whispers, head to tail", shapes)
+shapes.append(lettering(350, 130, beside, size=13, colour=BLUE, anchor="start"))
+drawn = Sheet(700, 294, "Twelve of the ten thousand whispers, head to tail", shapes)
 sums = f"at their worst {worst.sum():.3f}, in truth {twelve.sum():.4f}"
 show(drawn, f"12 steps as arrows: {sums}.")
 
@@ -592,7 +592,7 @@ for order in (2, 8, 20, 36, 50, 60, 150):
     )
 
 # %% [markdown]
-# All three are straight lines, so none can follow the jump; each stops before it. In the book, too: the accountant [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low) and [of a whole run](explorer:formula_book?id=G-F1c).
+# All three are straight lines, so none can follow the jump; each stops before it. In the book, too: the accountant [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low) and [of a whole run](explorer:formula_book?id=G-F1b).
 #
 # ### Orders between the whole ones
 #

@@ -69,7 +69,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
 from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
-from dplearn.figures.drawings import Drawing, arrow, circle, pixels, words
+from dplearn.figures.drawings import Sheet, arrow, circle, lettering, pixels
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.training import Flat, clipped_sum, fit, plain
 
@@ -224,10 +224,10 @@ for i, (length, angle) in enumerate(zip(lengths[most].tolist(), angles, strict=T
         width = 2 if share < 1 else 2.6 if i else 3.4
         shapes.append(arrow((400, 155), tip, colour=colour.format(share), width=width))
 hers = f"{lengths[most[0]]:.3g} long"
-shapes += [words(676, 50, hers, colour=red.format(1), anchor="end")]
-shapes += [words(400, 270, "the ball of radius C = 0.5"), words(116, 270, "her digit")]
+shapes += [lettering(676, 50, hers, colour=red.format(1), anchor="end")]
+shapes += [lettering(400, 270, "the ball of radius C = 0.5"), lettering(116, 270, "her digit")]
 title = "Anna's digit, and the gradients of eight pupils: hers is red"
-drawn = Drawing(700, 285, title, shapes)
+drawn = Sheet(700, 285, title, shapes)
 told = f"Anna's arrow is {lengths[anna]:.3g} long, and is cut to the ball of radius 0.5 like all"
 show(drawn, f"Anna's five of 8 by 8 pixels, which looks like a nine. {told} longer ones.")
 

@@ -210,7 +210,7 @@ silent = PATE(queries=640, answers=0, noise_std=40, threshold=200, check_std=150
 print(silent.guarantee(delta=1e-5))
 
 # %% [markdown]
-# "No" is an answer, too. ([In the book](explorer:formula_book?id=G-M5c).)
+# "No" is an answer, too.
 #
 # ### 6.3 "The data-dependent ε may be printed"
 #

@@ -125,7 +125,7 @@ _twice = Exercise(
     ),
     hints=(
         "Below the border 2qx is larger, beyond it ln(1 + q(e^x - 1)) is. They meet at one x > 0.",
-        "claims.check('2*q*epsilon', quantity='amplified_epsilon', of='pure_dp', "
+        "claims.verdict_on('2*q*epsilon', quantity='amplified_epsilon', of='pure_dp', "
         "fixed={'q': 0.1}).region.turns",
     ),
 )

@@ -507,7 +507,7 @@ show(slider(figures, name="ε", start=7), "Two of 11 frames. " + "; ".join(some)
 # Now type a claim of your own. `claims.check` compares it with the certified answer over a wide range of parameters; here is the same slip as number 7, for Gaussian noise. Change the text, or open it [in the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian).
 
 # %%
-mine = claims.check("sqrt(2*T*log(1/delta))/sigma", quantity="epsilon", of="gaussian")
+mine = claims.verdict_on("sqrt(2*T*log(1/delta))/sigma", quantity="epsilon", of="gaussian")
 print("\n".join(mine.sentences()[:4]))
 
 # %% [markdown]
@@ -517,7 +517,7 @@ print("\n".join(mine.sentences()[:4]))
 
 # %%
 text = "sqrt(2*log(1.25/delta))/epsilon"
-tame = claims.check(text, quantity="sigma", of="gaussian", fixed={"epsilon": (0.01, 4)})
+tame = claims.verdict_on(text, quantity="sigma", of="gaussian", fixed={"epsilon": (0.01, 4)})
 print(f"{text}: {tame.status} at {tame.decided} of {tame.points} points")
 
 # %% [markdown]
@@ -664,7 +664,7 @@ check("17.2", answer)
 #
 # ```python
 # twice = {"quantity": "amplified_epsilon", "of": "pure_dp", "fixed": {"q": 0.1}}
-# answer = claims.check("2*q*epsilon", **twice).region.turns
+# answer = claims.verdict_on("2*q*epsilon", **twice).region.turns
 # check("17.2", answer)
 # ```
 #

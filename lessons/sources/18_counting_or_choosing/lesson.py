@@ -63,7 +63,7 @@ from dplearn.book import (
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
 from dplearn.figures import Line, Mark, curves, slider
-from dplearn.figures.drawings import Drawing, arrow, box, circle, words
+from dplearn.figures.drawings import Sheet, arrow, circle, lettering, rectangle
 from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
 # %% [markdown]
@@ -90,17 +90,17 @@ hers = inked[0]
 def field(left, fills, edges):
     """Sixty-four squares whose colours are given."""
     at = [(left + 20 * (i % 8), 66 + 20 * (i // 8)) for i in range(64)]
-    return [box(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
+    return [rectangle(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
 
 
 shapes = field(40, [BLUE if i else "white" for i in hers], [GREY] * 64)
 shapes += field(290, shades, [RED if i else GREY for i in hers])
 shapes += field(540, [RED if i == best[0] else "white" for i in range(64)], [GREY] * 64)
 shapes += [arrow((200, 136), (270, 136)), arrow((450, 136), (520, 136))]
-shapes += [words(235, 124, "adds up", size=13), words(485, 124, "+ noise", size=13)]
+shapes += [lettering(235, 124, "adds up", size=13), lettering(485, 124, "+ noise", size=13)]
 notes = (f"Anna inks {hers.sum()} squares", f"{hers.sum()} of 64 counts move", "one name is told")
-shapes += [words(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
-moving = Drawing(720, 262, "Many counts move, one name leaves", shapes)
+shapes += [lettering(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
+moving = Sheet(720, 262, "Many counts move, one name leaves", shapes)
 show(moving, f"Anna's digit inks {hers.sum()} of 64 squares; so many counts move; one is named.")
 
 # %% [markdown]
@@ -236,7 +236,7 @@ print(pld.epsilon(coin, **run, adjacency="replace_one"))
 # >
 # > Dwork & Roth (2014), section 3.6; Lyu, Su & Li (2017), Theorem 5.
 #
-# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1); [monotone](explorer:formula_book?id=G-H1b).)
+# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1).)
 #
 # The proof as a drawing: dots are noisy answers, the line is the noisy threshold.
 
@@ -255,12 +255,12 @@ for left, raised in ((40, 0), (400, 1)):
         shapes.append(circle(x, y - unit * rise * raised, 6, edge=BLUE, fill=yes))
 shapes += [arrow((640, 136), (640, 104), colour=BLUE, dash="4 3")]
 shapes += [arrow((640, 110), (640, 102), colour=BLUE)]
-shapes += [words(165, 66, "without Anna: eight noes, then a yes", size=14)]
-shapes += [words(520, 66, "with her: each answer rises by 1 at most", size=14)]
-shapes += [words(165, 262, "threshold plus noise, dashed", size=14, colour=RED)]
-shapes += [words(500, 262, "the line raised by 1: 1/b₁, once", size=14, colour=RED)]
-shapes += [words(655, 142, "1/b₂", size=14, colour=BLUE, anchor="start")]
-lifted = Drawing(720, 280, "Lift the line, and every no stays a no", shapes)
+shapes += [lettering(165, 66, "without Anna: eight noes, then a yes", size=14)]
+shapes += [lettering(520, 66, "with her: each answer rises by 1 at most", size=14)]
+shapes += [lettering(165, 262, "threshold plus noise, dashed", size=14, colour=RED)]
+shapes += [lettering(500, 262, "the line raised by 1: 1/b₁, once", size=14, colour=RED)]
+shapes += [lettering(655, 142, "1/b₂", size=14, colour=BLUE, anchor="start")]
+lifted = Sheet(720, 280, "Lift the line, and every no stays a no", shapes)
 show(
     lifted, "Nine answers: 8 noes stay below the line raised by 1; the yes needs noise of its own."
 )
@@ -420,7 +420,7 @@ one_hot = people * np.sqrt(oue_variance(epsilon=1, users=people))
 print(f"deviation {direct:.1f} people, one-hot {one_hot:.1f}, trusted {np.sqrt(2):.1f}")
 
 # %% [markdown]
-# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I2b)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
+# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
 #
 # How many phones until a word that one in a hundred types stands out by two deviations?
 

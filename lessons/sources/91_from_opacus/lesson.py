@@ -37,7 +37,7 @@
 # | `clipping="per_layer"`, `"adaptive"` | `bound=PerLayer(...)`, `AdaptiveQuantile(...)` |
 # | `StepNoise` and other schedulers | `Phases((DPSGD(...), DPSGD(...)))` |
 # | `DPLSTM`, `DPMultiheadAttention` | `nn.LSTM`, `nn.MultiheadAttention` |
-# | `ModuleValidator.validate` | `check`, which every run begins with |
+# | `ModuleValidator.validate` | `check_model`, which every run begins with |
 # | `ModuleValidator.fix` | no counterpart: choose the norm yourself, say `nn.GroupNorm` |
 # | `grad_sample_mode="ghost"`, `"functorch"`, `"ew"` | nothing to choose |
 # | `secure_mode=True` | the default where `cryptography` is installed |
@@ -80,7 +80,7 @@ from dplearn import (
 from dplearn.classroom import show
 from dplearn.datasets import digits, oriented_gradients, split
 from dplearn.figures import Line, curves, slider
-from dplearn.training import Flat, Grouped, History, Trainer, check, clipped_sum, fit
+from dplearn.training import Flat, Grouped, History, Trainer, check_model, clipped_sum, fit
 
 # %% [markdown]
 # The other half of the page. Opacus warns about hooks and generators; we have read it.
@@ -375,7 +375,7 @@ print(type(fixed[1]).__name__)
 
 
 # %% [markdown]
-# Here ordinary layers are used, and `check` looks for mixing by experiment. It refuses the same batch norm, and also what is no layer:
+# Here ordinary layers are used, and `check_model` looks for mixing by experiment. It refuses the same batch norm, and also what is no layer:
 
 
 # %%
@@ -398,7 +398,7 @@ centred = nn.Sequential(nn.Flatten(), Centred(), nn.Linear(64, 2))
 for name, model in (("batch norm", normed), ("centred", centred)):
     print(f"{name:<10}  errors by Opacus: {len(ModuleValidator.validate(model))}", end="; here: ")
     try:
-        check(model, per_record, images, labels)
+        check_model(model, per_record, images, labels)
     except (ValueError, NotImplementedError) as error:
         print(str(error).split(": ")[-1])
 

@@ -4,21 +4,18 @@ The browser proves and draws the runs that it has an engine for, without a word 
 asks for the others, and for what goes into a paper.
 """
 
-from functools import cache
-from typing import Any
-
 import streamlit as st
 
 from dplearn import browser
 from dplearn.app.kit import language, scripts
+from dplearn.app.kit.fields import Words
 from dplearn.app.pages.epsilon_vs_steps import details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
-from dplearn.run import natural_adjacency
+from dplearn.mechanisms.drawing import natural_adjacency
 
-TITLE = "ε against T"
-GROUP = "See"
-ORDER = 10
+_say = Words("epsilon_vs_steps")
+TITLE, GROUP, ORDER = _say["title"], "See", 10
 _ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
 
 
@@ -28,22 +25,23 @@ def render() -> None:
     _page()
     if proved := st.session_state.get("epsilon_details"):
         with st.container(key="details"):
-            details.show(proved)
+            details.show_details(proved)
 
 
 @st.fragment
 def _page() -> None:
     """The page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
-        answer = notary.answered(question)
+        answer = notary.reply_to(question)
         st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
         if question["kind"] == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = notary.details_of(question)
             st.rerun()
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
-    told = {"language": language.current(), "kinds": _kinds()}
-    told |= {"answer": st.session_state.get(_ANSWER), **_fixed()}
+    told = {"language": language.spoken(), "kinds": _kinds()}
+    told |= {"answer": st.session_state.get(_ANSWER)}
+    told |= {"presets": browser.presets(), "published": list(drawn_figures())}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
 
@@ -62,18 +60,13 @@ def _kinds() -> dict[str, dict[str, str]]:
     """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
     fields = {"mechanism": notary.mechanism(), "sampling": notary.SAMPLING}
     kinds = {
-        name: {option: language.translated(words) for option, words in field.options.items()}
+        name: {option: language.retold(words) for option, words in field.options.items()}
         for name, field in fields.items()
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     return kinds | {"natural": natural}
-
-
-@cache
-def _fixed() -> dict[str, Any]:
-    return {"presets": browser.presets(), "published": list(drawn_figures())}
 
 
 _component = scripts.component("epsilonPage", browser.style("page/page"))

@@ -11,42 +11,52 @@ from dataclasses import fields, replace
 from typing import Any
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app.kit import run_fields
-from dplearn.app.kit.fields import Choice, Field
-from dplearn.app.kit.language import retold, translated
-from dplearn.app.pages.epsilon_vs_steps.answers import Answers, answer, claimed_curve
+from dplearn.app.kit.fields import (
+    ADJACENCY,
+    DELTA,
+    NOISE,
+    RATE,
+    STEPS,
+    Field,
+    Selection,
+    Words,
+    named,
+)
+from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps.run import (
     LEAVES_OUT,
     REFERENCE,
     THEN,
+    Answers,
     Scenario,
+    answer_of,
+    claimed_curve,
     scenario_of,
 )
 from dplearn.figures.kit import certificate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import MECHANISMS
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS
 
+_say = Words("epsilon_vs_steps")
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
-SAMPLING = Choice("sampling", "Batches", "", run_fields.words(_DRAWN))
-_TAKEN = (run_fields.NOISE, SAMPLING, run_fields.RATE, run_fields.DELTA, run_fields.ADJACENCY, THEN)
-_NONE = "No theorem here covers this run: {why}."
-_CHANGES = "There is one with: {changes}."
+SAMPLING = _say.selection("sampling", named(_DRAWN))
 
 
-def mechanism() -> Choice:
+def mechanism() -> Selection:
     """The mechanisms that a noise multiplier alone describes."""
     own = {name: [field.name for field in fields(law)] for name, law in MECHANISMS.items()}
     alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
-    return Choice("mechanism", "Noise", "", run_fields.words(alone), "gaussian")
+    return _say.selection("mechanism", named(alone), default="gaussian")
 
 
 def fields_of_a_run() -> dict[str, Field]:
     """What a run consists of, by name."""
-    return {field.key: field for field in (mechanism(), *_TAKEN)} | {"first": run_fields.STEPS}
+    taken = mechanism(), NOISE, SAMPLING, RATE, DELTA, ADJACENCY, THEN
+    return {field.key: field for field in taken} | {"first": STEPS}
 
 
-def answered(question: Mapping[str, Any]) -> dict[str, Any]:
+def reply_to(question: Mapping[str, Any]) -> dict[str, Any]:
     """What the library says to a question of the browser; `refused` where it cannot."""
     try:
         if question["kind"] == "curves":
@@ -65,20 +75,20 @@ def details_of(question: Mapping[str, Any]) -> Answers:
 
 
 def _here(question: Mapping[str, Any]) -> int:
-    return int(run_fields.STEPS.parse(question["run"]["here"]))
+    return int(STEPS.parse(question["run"]["here"]))
 
 
-def _scenario(question: Mapping[str, Any], largest: int, **more: Any) -> Scenario:
-    return scenario_of(question["run"], fields_of_a_run(), largest=largest, **more)
+def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) -> Scenario:
+    return scenario_of(question["run"], fields_of_a_run(), largest, draft)
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
-    largest, here = int(run_fields.STEPS.parse(question["largest"])), _here(question)
+    largest, here = int(STEPS.parse(question["largest"])), _here(question)
     scenario = _scenario(question, largest, draft=bool(question["draft"]))
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
-    said = {name: answer(name, scenario, steps) for name in names}
+    said = {name: answer_of(name, scenario, steps) for name in names}
     refusals = {name: retold(one.refusal) for name, one in said.items() if one.refusal}
     told = {"key": question["key"], "steps": steps, "draft": scenario.draft}
     told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
@@ -103,23 +113,22 @@ def _numbers(values: Any) -> list[float | str]:
 
 def _refused(scenario: Scenario, why: str) -> str:
     """Why no theorem covers a run, and with which change one does."""
-    told = translated(_NONE, why=retold(why.partition(": ")[2] or why))
+    told = _say("uncovered", why=retold(why.partition(": ")[2] or why))
     changes = [
-        f"{translated(field.label)}: {translated(option_words)}"
-        for field in (run_fields.ADJACENCY, SAMPLING, mechanism())
+        f"{retold(field.label)}: {retold(option_words)}"
+        for field in (ADJACENCY, SAMPLING, mechanism())
         for option, option_words in field.options.items()
         if option != getattr(scenario, field.key)
         and not option.endswith(LEAVES_OUT)
         and _covers(replace(scenario, **{"leaves_out": False, field.key: option}))
     ]
-    return f"{told} {translated(_CHANGES, changes='; '.join(changes))}" if changes else told
+    return f"{told} {_say('changes', changes='; '.join(changes))}" if changes else told
 
 
 def _covers(scenario: Scenario) -> bool:
     """Whether a step, or an epoch, has a profile under these neighbours."""
     with suppress(NotImplementedError, TypeError, ValueError):
-        drawn = (epoch if scenario.by_epoch else sampled)(scenario.base, **scenario.drawing)  # type: ignore[arg-type]
-        drawn.profiles(scenario.adjacency)
+        scenario.drawing.mechanism.profiles(scenario.adjacency)
         return True
     return False
 
@@ -128,7 +137,7 @@ def _agreement(question: Mapping[str, Any]) -> dict[str, Any]:
     """Whether the bracket that the browser drew and the library's have a point in common."""
     here = _here(question)
     scenario = _scenario(question, here)
-    (ours, *_) = answer(REFERENCE, scenario, (min(here, scenario.largest),)).curve or (None,)
+    (ours, *_) = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve or (None,)
     told = {"key": question["key"], "T": here, "agrees": None}
     if ours is None or "upper" not in question:
         return told

@@ -1,18 +1,28 @@
-"""From what a browser tells of a run to the run."""
+"""The run that a browser tells of, and what accountants say of it, asked of the library once."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
 
-from dplearn.app.kit.fields import Text
-from dplearn.app.kit.run_fields import NOISE, RATE, STEPS
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.app.kit.fields import NOISE, RATE, STEPS, Words
+from dplearn.book.published import number, published
 from dplearn.figures.kit.axes import log_steps
-from dplearn.ground.guarantee import Adjacency
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, Drawing, natural_adjacency
+from dplearn.run import DPSGD, Phases
 
+_say = Words("epsilon_vs_steps")
+# The name of what is claimed of another run.
+CLAIM = "poisson_claim"
+Curve = tuple[Guarantee, ...]
+# What is asked of the reference for a draft: three digits.
+_ROUGH = {"rtol": 1e-3, "most_cells": 2**14}
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
 # One point in so many is enough for a draft.
@@ -34,8 +44,7 @@ def phases_of(text: str) -> tuple[DPSGD, ...]:
     )
 
 
-_EXPECTED = "σ, q, T of each further phase, as in 2, 0.02, 500; 1, 0.01, 99"
-THEN = Text("then", "Then σ, q, T", "", "", phases_of, _EXPECTED)
+THEN = _say.text("then", reads=phases_of)
 
 
 @dataclass(frozen=True)
@@ -80,13 +89,13 @@ class Scenario:
     @cached_property
     def batches(self) -> int:
         """Steps in one epoch, of a scheme that draws them at once."""
-        return epoch(Gaussian(1.0), **self.drawing).batches
+        return replace(self, mechanism="gaussian").drawing.batches
 
     @property
-    def drawing(self) -> dict[str, Any]:
-        """How batches are drawn, in the library's keywords."""
-        rest = {"leaves_out": True} if self.leaves_out else {}
-        return {"sampling": self.sampling, "sample_rate": self.sample_rate, **rest}
+    def drawing(self) -> Drawing:
+        """What a step, or an epoch, draws."""
+        rate, leaves_out = self.sample_rate, self.leaves_out
+        return Drawing.of(self.base, self.sampling, rate, leaves_out, self.largest)  # type: ignore[arg-type]
 
     @cached_property
     def base(self) -> Mechanism:
@@ -96,15 +105,16 @@ class Scenario:
     @cached_property
     def phases(self) -> tuple[DPSGD, ...]:
         """The run and what comes then; `largest` counts the steps of all."""
-        rest: Any = {"sampling": self.sampling, "leaves_out": self.leaves_out}
-        then = [replace(p, **rest) for p in phases_of(self.then)]
+        then = phases_of(self.then)
         first = DPSGD(
             noise_multiplier=self.noise_multiplier,
             sample_rate=self.sample_rate,
             steps=self.largest - sum(p.steps for p in then),
-            **rest,
+            sampling=self.sampling,  # type: ignore[arg-type]
+            leaves_out=self.leaves_out,
         )
-        return (first, *then)
+        drawn = lambda p: replace(p, sampling=first.sampling, leaves_out=self.leaves_out)
+        return (first, *map(drawn, then))
 
     @cached_property
     def marks(self) -> list[int]:
@@ -113,14 +123,103 @@ class Scenario:
         return sorted({a + k * (b - a) // 5 for a, b in pairwise(ends) for k in range(5)})
 
 
-def scenario_of(run: Mapping[str, Any], fields: Mapping[str, Any], **more: Any) -> Scenario:
+def scenario_of(
+    run: Mapping[str, Any], fields: Mapping[str, Any], largest: int, draft: bool = False
+) -> Scenario:
     """The run of entries by name; ValueError, in one sentence, where a field does not take one."""
     entries = {name: field.parse(run[name]) for name, field in fields.items()}
     first, sampling = entries.pop("first"), entries.pop("sampling")
-    more |= {
-        "sampling": sampling.removesuffix(LEAVES_OUT),
-        "leaves_out": sampling.endswith(LEAVES_OUT),
-    }
     if entries["then"]:
-        more["largest"] = first + sum(phase.steps for phase in phases_of(entries["then"]))
-    return Scenario(**entries, **more)
+        largest = first + sum(phase.steps for phase in phases_of(entries["then"]))
+    kind, left = sampling.removesuffix(LEAVES_OUT), sampling.endswith(LEAVES_OUT)
+    return Scenario(**entries, sampling=kind, leaves_out=left, largest=largest, draft=draft)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An accountant's guarantees at some numbers of steps, or why it has no theorem."""
+
+    curve: Curve = ()
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the library says of a run at one number of steps; `records` is the dataset's size."""
+
+    scenario: Scenario
+    here: int
+    names: tuple[str, ...]
+    records: int
+
+    @cached_property
+    def readings(self) -> Mapping[str, Guarantee]:
+        """Each accountant's guarantee, the tightest bound first, approximations last."""
+        said = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
+        able = [(name, one.curve[0]) for name, one in said.items() if one.curve]
+        return dict(sorted(able, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
+
+    @property
+    def best(self) -> tuple[str, Guarantee]:
+        """The accountant with the tightest bound, and its guarantee."""
+        return next(iter(self.readings.items()))
+
+
+def poisson_claim(scenario: Scenario) -> Scenario | None:
+    """The Poisson run of the same noise and rate that is often quoted for an epoch's batches."""
+    if not scenario.by_epoch:
+        return None
+    natural = natural_adjacency("poisson")
+    return replace(scenario, sampling="poisson", leaves_out=False, adjacency=natural)
+
+
+@lru_cache(maxsize=512)
+def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
+    """What the reference says of the Poisson run, claimed of another: no bound for that one."""
+    quoted = poisson_claim(scenario)
+    curve = answer_of(REFERENCE, quoted, steps).curve if quoted else ()
+    return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
+
+
+@lru_cache(maxsize=2048)
+def answer_of(
+    name: str, scenario: Scenario, steps: tuple[int, ...], *, orders: tuple[float, ...] = ()
+) -> Answer:
+    """What an accountant answers; of a draft, with less work, which loosens it a little."""
+    options: Any = _ROUGH if scenario.draft and name == REFERENCE else {}
+    law, base = ACCOUNTANTS[name](**({"orders": orders} if orders else options)), scenario.base
+    asked: Any = {"delta": scenario.delta, "adjacency": scenario.adjacency, "steps": [*steps]}
+    try:
+        if not isinstance(base, Gaussian):
+            if scenario.by_epoch:
+                what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
+                raise validate.unsupported(what, "the theorem is for Gaussian noise")
+            return Answer(law.epsilon_curve(scenario.drawing.mechanism, **asked))
+        shuffled = (name, scenario.sampling) == (REFERENCE, "shuffled") and not scenario.then
+        if scenario.draft and shuffled and scenario.adjacency != "add_remove":
+            # Upper ends: no epoch tells more than its largest batch.
+            begun = [-(-t // scenario.batches) for t in steps]
+            ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(base, **asked | {"steps": begun})
+            return Answer(tuple(replace(g, kind="upper", lower=0.0) for g in ends))
+        return Answer(Phases(scenario.phases).guarantees(law, **asked))
+    except (NotImplementedError, ArithmeticError) as error:
+        return Answer(refusal=str(error))
+
+
+def printed_rows(answers: Answers) -> Sequence[dict[str, str]]:
+    """Rows of data/published.csv about this run."""
+    rows = published().values()
+    return [row for row in rows if row["relation"] in ("=", "<=") and _about(row, answers.scenario)]
+
+
+def _about(row: dict[str, str], scenario: Scenario) -> bool:
+    scheme = "poisson_subsampled" if scenario.sampling == "poisson" else scenario.sampling
+    name = scenario.mechanism if scheme == "none" else f"{scheme}_{scenario.mechanism}"
+    numbers = ("noise_multiplier", "sample_rate", "delta")
+    return (
+        (row["quantity"], row["mechanism"], row["adjacency"])
+        == ("epsilon", name, scenario.adjacency)
+        and not scenario.then
+        and all(row[k] for k in (*numbers, "steps"))
+        and all(math.isclose(number(row[k]), getattr(scenario, k), rel_tol=1e-9) for k in numbers)
+    )

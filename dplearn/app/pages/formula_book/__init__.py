@@ -2,22 +2,33 @@
 
 import streamlit as st
 
+from dplearn.app.kit.fields import Words
+from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import save
-from dplearn.app.pages.formula_book import draw
+from dplearn.app.pages.formula_book import draw, fields
 
-TITLE = "Formula book"
-GROUP = "Check"
-ORDER = 50
+_say = Words("formula_book")
+TITLE, GROUP, ORDER = _say["title"], "Check", 50
+_VIEWS = {
+    "formula": draw.show_entry,
+    "table": draw.show_entries,
+    "figures": draw.show_figures,
+    "sources": draw.show_sources,
+}
 
 
 def render() -> None:
-    """The catalogue beside one entry, a table of many, the published figures or the sources."""
-    state = draw.current()
+    """The list of entries beside one of them, a table of many, published figures or sources."""
+    state = draw.state_in_view()
     with st.sidebar:
-        draw.catalogue(state)
+        draw.list_entries(state)
     save(state)
-    views = (draw.entry, draw.entries, draw.figures, draw.sources)
-    for tab, show in zip(draw.tabs(state), views, strict=True):
+    # Only the tab that is open is filled.
+    names, key = {retold(name): word for word, name in fields.VIEW.options.items()}, "formula_view"
+    st.session_state[key] = retold(fields.VIEW.options[state.values["view"]])
+    chosen = lambda: state.enter(fields.VIEW, names[st.session_state[key]])
+    tabs = st.tabs([*names], key=key, on_change=chosen)
+    for tab, fill in zip(tabs, _VIEWS.values(), strict=True):
         with tab:
             if tab.open:
-                show(state)
+                fill(state)

@@ -4,31 +4,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dplearn.app.kit import questions
-from dplearn.app.kit.fields import Choice, Field, Quantity, Text, by_key
-from dplearn.app.kit.language import translated
+from dplearn.app.kit.fields import Field, Quantity, Selection, Words, by_key
+from dplearn.app.kit.language import Said, retold
 from dplearn.app.kit.state import State
-from dplearn.book import Formula, Refutation, book
+from dplearn.book import Formula, Refutation, book, spoken
 from dplearn.book.everything import refutation
 from dplearn.book.kit import domains
-from dplearn.book.pictures import Place, refuted, shown, start
-from dplearn.book.spoken import Words, group_name, label
+from dplearn.book.pictures import View, first_parameters, refuted, shown
+from dplearn.book.spoken import group_name, label
 
-words = Words(translated)
+_say = Words("formula_book")
+# What is said of an entry, in the reader's language.
+words = spoken.Wording(lambda sentence, **values: retold(Said(sentence, **values)))
 # Names in an address that are the page's own: a parameter gives way to them.
 _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
-_ABOUT_FIND = (
-    "Words, symbols (σ, sqrt) or parts of a formula, id, source, group, wrong variant or lesson; "
-    "of several words all must occur."
-)
-FIND = Text("find", "Search", _ABOUT_FIND, "")
-_VIEW_NAMES = {"formula": "Formula", "table": "Check many", "figures": "Published figures"}
-VIEW = Choice("view", "View", "", _VIEW_NAMES | {"sources": "Sources"})
-PICTURE = Choice(
-    "picture",
-    "Picture",
-    "A curve holds all parameters but one; the cloud shows every point of the verification.",
-    {"curve": "along one parameter", "cloud": "all points of the check"},
-)
+FIND = _say.text("find")
+VIEW, PICTURE = _say.selection("view"), _say.selection("picture")
 # How often the parameters that have no slider can be drawn anew.
 DRAWS = 10
 
@@ -38,7 +29,7 @@ def searched(id: str, misprint: str) -> Refutation:
     return refuted(id, misprint, lambda *asked: questions.ask(refutation, *asked))
 
 
-def state(address: Mapping[str, str] | None = None) -> State:
+def state_at(address: Mapping[str, str] | None = None) -> State:
     """The page at an entry, or at the first where the address names none."""
     named, (first, *_, last) = address or {}, book
     id = named["id"] if named.get("id") in book else first
@@ -49,27 +40,27 @@ def state(address: Mapping[str, str] | None = None) -> State:
     claim = shown(id, misprint)
     titles = {key: f"{key} {entry.title}" for key, entry in book.items()}
     groups = {entry.group: group_name(entry.group) for entry in book.values()}
-    axes = {name: label(name) for name in Place(id, misprint).axes}
+    axes = {name: label(name) for name in View(id, misprint).axes}
     ranks = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
     fields = by_key(
-        Choice("id", "Formula", "", titles, among=f"an id of the book, {first} to {last}"),
-        Choice("misprint", "Wrong variant", "", {"none": "none", **wrong}),
+        _say.selection("id", titles, among=_say.said("among", first=first, last=last)),
+        _say.selection("misprint", {"none": "none", **wrong}),
         FIND,
-        Choice("group", "Group", "", {"all": "All groups", **groups}, book[id].group),
+        _say.selection("group", _say.table("group.options") | groups, default=book[id].group),
         VIEW,
         PICTURE,
-        Choice("along", "Along the x axis", "", axes, (*axes, "")[0]),
-        Choice("draw", "Drawn at random", "", ranks),
-        *_parameters(claim, start(id, misprint)),
+        _say.selection("along", axes, default=(*axes, "")[0]),
+        _say.selection("draw", ranks),
+        *_parameters(claim, first_parameters(id, misprint)),
     )
     hidden = lambda values: () if values["along"] else ("along",)
     return State(fields, hidden, {"id": id, "misprint": misprint})
 
 
-def turn(old: State, **changed: str) -> State:
+def turn(old: State, changed: Mapping[str, str]) -> State:
     """The page at another entry or wrong variant; search and view stay."""
     at = {"id": old.values["id"], "misprint": "none", **changed}
-    new = state(at)
+    new = state_at(at)
     new.values |= {key: old.values[key] for key in ("find", "group", "view", "picture")}
     if at["id"] == old.values["id"] and old.values["along"] in new.fields["along"].options:  # type: ignore[union-attr]
         new.values["along"] = old.values["along"]
@@ -79,7 +70,7 @@ def turn(old: State, **changed: str) -> State:
 def entered(state: State) -> dict[str, Any]:
     """Values of the parameters that have a control, as the function wants them."""
     at = state.values["id"], state.values["misprint"]
-    claim, begin, entries = shown(*at), start(*at), {}
+    claim, begin, entries = shown(*at), first_parameters(*at), {}
     for name in claim.parameters:
         if (key := parameter_key(name)) in state.fields:
             value: Any = state.values[key]
@@ -93,10 +84,10 @@ def entered(state: State) -> dict[str, Any]:
     return entries
 
 
-def place_of(state: State) -> Place:
+def place_of(state: State) -> View:
     """Entry, variant and parameters in use."""
     id, misprint, draw = (state.values[key] for key in ("id", "misprint", "draw"))
-    return Place(id, misprint, int(draw), tuple(entered(state).items()))
+    return View(id, misprint, int(draw), tuple(entered(state).items()))
 
 
 def parameter_key(name: str) -> str:
@@ -123,4 +114,4 @@ def _parameters(claim: Formula, begin: Mapping[str, Any]) -> Iterator[Field]:
             )
     for name, values in (choices | dict(claim.along or {})).items():
         options = {str(v): words.spelled(v) for v in (*values, begin[name])}
-        yield Choice(parameter_key(name), label(name), "", options, str(begin[name]))
+        yield Selection(parameter_key(name), label(name), "", options, str(begin[name]))

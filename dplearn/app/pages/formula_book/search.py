@@ -35,7 +35,8 @@ def meant(query: str) -> tuple[str, ...]:
     words = [word for word in _plain(query).split() if not _IDLE.fullmatch(word)]
     texts = [text for own in _texts().values() for _, text in own]
     present = lambda word: any(_has(text, word) for text in texts)
-    near = lambda word: (*get_close_matches(word, _vocabulary(), 1, 0.75), word)[0]
+    vocabulary = sorted(set(re.findall(r"[^\W\d_]{3,}", " ".join(texts))))
+    near = lambda word: (*get_close_matches(word, vocabulary, 1, 0.75), word)[0]
     return tuple(near(w) if w.isalpha() and not present(w) else w for w in words)
 
 
@@ -51,13 +52,6 @@ def _plain(text: str) -> str:
     bare = "".join(x for x in normalize("NFD", text.lower()) if not combining(x))
     plain = re.sub(r"\\(?:var|frac|text|left|right|quad)?", "", bare.translate(_TYPED))
     return re.sub(r"\beps\b", "epsilon", plain)
-
-
-@lru_cache(maxsize=1)
-def _vocabulary() -> tuple[str, ...]:
-    """The words of all entries."""
-    texts = " ".join(text for own in _texts().values() for _, text in own)
-    return tuple(sorted(set(re.findall(r"[^\W\d_]{3,}", texts))))
 
 
 @lru_cache(maxsize=1)
@@ -79,10 +73,10 @@ def _texts_of(id: str, entry: Formula) -> Iterator[tuple[int, str]]:
     yield 3, f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"
     for misprint in entry.misprints:
         yield 2, f"{misprint.name} {misprint.met} {misprint.note} {misprint.statement}"
-    yield 1, " ".join(lessons(id))
+    yield 1, " ".join(lessons_about(id))
 
 
-def lessons(id: str) -> list[str]:
+def lessons_about(id: str) -> list[str]:
     """The lessons that mention an entry, as Markdown."""
     return [title for title, ids in _lessons() if id in ids]
 

@@ -19,15 +19,18 @@ import threading
 import time
 from collections import deque
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from functools import cache
 from typing import Any, Literal
 
 import streamlit as st
 
 from dplearn.app import ONE_THREAD
+from dplearn.app.job import Job
+from dplearn.app.kit.fields import Words
 from dplearn.app.kit.questions import PLACES
-from dplearn.app.pages.train.fields import Training
 
+_say = Words("train")
 SECONDS = 120
 MEMORY = 4e9
 # A run that is not looked at for so many seconds gives up its place. Browsers let a page that is
@@ -51,8 +54,9 @@ class Worker:
         limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
         self._read = 0
         with ExitStack() as stack:
-            self._output = stack.enter_context(tempfile.TemporaryFile())
-            self._errors = stack.enter_context(tempfile.TemporaryFile())
+            self._output, self._errors = (
+                stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)
+            )
             self.process = subprocess.Popen(
                 [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
                 bufsize=0,
@@ -87,8 +91,8 @@ class Worker:
         if lines := written.strip().splitlines():
             return lines[-1]
         if self.process.returncode == -signal.SIGKILL:
-            return "The training process was killed, perhaps for want of memory."
-        return f"The training process ended with status {self.process.returncode}."
+            return _say.said("killed")
+        return _say.said("ended", status=self.process.returncode)
 
     def close(self) -> None:
         """End the process, and forget what it told."""
@@ -104,8 +108,8 @@ class Run:
     its page, which so finds it after a reload, and `reader` names the browser, "" if unknown.
     """
 
-    def __init__(self, training: Training, reader: str = "") -> None:
-        self.training, self.reader = training, reader
+    def __init__(self, job: Job, reader: str = "") -> None:
+        self.job, self.reader = job, reader
         self.name = secrets.token_urlsafe(9)
         self.events: list[dict[str, Any]] = []
         self._told: deque[dict[str, Any]] = deque()
@@ -140,7 +144,7 @@ class Run:
     def start(self, worker: Worker) -> None:
         """Hand a worker the job."""
         self.worker, self.phase = worker, "running"
-        worker.say(json.dumps(self.training.job).encode() + b"\n")
+        worker.say(json.dumps(asdict(self.job)).encode() + b"\n")
 
     def look(self) -> None:
         """Take in what the worker told, and tell it that somebody is there."""
@@ -215,8 +219,12 @@ class Pool:
                 self._runs.append(run)
                 self.named = dict([*self.named.items(), (run.name, run)][-_KEPT:])
             run.before = max(self._runs.index(run) - self.places + 1, 0)
-            if not run.before:
-                self._start(run)
+            if run.before:
+                return
+            try:
+                run.start(self._ready() or Worker())
+            except OSError as error:
+                run.end("failed", _say.said("not_started", why=error))
 
     def _ready(self) -> Worker | None:
         """The worker that is prepared, if it still lives."""
@@ -225,13 +233,6 @@ class Pool:
             worker.close()
             return None
         return worker
-
-    def _start(self, run: Run) -> None:
-        """Give a run the worker that is prepared, or a new one."""
-        try:
-            run.start(self._ready() or Worker())
-        except OSError as error:
-            run.end("failed", f"No process for training could be started: {error}.")
 
 
 @cache  # one of Streamlit's any browser may clear, and begin again with an empty pool
@@ -245,7 +246,7 @@ def reader() -> str:
     return dict(st.context.cookies).get("dplearn_reader", "")
 
 
-def current(name: str = "") -> Run | None:
+def run_in_view(name: str = "") -> Run | None:
     """This session's run, the one of this name or the one of this browser, after a look."""
     run = st.session_state.get("training_run") or pool().named.get(name) or pool().of(reader())
     if run is not None:
@@ -258,11 +259,11 @@ def earlier() -> list[Run]:
     return st.session_state.get("training_earlier", [])
 
 
-def begin(training: Training) -> None:
+def begin(job: Job) -> None:
     """Make a run this session's; others of this browser are ended, and some are remembered."""
     if (ghost := pool().of(reader())) is not None:
         ghost.stop()
     if (old := st.session_state.get("training_run")) is not None:
         old.stop()
         st.session_state["training_earlier"] = [*earlier(), old][-_EARLIER:]
-    st.session_state["training_run"] = Run(training, reader())
+    st.session_state["training_run"] = Run(job, reader())

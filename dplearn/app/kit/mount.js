@@ -1,0 +1,26 @@
+// A page is mounted once; later calls bring what the server has to say.
+const address = new URL("FILE", window.__streamlit?.BACKEND_BASE_URL ?? document.baseURI);
+const mounted = new WeakMap();
+export default function ({ data: [data], parentElement, setTriggerValue }) {
+  const state = mounted.get(parentElement) ?? {};
+  Object.assign(state, { data, tell: setTriggerValue });
+  if (mounted.has(parentElement)) return void state.page?.update?.(data);
+  mounted.set(parentElement, state);
+  const root = document.createElement("div");
+  parentElement.append(root);
+  import(address).then((all) => {
+    if (state.ended) return;
+    state.page = all.PAGE.mount(root, {
+      engine: all.dplearn, source: String(all.dplearnModule), ...state.data,
+      send: (question) => state.tell("asked", question),
+      onLanguage: (code) => state.tell("language", code),
+    });
+    state.page.update?.(state.data);
+  });
+  return () => {
+    state.ended = true;
+    mounted.delete(parentElement);
+    state.page?.destroy();
+    root.remove();
+  };
+}

@@ -1,0 +1,169 @@
+"""Predictions, exercises and self-tests of a lesson as fields of its page, which answer back.
+
+The scripts in `ASSETS` hold the verdict of a browser, which says what `Exercise.verdict` says.
+Without scripts a page has the questions, and the truth about a prediction opens with a click.
+"""
+
+import base64
+import html
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dplearn.classroom import in_page
+from dplearn.classroom.checks import Exercise, SelfTest, exercises
+from dplearn.classroom.display import PLOTLY
+from dplearn.classroom.html import from_cell, from_markdown
+from dplearn.classroom.sources import Lesson, exercise_key
+
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # what a page with fields needs
+
+_NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
+_ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
+_IN_JUPYTER = (
+    "<p>This exercise asks for code, which this page does not run. Open the lesson in a checkout of"
+    " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
+    " cell: it is tried on cases that the notebook does not show.</p>"
+)
+# What a notebook's text says of Jupyter, and what is true of a page.
+_OF_JUPYTER = {
+    r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
+        "Write your number in the field."
+    ),
+    r"Put your numbers in place of `None`\.": "Write your numbers in the fields.",
+    r" \(In Jupyter, move the mouse[^)]*\)": "",
+}
+_GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
+
+
+def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
+    """HTML of a built lesson, with fields where its notebook asks; `python`: its pages run it."""
+    asked = fields(lesson, cells, python=python)
+    return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+
+
+def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
+    """HTML in place of each built cell that asks or answers or tells of Jupyter, by its id."""
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
+    elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
+    every, asked = exercises(lesson), {}
+    for cell in cells:
+        text = cell.source
+        for told, instead in _OF_JUPYTER.items():
+            text = re.sub(told, instead, text)
+        if cell.cell_type == "markdown" and text != cell.source:
+            asked[cell.id] = from_markdown(text)
+    for cell in code:
+        answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
+        if names := _NO_GUESS.findall(_printed(cell)):
+            asks = [{"kind": "prediction", "item": n, **lines.get(n, {})} for n in names]
+            asked[cell.id] = "".join(_field(lesson, ask) for ask in asks)
+        elif (exercise := every.get(exercise_key(cell))) is not None:
+            asked[cell.id] = _exercise(lesson, cell, exercise, python)
+        elif answered:
+            asked[cell.id] = _sealed(cell, answered)
+        elif re.search(r"\bguess\(", cell.source) and any(
+            PLOTLY in o.get("data", ()) for o in cell.outputs
+        ):
+            asked[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
+    return asked
+
+
+def _printed(cell: Any) -> str:
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
+    """What `reveal` has drawn in a cell, by the prediction: what is stated, and named values."""
+    lines = {}
+    for output in cell.outputs:
+        data = output.get("data", {})
+        name, _, values = data.get("text/plain", "").partition(": ")
+        if PLOTLY in data and re.match("truth |proved at ", values):
+            marks, layout = data[PLOTLY]["data"], data[PLOTLY]["layout"]
+            points = [[mark["text"][0].partition("<br>")[0], mark["x"][0]] for mark in marks]
+            lines[name] = {"stated": layout["title"]["text"], "points": points}
+    return lines
+
+
+def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
+    """The place of a field; `ask` is what its script must know."""
+    data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
+    return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
+
+
+def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
+    if isinstance(exercise, Exercise):
+        return _field(lesson, as_data(exercise))
+    if isinstance(exercise, SelfTest):
+        ask = {"kind": "selftest", "item": exercise.key, "choices": exercise.choices}
+        return _field(lesson, ask, "<p>Each choice opens with a click and says why.</p>")
+    instead = _IN_JUPYTER.format(name=lesson.name)
+    code = from_cell(type(cell)(cell, outputs=[]))
+    if python and (described := in_page.described(exercise)):
+        asks = {"kind": "program", "item": exercise.key, "program": described}
+        written, _, name = cell.source.partition(f'\n\n\ncheck("{exercise.key}", ')
+        asks |= {"name": name.rstrip(")\n"), "code": written}
+        return _field(lesson, asks, f"{code}{instead}")
+    return f'{code}<div class="ask">{instead}</div>\n'
+
+
+def as_data(exercise: Exercise) -> dict[str, Any]:
+    """What a browser must know of an exercise; a number goes with the tolerance that it has."""
+
+    def number(value: float) -> list[Any]:
+        told = value if math.isfinite(value) else "Infinity"  # which JSON does not have
+        return [told, 0.0 if isinstance(value, int) else exercise.rtol]
+
+    return {
+        "kind": "exercise",
+        "item": exercise.key,
+        "right": number(exercise.right),
+        "praise": exercise.praise,
+        "mistakes": [[*number(each.value), each.hints] for each in exercise.mistakes],
+        "hints": exercise.hints,
+    }
+
+
+def python_script(pyodide: Path) -> str:
+    """What `kernel.js` makes Python of, from an unpacked Pyodide."""
+    needed = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+    for name in (*needed, "pyodide-lock.json"):
+        if not (pyodide / name).is_file():
+            raise ValueError(f"Expected an unpacked Pyodide, with {name}, got {pyodide}.")
+    core, loader, *binary = needed
+    room = Path(in_page.__file__).parent
+    modules = {f"{room.name}/{name}.py": (room / f"{name}.py") for name in in_page.MODULES}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
+    texts |= {"__init__.py": "", f"{room.name}/__init__.py": ""}
+    lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
+    files = {name: base64.b64encode((pyodide / name).read_bytes()).decode() for name in binary}
+    told = {
+        "core": (pyodide / core).read_text(encoding="utf-8"),
+        "loader": (pyodide / loader).read_text(encoding="utf-8"),
+        "files": files,
+        "lock": lock | {"packages": {}},
+        "modules": {f"/room/dplearn/{name}": text for name, text in texts.items()},
+    }
+    return f"var pythonFiles = {json.dumps(told)};\n"
+
+
+def _sealed(cell: Any, names: Sequence[str]) -> str:
+    """A cell whose outputs open after the guesses or with a click; its script draws the lines."""
+    outputs = []
+    for output in cell.outputs:
+        words = output.get("data", {}).get("text/plain", "")
+        name = words.partition(": ")[0]
+        if PLOTLY in output.get("data", {}) and name in names:
+            place = f'<div data-line="{html.escape(name)}">{html.escape(words)}</div>'
+            output = {"data": {"text/html": place}}
+        outputs.append(output)
+    code = from_cell(type(cell)(cell, outputs=[]))
+    shown = from_cell(type(cell)(cell, outputs=outputs)).removeprefix(code)
+    data = html.escape(json.dumps(names, ensure_ascii=False))
+    summary = "<summary>Guess first, or show me</summary>"
+    return f'{code}<details class="sealed" data-names="{data}">{summary}{shown}</details>\n'

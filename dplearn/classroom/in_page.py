@@ -1,0 +1,116 @@
+"""Exercises that ask for code, in the Python of a page: it has no NumPy, and runs no lesson.
+
+`described` is the builder's side; `replied` runs in the page, on the same `Program.verdict`.
+"""
+
+import contextlib
+import inspect
+import io
+import json
+import math
+import textwrap
+import traceback
+from typing import Any
+
+from dplearn.classroom import programs
+from dplearn.classroom._guard import Complaint
+from dplearn.classroom._numbers import unpacked
+from dplearn.classroom.checks import Mistake, Reply
+from dplearn.classroom.programs import Program
+
+# What the room needs of itself in a page, whose packages are otherwise empty.
+MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
+_ANSWER = "<answer>"
+
+
+def described(program: Program) -> str:
+    """An exercise as an expression without functions: cases, and what is right and wrong in each.
+
+    It is empty where what is measured needs more than the standard library.
+    """
+    cases, expected, source = _plain(program.cases), _plain(program.expected), ""
+    if program.measure is not programs.returned:
+        source = textwrap.dedent(inspect.getsource(program.measure))
+        try:
+            again = [_measure(source)(program.right, *case) for case in cases]
+        except NameError:
+            return ""
+        if _plain(again) != expected:
+            return ""
+    places = range(len(cases))
+    slips = range(len(program.mistakes))
+    told = {
+        "names": program.names,
+        "measure": source,
+        "cases": cases,
+        "expected": expected,
+        "made": [_plain([program.of_mistake(slip, i) for i in places]) for slip in slips],
+        "mistakes": [mistake.hints for mistake in program.mistakes],
+        "key": program.key,
+        "praise": program.praise,
+        "hints": program.hints,
+        "rtol": program.rtol,
+        "rtol_mistakes": program.rtol_mistakes,
+    }
+    return repr(told)
+
+
+def _plain(value: Any) -> Any:
+    """`value` without arrays; what is not a number, a text or a collection stays as it is."""
+    value = unpacked(value)
+    if isinstance(value, dict):
+        return {_plain(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return type(value)(map(_plain, value))
+    return value
+
+
+def _measure(source: str) -> Any:
+    scope: dict[str, Any] = {"math": math}
+    exec(source, scope)
+    return next(each for name, each in scope.items() if inspect.isfunction(each))
+
+
+def rebuilt(description: str) -> Program:
+    """The exercise that `described` has described, which gives the same verdicts."""
+    scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
+    told = eval(description, scope)
+    source, made, names = told.pop("measure"), told.pop("made"), told.pop("names")
+    expected, mistakes = told.pop("expected"), told.pop("mistakes")
+    program = Program(
+        right=lambda: None,
+        mistakes=tuple(Mistake(None, hints) for hints in mistakes),
+        measure=_measure(source) if source else programs.returned,
+        **told,
+    )
+    vars(program).update(names=names, expected=expected)
+    vars(program).update(of_mistake=lambda slip, number: made[slip][number])
+    return program
+
+
+def replied(code: str, name: str, description: str) -> str:
+    """The verdict on the function `name` of a student's `code`, as JSON; whatever the code does."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    program = rebuilt(description)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(code, _ANSWER, "exec"), scope)
+    except BaseException as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        line = error.lineno if isinstance(error, SyntaxError) else last.lineno
+        problem = f"line {line}: {type(error).__name__}: {getattr(error, 'msg', error)}."
+        if isinstance(error, ModuleNotFoundError):
+            problem += " This page has the standard library only."
+        stopped = Reply("unreadable", f"{program.key} stops", (problem,))
+        return json.dumps(vars(stopped))
+    return json.dumps(vars(program.verdict(scope.get(name))))
+
+
+def without_threads() -> None:
+    """Let functions run without a limit of their own: a page ends its worker instead."""
+
+    def at_once(task: Any, *, seconds: float) -> Any:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return task()
+
+    programs.limited = at_once
