@@ -13,9 +13,6 @@ from dplearn.site.html import Page, plain, readme_page, sections
 
 # Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
 _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
-# Where a lesson's source asks for a guess, a number or letters; a page does not run code.
-_ASKS = re.compile(r'^predict\(|^answers? = (?:None|"")', re.MULTILINE)
-
 _SCRIPTS = (*NEEDED, "progress.js")
 
 

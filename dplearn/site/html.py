@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from dplearn.browser import CLOSED_FORMS
@@ -25,14 +24,6 @@ _HEADER = """\
 
 _START = '<a class="start" href="#start">Start here</a>'
 _ON_THE_MAP = ("the-map", "what-builds-on-what")
-
-
-class Section(NamedTuple):
-    """A heading of the second rank, its anchor, and the HTML from there to the next."""
-
-    anchor: str
-    heading: str
-    body: str
 
 
 @dataclass(frozen=True)
@@ -64,11 +55,11 @@ class Page:
                 yield [place, self.title, plain(heading), text]
 
 
-def sections(body: str) -> Iterator[Section]:
-    """The parts of a body, first what stands above all headings of the second rank."""
+def sections(body: str) -> Iterator[tuple[str, str, str]]:
+    """Anchor, heading and HTML of each part of a body; the first may have no heading."""
     for part in re.split(r"(?=<h2 id=)", body):
         head = re.match(r'<h2 id="([^"]*)">(.*?)</h2>', part, re.S)
-        yield Section(head[1], head[2], part) if head else Section("", "", part)
+        yield (head[1], head[2], part) if head else ("", "", part)
 
 
 def plain(body: str) -> str:

@@ -84,6 +84,7 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
     files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
     assert 200_000 < sum(file.stat().st_size for file in files) < 700_000
+    view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
     assert view.evaluate("drawAll().then(() => charts.every(c => c.querySelector('.main-svg')))")
     words = view.locator(".chart [role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert words and all(len(each) > 20 for each in words)

@@ -77,7 +77,7 @@ function move(place) {
 }
 
 // A place with a chart: what stands around it at once, the chart as soon as Plotly is there.
-const draw = (place) => place.drawn ??= begin(place);
+const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // not while folded
 async function begin(place) {
   place.figure = JSON.parse(place.querySelector("script").textContent);
   const { title, sliders } = place.figure.layout;
