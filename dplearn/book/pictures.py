@@ -212,13 +212,16 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         return None
 
 
-def curve(place: View, name: str, *, seconds: float = math.inf) -> Picture:
-    """The picture along one parameter, of as many points as fit into so many seconds."""
+def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
+    """The picture along one parameter, of as many points as fit into so many seconds.
+
+    Of `most` points, where it is given and the parameter does not run towards a limit.
+    """
     limit: Any = (place.claim.along or {}).get(name)
     domain: Any = place.claim.domain.get(name)
     log = isinstance(domain, Log)
     grid = list(limit) if limit else _grid(domain)
-    order = range(len(grid)) if limit else _order(len(grid))
+    order = range(len(grid)) if limit else _order(len(grid))[:most]
     in_time = _in_time(lambda k: comparison_at(place.at(name, grid[k])), order, seconds)
     points = [in_time[k] for k in sorted(in_time)]
     x = [float(k if limit else grid[k]) for k in sorted(in_time)]
