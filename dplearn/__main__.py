@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
@@ -256,9 +256,8 @@ def _calibrate(options: argparse.Namespace) -> int:
         print(f"dplearn calibrate: {error}", file=sys.stderr)
         return 1
     if options.json:
-        _print_json(
-            [{calibrated.parameter: calibrated.value, "guarantee": _plain(calibrated.guarantee)}]
-        )
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
+        _print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
     return 0

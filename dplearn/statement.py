@@ -138,7 +138,10 @@ class Statement:
         """JSON of every part for a machine, numbers in full, the certificate within."""
         g = self.guarantee
         stated = {field.name: getattr(g, field.name) for field in fields(g)}
-        whole = {"format": "dplearn statement 2", "guarantee": stated | {"details": {**g.details}}}
+        whole: dict[str, Any] = {
+            "format": "dplearn statement 2",
+            "guarantee": stated | {"details": {**g.details}},
+        }
         whole |= {"records": self.records, "caught": self.caught, "words": self.rows}
         whole["certificate"] = json.loads(self.certificate) if self.certificate else None
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"

@@ -102,8 +102,8 @@ class Runs:
 
         For a subsampled mechanism the profile already is the amplified one.
         """
-        deltas = tuple(float(delta) for delta in np.asarray(deltas).ravel())
-        return np.stack([_epsilon(m, deltas, self.adjacency) for m in self.mechanisms], axis=-1)
+        each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
+        return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
     def delta_grid(self, delta: float) -> NDArray:
         """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.

@@ -121,11 +121,10 @@ def epsilon_curves(
     )
     x = Axis(title="T, number of steps", lower=steps[0] / 1.05, upper=steps[-1] * 1.05, log=True)
     if here is not None:
+        values = gaps([curve[index].epsilon for curve in curves.values()])
         dots = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
-        values, dots["colour"] = zip(
-            *((c[index].epsilon, style_of(name).colour) for name, c in curves.items()), strict=True
-        )
-        traces.append(markers([here] * len(values), gaps(values), "here", **dots))
+        colours = [style_of(name).colour for name in curves]
+        traces.append(markers([here] * len(values), values, "here", colour=colours, **dots))
     ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
     traces += [trace | ring for mark in marks for trace in mark.traces()]
     return _lesson(
@@ -188,7 +187,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     """
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
-        layout, where = part.layout.to_plotly_json(), {"xaxis": f"x{n}", "yaxis": f"y{n}"}
+        layout: Any = part.layout.to_plotly_json()
+        where = {"xaxis": f"x{n}", "yaxis": f"y{n}"}
         drawn: list[Any] = list(part.select_traces())
         traces += [trace.to_plotly_json() | where for trace in drawn]
         axes[f"xaxis{n}"] = layout["xaxis"] | {"anchor": f"y{n}", "domain": share}

@@ -87,6 +87,7 @@ def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
     """
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
+    below = top + step * rows + 14
     for (caption, people, filled), colour in zip(groups, (_BLUE, _ORANGE, _GREEN), strict=False):
         wide = math.ceil(people / rows)
         for i in range(people):
@@ -95,7 +96,6 @@ def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
             shapes.append(circle(x, y, 5.5, edge=colour, fill=fill))
             body = f"M{x - 8},{y + 17} a8,10 0 0 1 16,0 z"
             shapes.append(f'<path d="{body}" fill="{fill}" stroke="{colour}" stroke-width="1.6"/>')
-        below = top + step * rows + 14
         shapes.append(lettering(left - 10, below, caption, colour=colour, anchor="start"))
         left += step * wide + 40
     return Sheet(max(left - 20, 640), below + 34, title, shapes)

@@ -144,8 +144,8 @@ def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
     x = [left, right, right, left, left]
     y = [up.lower, up.lower, up.upper, up.upper, up.lower]
     ink, ground = (transparent(colour_of(role), share) for share in (0.75, 0.13))
-    hatch = {"shape": shape, "size": 9, "fgcolor": ink, "bgcolor": ground}
-    hatch["solidity"] = 0.05 if shape == "." else 0.15
+    solidity = 0.05 if shape == "." else 0.15
+    hatch = dict(shape=shape, size=9, fgcolor=ink, bgcolor=ground, solidity=solidity)
     fill = {"fill": "toself", "fillpattern": hatch, "hoveron": "fills", "hoverinfo": "skip"}
     return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
 
@@ -157,5 +157,5 @@ def _truth(curve: Sweep) -> dict[str, Any]:
         middle, half = np.where(low < high, 0.5 * (low + high), low), 0.5 * (high - low)
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
     look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
-    look["error_y"] = bars if np.any(half > 0) else None
-    return markers(curve.x, gaps(middle), "truth", **look)
+    errors = bars if np.any(half > 0) else None
+    return markers(curve.x, gaps(middle), "truth", error_y=errors, **look)

@@ -74,13 +74,13 @@ def price_lines(
     >>> float(figure.data[-1].y[0])
     6.0
     """
-    x, parts = np.asarray(x, dtype=float), []
+    x, parts, marks = np.asarray(x, dtype=float), [], []
     for (name, heights), role in zip(lines.items(), roles, strict=True):
         y, dash = np.asarray(heights, dtype=float), "dash" if role in dashed else "solid"
         parts.append(line := Curve(x=x, y=y, label=name, role=role, dash=dash))
         if name == here[1]:
             look = {"symbol": "diamond", "size": 12, "colour": line.colour}
-            mark = markers([here[0]], [np.interp(here[0], x, y)], "", **look)
+            marks.append(markers([here[0]], [np.interp(here[0], x, y)], "", **look))
     ends = np.concatenate([line.y[np.isfinite(line.y)] for line in parts])
     low, high = (0.7 * ends.min(), 1.4 * ends.max()) if log else (0.0, 1.1 * ends.max())
     # More words would stand askew on a phone.
@@ -88,8 +88,7 @@ def price_lines(
     first, last = float(x[0]) if log else 0.0, float(x[-1])
     across = Axis(title=axes[0], lower=first, upper=last, log=log, ticks=ticks)
     up = Axis(title=axes[1], lower=float(low), upper=float(high), log=log)
-    drawn = [*parts, mark] if here[1] in lines else parts
-    return one_panel(drawn, across, up, finding, keys(*parts))
+    return one_panel([*parts, *marks], across, up, finding, keys(*parts))
 
 
 def proved_by_guesses(

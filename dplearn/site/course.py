@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from dplearn.classroom import answering
 from dplearn.classroom.html import NEEDED, from_markdown
@@ -21,7 +22,8 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
     import nbformat
 
     every = list(lessons(folder).values())
-    cells = [nbformat.read(lesson.notebook, as_version=4).cells for lesson in every]
+    books: list[Any] = [nbformat.read(lesson.notebook, as_version=4) for lesson in every]
+    cells = [book.cells for book in books]
     titles = [each[0].source.partition("\n")[0].lstrip("# ") for each in cells]
     links = [
         f'<a href="{lesson.name}.html">{html.escape(title)}</a>'

@@ -77,7 +77,8 @@ class Records:
             cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
             # The micro-batches of each lot, with masks, and None after its last.
             order: Any = (part for lot in lots() for part in (*cut(lot), None))
-            options = {"batch_sampler": order, "collate_fn": _same, **self._source.options}
+            options: dict[str, Any] = {"batch_sampler": order, "collate_fn": _same}
+            options |= self._source.options
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
                 self._coming = iter(data.DataLoader(cast(Any, self._source), **options))
         self._due = step + 1
@@ -154,7 +155,7 @@ def _source(dataset: Any, plan: Plan, device: torch.device) -> _Source:
             names = _LOADING.split() if loader.num_workers else ()
             options = {name: getattr(loader, name) for name in names}
             take = partial(_items, dataset, loader.collate_fn)
-            return _Source(len(dataset), take, padded=padded, options=options)
+            return _Source(len(cast(Any, dataset)), take, padded=padded, options=options)
     if isinstance(dataset, data.TensorDataset):
         dataset = dataset.tensors
     if isinstance(dataset, tuple | Mapping):

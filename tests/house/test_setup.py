@@ -80,6 +80,6 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
 
 @pytest.mark.slow
 def test_types_agree():
-    command = [sys.executable, "-m", "pyright"]
+    command = [sys.executable, "-m", "pyrefly", "check"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout

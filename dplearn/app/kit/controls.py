@@ -60,11 +60,12 @@ def text_box(
     state: State, kind: Field, *, label: Any = "visible", then: Then = None, place: Any = st
 ) -> None:
     """A box for a number or for words; `then` runs after a change."""
-    key, value = f"box_{kind.key}", state.values[kind.key]
+    key = f"box_{kind.key}"
+    value: Any = state.values[kind.key]
     # A range may have shrunk since the value was entered.
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
-    put(key, state.typed.get(kind.key, kind.show(value)))
+    put(key, state.typed.get(kind.key, kind.show(value)))  # type: ignore[arg-type]
     place.text_input(
         retold(kind.label),
         key=key,

@@ -26,8 +26,8 @@ def render() -> None:
     """The page, mounted once; later runs bring it a table or another language."""
     st.session_state["page_in_view"] = "mechanisms"
     catalogue, _ = _known(tuple(MECHANISMS.items()))
-    told = {"catalogue": catalogue, "language": language.spoken()}
-    told["answer"] = st.session_state.get(_ANSWER)
+    answer = st.session_state.get(_ANSWER)
+    told = {"catalogue": catalogue, "language": language.spoken(), "answer": answer}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _page(key=_KEY, data=[told], on_asked_change=_asked, on_language_change=_spoken)
 

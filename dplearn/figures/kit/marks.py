@@ -126,8 +126,8 @@ class Band(Part):
         return (self.lower, self.upper)
 
     def traces(self) -> list[dict[str, Any]]:
-        edge = {"name": self.label, "x": self.x, "mode": "lines", "hoverinfo": "skip"}
-        edge["line"] = {"width": 0, "simplify": False}
+        thin = {"width": 0, "simplify": False}
+        edge = dict(name=self.label, x=self.x, mode="lines", hoverinfo="skip", line=thin)
         fill = {"fill": "tonexty", "fillcolor": transparent(self.colour, self.opacity)}
         return [{**edge, "y": self.lower}, {**edge, "y": self.upper, **fill}]
 

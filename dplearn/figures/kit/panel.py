@@ -31,7 +31,7 @@ class Unchecked(go.Figure):
     @property
     def parts(self) -> dict[str, Any]:
         """Data and layout as they are drawn, the template among them."""
-        parts = self.__dict__.get("_unchecked") or self.to_dict()
+        parts: Any = self.__dict__.get("_unchecked") or self.to_dict()
         return parts | {"layout": parts["layout"] | {"template": _TEMPLATE}}
 
 

@@ -4,6 +4,8 @@ The browser proves and draws the runs that it has an engine for, without a word 
 asks for the others, and for what goes into a paper.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from dplearn import browser
@@ -56,7 +58,7 @@ def _spoken() -> None:
     st.session_state[_SPOKEN] = True
 
 
-def _kinds() -> dict[str, dict[str, str]]:
+def _kinds() -> dict[str, Any]:
     """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
     fields = {"mechanism": notary.mechanism(), "sampling": notary.SAMPLING}
     kinds = {

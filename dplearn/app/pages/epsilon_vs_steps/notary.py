@@ -120,7 +120,7 @@ def _refused(scenario: Scenario, why: str) -> str:
         for option, option_words in field.options.items()
         if option != getattr(scenario, field.key)
         and not option.endswith(LEAVES_OUT)
-        and _covers(replace(scenario, **{"leaves_out": False, field.key: option}))
+        and _covers(replace(scenario, **{"leaves_out": False, field.key: option}))  # type: ignore[arg-type]
     ]
     return f"{told} {_say('changes', changes='; '.join(changes))}" if changes else told
 
