@@ -4,8 +4,8 @@ r"""One step of DP-SGD, for loops of one's own.
 
 The expected lot size L is *public*: the number of records that happened to be drawn would tell.
 An empty lot is a step like any other, of pure noise. `dplearn.training.plain` is the same on one
-page: its lot is `_lot` here, its clipped sum and noise are `_noisy_mean` and `_noise`, and its last
-line is `_update`, by an ordinary optimizer.
+page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise`, and its
+last line is `_update`, by an ordinary optimizer.
 """
 
 import math
