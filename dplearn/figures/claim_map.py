@@ -31,7 +31,7 @@ def claim_map(verdict: Verdict) -> go.Figure:
     Examples
     --------
     >>> from dplearn.claims import verdict_on
-    >>> verdict = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
+    >>> verdict = verdict_on("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
     >>> claim_map(verdict).layout.title.text
     '<b>Violated at 98 % of the points of this map</b>'
     """

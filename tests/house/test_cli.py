@@ -194,7 +194,7 @@ def test_verify_in_words_and_as_json(capsys):
 
 def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
     wrong = everything.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
-    monkeypatch.setattr(everything, "check", lambda id, **_: [wrong])
+    monkeypatch.setattr(everything, "results_of", lambda id, **_: [wrong])
     out = called("verify G-A1", capsys)[1]
     assert "failed" in out and "by hand" in out
     (row,) = rows_of("verify G-A1", capsys, expected=1)
