@@ -53,9 +53,11 @@ def _short_search(id: str, misprint: str) -> Refutation:
 
     So what is said to be on the safe side was looked for as long as `dplearn verify` does.
     """
-    entry, wrong = book[id], book[id].misprint(misprint)
-    short = refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4))
-    return short if short.unsafe else refutation(id, misprint)
+    wrong = book[id].misprint(misprint)
+    claim = book[id].claimed(wrong)
+    short = refute(book[id], wrong, points=-(-claim.points // 4))
+    found = short.unsafe if claim.unsafe else short.counterexample
+    return short if found else refutation(id, misprint)
 
 
 def _statement(latex: str) -> str:

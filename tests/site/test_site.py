@@ -12,11 +12,12 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
-from dplearn.book import book
+from dplearn.book import book, refute
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
+from dplearn.site import entries
 from dplearn.site.html import _links, _target, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
@@ -285,6 +286,12 @@ def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
     loaded = subprocess.check_output([sys.executable, "-c", loads], text=True).split()
     assert "dplearn.browser.pairs" in loaded and "streamlit" not in loaded
     assert not [name for name in loaded if name.startswith("dplearn.app.pages")]
+
+
+def test_what_a_short_search_misses_the_whole_one_finds():
+    entry, wrong = book["G-M5"], book["G-M5"].misprint("as-printed")
+    assert not refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4)).unsafe
+    assert entries._short_search("G-M5", "as-printed").unsafe
 
 
 def test_of_links_to_what_the_site_lacks_the_words_are_left():
