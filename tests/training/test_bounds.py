@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.layers.per_example import Outer
+from dplearn.training.layers.per_example import Convolution, Outer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 EQUAL = PerLayer(max_grad_norm=0.7)
@@ -150,5 +150,7 @@ def test_underflow_is_given_back_in_full_and_not_twice(dtype, t, flushed):
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
-        exact = p * d * (t * u * v) ** 2
-        assert exact <= Outer(left, right).squared_norm().item() <= 1.01 * exact
+        form = (p, d, 1), (1,), (0,), (1,), 1
+        for gradient in (Outer(left, right), Convolution(left.mT, right.mT, *form)):
+            exact = p * d * (t * u * v) ** 2
+            assert exact <= gradient.squared_norm().item() <= 1.01 * exact

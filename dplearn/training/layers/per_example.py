@@ -164,49 +164,88 @@ class Tied(PerExample):
         return self.outer.dense() + self.rows.dense()
 
 
-def convolution(
-    grad: Tensor,  # (B, filters, *positions)
-    values: Tensor,  # (B, channels, *space), input
-    shape: Sequence[int],  # of the weights
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-) -> PerExample:
-    """Weights of a convolution in any dimension: products with patches, or formed by groups."""
+@dataclass(frozen=True)
+class Convolution(PerExample):
+    """Weights of a convolution in any dimension."""
 
-    def products(grad: Tensor, values: Tensor) -> Outer:
-        patches = F.pad(values, [side for size in reversed(padding) for side in (size, size)])
-        for dim, (size, step, gap) in enumerate(zip(shape[2:], stride, dilation, strict=True), 2):
-            patches = patches.unfold(dim, (size - 1) * gap + 1, step)[..., ::gap]
-        places = range(2, 2 + len(stride))  # moved behind channels and kernel
-        patches = patches.movedim([*places], [*range(-len(stride), 0)])
-        return Outer(grad.flatten(2).mT, patches.reshape(len(grad), math.prod(shape[1:]), -1).mT)
+    grad: Tensor  # (B, filters, *positions)
+    values: Tensor  # (B, channels, *space), input
+    shape: Sequence[int]  # of the weights
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    groups: int
 
-    def formed(grad: Tensor, values: Tensor) -> Tensor:
-        """One backward pass in which examples are groups; where channels are few, copies."""
+    def squared_norm(self) -> Tensor:
+        """Ghost norm; patches are never cut out: their products add up from those of pixels."""
+        pixels = self._padded(self.values)
+        batch, dims, filters = len(pixels), pixels.dim() - 2, self.grad.flatten(2)
+        gram = pixels.flatten(2).mT @ pixels.flatten(2)
+        gram = gram.view(batch, *pixels.shape[2:], *pixels.shape[2:])
+        for dim in range(dims):  # patches t and s: the sum over offsets of pixels t + o and s + o
+            reach, step = self.grad.shape[2 + dim], self.stride[dim]
+            starts = range(0, self.shape[2 + dim] * self.dilation[dim], self.dilation[dim])
+            windows = [slice(o, o + step * (reach - 1) + 1, step) for o in starts]
+            before, between = (slice(None),) * (1 + dim), (slice(None),) * (dims - 1)
+            gram = reduce(torch.add, [gram[(*before, w, *between, w)] for w in windows])
+        gram = gram.flatten(1, dims).flatten(2)
+        return _ghost_norm(filters.mT @ filters, gram, self.shape[0], math.prod(self.shape[1:]))
+
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
+        total.add_(self._weights(grad, _kept(self.values, keep), self.shape, self.groups))
+
+    def dense(self) -> Tensor:
+        return self.formed().value
+
+    def formed(self) -> Dense:
+        """The gradients, of few examples at a time: those fit into caches."""
+        few = self.groups == 1 and self.shape[1] <= _FEW and set(self.dilation) == {1}
+        form = self._by_patches if few else self._by_groups
+        pairs = zip(self.grad.split(_AT_ONCE), self.values.split(_AT_ONCE), strict=True)
+        parts = [(value := form(*pair), _squares(value)) for pair in pairs]
+        return Dense(*map(torch.cat, zip(*parts, strict=True)))
+
+    def _by_groups(self, grad: Tensor, values: Tensor) -> Tensor:
+        """Gradients by one backward pass in which examples are groups."""
         batch = len(grad)
-        if groups == 1 and shape[1] <= _FEW:
-            return products(grad, values).dense()
+        shape = (batch * self.shape[0], *self.shape[1:])
         grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (grad, values))
-        where = stride, padding, dilation, False, [0] * len(stride), batch * groups
-        weights = grad.new_empty(batch * shape[0], *shape[1:])
+        return self._weights(grad, values, shape, batch * self.groups).view(batch, *self.shape)
+
+    def _by_patches(self, grad: Tensor, values: Tensor) -> Tensor:
+        """Gradients by products with all patches: where channels are few, copies are cheaper."""
+        dims = len(self.stride)
+        patches = self._padded(values)
+        for dim in range(dims):
+            patches = patches.unfold(2 + dim, self.shape[2 + dim], self.stride[dim])
+        order = *range(2 + dims, 2 + 2 * dims), *range(2, 2 + dims)
+        patches = patches.permute(0, 1, *order).reshape(len(grad), math.prod(self.shape[1:]), -1)
+        return (grad.flatten(2) @ patches.mT).view(-1, *self.shape)
+
+    def _padded(self, values: Tensor) -> Tensor:
+        return F.pad(values, [side for size in reversed(self.padding) for side in (size, size)])
+
+    def cheapest(self) -> PerExample:
+        """Itself, or formed where that costs less than products of pixels."""
+        space = zip(self.values.shape[2:], self.padding, strict=True)
+        pixels = math.prod([size + 2 * side for size, side in space])
+        ghost = 2 * pixels * math.prod(self.grad.shape[2:]) <= math.prod(self.shape)
+        return self if ghost and self.groups == 1 else self.formed()
+
+    def _weights(self, grad: Tensor, values: Tensor, shape: Sequence[int], groups: int) -> Tensor:
+        """Ordinary gradient of the weights."""
+        where = self.stride, self.padding, self.dilation, False, [0] * len(self.stride), groups
+        weights = grad.new_empty(shape)
         return torch.ops.aten.convolution_backward(
             grad, values, weights, None, *where, [False, True, False]
-        )[1].view(batch, *shape)
-
-    if groups == 1 and 2 * grad[0, 0].numel() ** 2 <= math.prod(shape):
-        return products(grad, values)
-    # Of few examples at a time: those fit into caches.
-    pairs = zip(grad.split(_AT_ONCE), values.split(_AT_ONCE), strict=True)
-    parts = [(value := formed(*pair), _squares(value)) for pair in pairs]
-    return Dense(*map(torch.cat, zip(*parts, strict=True)))
+        )[1]
 
 
 def combined(uses: list[PerExample]) -> PerExample:
     """Gradients of a parameter that was used several times: they add before the norm."""
     if len(uses) == 1:
-        return uses[0].cheapest() if isinstance(uses[0], Outer) else uses[0]
+        return uses[0].cheapest() if isinstance(uses[0], Outer | Convolution) else uses[0]
     outers = [use for use in uses if isinstance(use, Outer)]
     rows = [use for use in uses if isinstance(use, Rows)]
     if len(outers) + len(rows) < len(uses):

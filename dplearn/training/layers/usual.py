@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.modules.adaptive import _ASMoutput
 
 from dplearn.ground import validate
-from dplearn.training.layers.per_example import Outer, PerExample, Rows, convolution
+from dplearn.training.layers.per_example import Convolution, Outer, Rows
 from dplearn.training.layers.registry import RULES, Rule, rule, substitute, trained
 
 
@@ -33,10 +33,10 @@ def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
-    def weight() -> PerExample:
+    def weight() -> Convolution:
         values, padding = _padded(module, inputs[0])
         form = module.stride, padding, module.dilation, module.groups
-        return convolution(grad, values, module.weight.shape, *form)
+        return Convolution(grad, values, module.weight.shape, *form)
 
     return _affine(module, weight, lambda: _per_channel(grad))
 
@@ -45,7 +45,7 @@ def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
 def _transposed(module: Any, inputs: Sequence[Tensor], grad: Tensor):
     # The convolution that takes gradients of outputs to those of inputs has the same weights.
     form = module.stride, module.padding, module.dilation, module.groups
-    weight = lambda: convolution(inputs[0], grad, module.weight.shape, *form)
+    weight = lambda: Convolution(inputs[0], grad, module.weight.shape, *form)
     return _affine(module, weight, lambda: _per_channel(grad))
 
 
