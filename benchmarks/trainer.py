@@ -97,9 +97,9 @@ class Encoder(nn.Module):
 class Layer(nn.Module):
     """Attention and two dense layers, each after a normalisation."""
 
-    def __init__(self, width: int, heads: int = 4) -> None:
+    def __init__(self, width: int, *, heads: int = 4, causal: bool = False) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.causal = heads, causal
         self.norm, self.attention = nn.LayerNorm(width), nn.Linear(width, 3 * width)
         self.out, self.second_norm = nn.Linear(width, width), nn.LayerNorm(width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
@@ -107,7 +107,8 @@ class Layer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         parts = self.attention(self.norm(x)).chunk(3, dim=2)
         q, k, v = (part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in parts)
-        x = x + self.out(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        x = x + self.out(mixed.transpose(1, 2).flatten(2))
         return x + self.down(F.gelu(self.up(self.second_norm(x))))
 
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_json, as_row, as_text, check_all
-from dplearn.book.kit.search import SEARCHES
+from dplearn.book.kit.verdicts import SEARCHES
 from dplearn.claims import QUANTITIES, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee

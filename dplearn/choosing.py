@@ -15,7 +15,7 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """Guarantees of one run under nine readings, by a title that says what each assumes.
+    """Guarantees of one run under nine readings, each named by what it assumes.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """Scores of trial runs with the noise that an epsilon demands; other records may differ."""
+    """Scores reached with the noise that an epsilon demands; other records may score otherwise."""
 
     epsilon: float
     plan: DPSGD  # with that noise
@@ -99,18 +99,15 @@ def rehearse(
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
     ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
-    rehearsed = []
-    for epsilon in epsilons:
-        noise = 0.0
-        if epsilon < math.inf:
-            noise = smallest_noise_multiplier(
-                mechanism,
-                epsilon=epsilon,
-                delta=delta,
-                steps=steps,
-                adjacency=natural_adjacency(plan.sampling),
-            ).value
-        trial = replace(plan, noise_multiplier=noise)
-        scores = tuple(float(score(trial, seed)) for seed in range(repeats))
-        rehearsed.append(Rehearsal(epsilon, trial, scores))
-    return tuple(rehearsed)
+    adjacency = natural_adjacency(plan.sampling)
+
+    def least(epsilon: float) -> float:
+        return smallest_noise_multiplier(
+            mechanism, epsilon=epsilon, delta=delta, steps=steps, adjacency=adjacency
+        ).value
+
+    trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
+    return tuple(
+        Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
+        for epsilon, trial in zip(epsilons, trials, strict=True)
+    )

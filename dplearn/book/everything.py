@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.book import Case, Refutation, Verification, book, refute, verify
-from dplearn.book.kit.search import SEARCHES
+from dplearn.book.kit.verdicts import SEARCHES
 from dplearn.book.published import Figure, check_figure, published
 
 _NUMBER = "abcdefgh0123456789"
@@ -89,7 +89,7 @@ def as_text(result: Result) -> str:
 
 
 def as_row(result: Result) -> dict[str, Any]:
-    """The same as JSON types; what is not finite becomes null."""
+    """Result in JSON types; what is not finite becomes null."""
     row = {"id": result.id, "kind": result.kind, "status": result.status}
     row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):

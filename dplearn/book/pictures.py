@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class Sweep:
     """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
 
     x: Sequence[float]
@@ -63,7 +63,7 @@ class Cloud:
 
 
 class Comparison(NamedTuple):
-    """One comparison; nan and "" where there is none."""
+    """Value and truth at one place; nan and "" where there is no comparison."""
 
     inside: bool
     value: float = math.nan
@@ -75,14 +75,14 @@ class Comparison(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What is drawn, the points behind it, and whether all of them are there."""
+    """Drawing of a formula, the points behind it, and whether all of them are there."""
 
-    drawn: Any  # a Curve or a Cloud
+    drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
     complete: bool
 
     def headline(self, place: "View", words: Wording) -> str:
-        """What it shows, in one line."""
+        """Headline of the picture: what it shows, in one line."""
         verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
         return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
 
@@ -106,7 +106,7 @@ class View:
 
     @property
     def parameters(self) -> Parameters:
-        """All of them; what is made of others is made again where these have changed."""
+        """Parameters of the view; those made of others are made again where these have changed."""
         return _changed(
             self.claim, first_parameters(self.id, self.misprint, self.draw), dict(self.settings)
         )
@@ -135,7 +135,7 @@ class View:
         return bool(misprint.claim) and not misprint.oracle and {*entry.parameters} <= theirs
 
     def at(self, name: str, value: Any) -> "View":
-        """The same place with one parameter changed."""
+        """View with one parameter changed."""
         return replace(self, settings=tuple({**dict(self.settings), name: value}.items()))
 
 
@@ -154,7 +154,7 @@ def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Paramet
 
 @lru_cache(maxsize=1024)
 def shown(id: str, misprint: str) -> Formula:
-    """What is drawn: the entry, or the formula that a wrong variant would like to be."""
+    """Formula that is drawn: the entry, or what its wrong variant would like to be."""
     entry = book[id]
     return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
 
@@ -212,13 +212,16 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         return None
 
 
-def curve(place: View, name: str, *, seconds: float = math.inf) -> Picture:
-    """The picture along one parameter, of as many points as fit into so many seconds."""
+def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
+    """The picture along one parameter, of as many points as fit into so many seconds.
+
+    Of `most` points, where it is given and the parameter does not run towards a limit.
+    """
     limit: Any = (place.claim.along or {}).get(name)
     domain: Any = place.claim.domain.get(name)
     log = isinstance(domain, Log)
     grid = list(limit) if limit else _grid(domain)
-    order = range(len(grid)) if limit else _order(len(grid))
+    order = range(len(grid)) if limit else _order(len(grid))[:most]
     in_time = _in_time(lambda k: comparison_at(place.at(name, grid[k])), order, seconds)
     points = [in_time[k] for k in sorted(in_time)]
     x = [float(k if limit else grid[k]) for k in sorted(in_time)]
@@ -239,7 +242,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf) -> Picture:
     # A claim is wrong up to half way to the next point.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
-    drawn = Curve(
+    drawn = Sweep(
         x=x,
         value=[p.value for p in points],
         low=[p.low for p in points],

@@ -180,8 +180,8 @@ def _sampled(row: Row) -> float:
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
         case _, "delta":
             accountant = ACCOUNTANTS[method]()
-            run = {"epsilon": at["epsilon"], "steps": int(at["steps"])}
-            return accountant.delta(step_of(row), **run).delta
+            steps = int(at["steps"])
+            return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
     run = Composed([(step_of(row), int(row["steps"]))])
     if "first" in row["parameters"]:  # a full-batch release, with its noise told in words
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
@@ -190,7 +190,7 @@ def _sampled(row: Row) -> float:
 
 
 def computed(row: Row) -> float:
-    """What we get by the method of the source."""
+    """Value that we get by the method of the source."""
     at, functions = _numbers(row), book.functions
     match row["mechanism"], row["method"]:
         case "poisson_subsampled_gaussian", _:
@@ -200,8 +200,8 @@ def computed(row: Row) -> float:
         case "gaussian", _:
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, row)
         case "pure_dp", "advanced":
-            about = {"epsilon": at["epsilon"], "steps": at["steps"], "slack": at["delta"]}
-            return float(functions["advanced_composition"](**about))
+            composed = functions["advanced_composition"]
+            return float(composed(epsilon=at["epsilon"], steps=at["steps"], slack=at["delta"]))
         case "pure_dp", _:
             return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
         case "exponential", _:

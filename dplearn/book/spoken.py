@@ -130,15 +130,15 @@ class Wording:
         return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
 
     def wrapped(self, parameters: Mapping[str, Any]) -> str:
-        """The same for a label on a picture: a line each."""
+        """Parameters and their values, a line each, for a label on a picture."""
         return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
-        """What the value is of the truth, as Markdown."""
+        """Relation of the value to the truth, as Markdown."""
         return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", self.translated(KINDS[formula.kind]))
 
     def hypothesis(self, formula: Formula) -> str:
-        """What is asked of the parameters, as Markdown."""
+        """Hypothesis on the parameters, as Markdown."""
         if not formula.hypothesis:
             return self.translated("For all parameters.")
         if callable(formula.given):
@@ -147,7 +147,7 @@ class Wording:
         return self.translated("If ${conditions}$.", conditions=conditions)
 
     def gap(self, kind: str, slack: float) -> str:
-        """How far a value is from the truth, in words."""
+        """Distance of a value from the truth, in words."""
         if kind in ("identity", "asymptotic"):
             size = self.number(abs(slack), 3)
             error = self.translated("largest relative error {size}", size=size)
@@ -170,18 +170,18 @@ class Wording:
         return "  \n".join(lines)
 
     def against(self, kind: str, truth: Interval) -> str:
-        """What a value should have been."""
+        """Sentence on what a value should have been."""
         if kind == "upper":
             return self.translated("at least {low} is needed", low=self.number(truth.low))
         if kind == "lower":
             return self.translated("at most {high} is true", high=self.number(truth.high))
         if truth.low == truth.high:
             return self.translated("the truth is {low}", low=self.number(truth.low))
-        ends = {"low": self.number(truth.low), "high": self.number(truth.high)}
-        return self.translated("the truth is from {low} to {high}", **ends)
+        low, high = self.number(truth.low), self.number(truth.high)
+        return self.translated("the truth is from {low} to {high}", low=low, high=high)
 
     def case(self, kind: str, point: Case) -> str:
-        """One point, what is claimed there, and what is true."""
+        """Sentence on one point: what is claimed there, and what is true."""
         at = self.given(point.parameters)
         where = (
             self.translated("At {parameters} it", parameters=at) if at else self.translated("It")
@@ -202,7 +202,7 @@ class Wording:
     def headline(
         self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool
     ) -> str:
-        """What a picture shows, in one line."""
+        """Headline of a picture: what it shows, in one line."""
         judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
         if kind == "asymptotic" and len(judged) == 1 < len(slacks):
             first, last = self.number(abs(slacks[0]), 2), self.number(abs(slacks[-1]), 2)
@@ -213,8 +213,10 @@ class Wording:
         if wrong:
             tail = self.translated(", on the safe side") if set(wrong) == {"safe"} else ""
             tail = self.translated(", and claims too much privacy") if "unsafe" in wrong else tail
-            points = {"wrong": len(wrong), "judged": len(judged)}
-            return self.translated("Wrong at {wrong} of {judged} points", **points) + tail
+            counts = self.translated(
+                "Wrong at {wrong} of {judged} points", wrong=len(wrong), judged=len(judged)
+            )
+            return counts + tail
         many = self.translated("all {count} points", count=len(judged))
         where = many if len(judged) > 1 else self.translated("the one point")
         if claimed:

@@ -79,7 +79,7 @@ def catalogue() -> dict[str, Any]:
 
 def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
-    mechanism, keys = build(name, start), _settable(name)
+    mechanism, keys = mechanism_of(name, start), _settable(name)
     examples, neighbours = type(mechanism).examples(), covered(mechanism)
     return {
         "title": TITLES.get(name, name.replace("_", " ").capitalize()),
@@ -95,11 +95,11 @@ def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def build(name: str, values: Mapping[str, Any]) -> Any:
+def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     """The mechanism that the values describe, or its own ValueError where it refuses them."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
-    inside = lambda: build(_base(name, values), values)
+    inside = lambda: mechanism_of(_base(name, values), values)
     kinds = {key: _parameters(name)[key] for key in _settable(name)}
     entries = {k: kind(values[k]) if kind in _NUMBERS else inside() for k, kind in kinds.items()}
     return dataclasses.replace(example, **entries) if entries else example
@@ -147,14 +147,14 @@ def _used(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _described(name: str, key: str) -> str:
-    """What the class of a mechanism says about a parameter."""
+    """Text of a mechanism's class about a parameter."""
     text = inspect.getdoc(MECHANISMS[name]) or ""
     entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
     return " ".join(entry.group(1).split()) if entry else ""
 
 
 def _spelled(mechanism: Mechanism) -> str:
-    """What is run, part by part."""
+    """Releases that are run, part by part."""
     parts = mechanism.parts()
     return " + ".join(f"{count} × {_short(m)}" if count > 1 else _short(m) for m, count in parts)
 
@@ -226,7 +226,7 @@ class Pair:
 
     @property
     def outputs(self) -> Outputs | None:
-        """The two laws on a line, where there are such."""
+        """Laws of the two outputs on a line, where they have such."""
         outputs = self.mechanism.outputs(self.adjacency)
         return outputs[self.end] if outputs else None
 
@@ -255,7 +255,7 @@ def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
 
 
 def conditions(mechanism: Mechanism) -> str:
-    """What must hold of the release."""
+    """Assumptions about the release, each named once."""
     return "; ".join(dict.fromkeys(a for m, _ in mechanism.parts() for a in m.assumptions))
 
 
@@ -279,7 +279,7 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """What `mechanisms/table.js` reads, its words in English."""
+    """Losses, divergences and laws as `mechanisms/table.js` reads them, words in English."""
     divergences = pair.mechanism.rdp(ORDERS, adjacency=pair.adjacency)
     return {
         **_law(profile(pair)),

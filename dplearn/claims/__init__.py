@@ -4,7 +4,7 @@ Whether a claim fails is proved: a counterexample is a point at which the certif
 on the wrong side of it. That a claim holds is never proved here, only seen at many points.
 
 From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
-`verdict` (what is found), `_search` (survey, counterexamples, region), `_closest` (what it is).
+`verdict` (what is found, and what the claim is), `_search` (survey, counterexamples, region).
 """
 
 import math
@@ -16,10 +16,20 @@ import numpy as np
 
 from dplearn.book.kit.written import claim_of, right_side
 from dplearn.claims import _search as search
-from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
-from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
+from dplearn.claims.verdict import (
+    HOLDS,
+    STATUS,
+    VIOLATED,
+    Closest,
+    Point,
+    Region,
+    Relation,
+    Slice,
+    Verdict,
+    closest,
+)
 from dplearn.ground import validate
 
 __all__ = [

@@ -124,7 +124,7 @@ def setting(text: str) -> tuple[str, Setting]:
 
 
 def aliases(allowed: Iterable[str]) -> set[str]:
-    """Every name that one of these parameters may be given."""
+    """Names that any of these parameters may be given."""
     return {alias for p in allowed for alias in (p, *PARAMETERS[p].aliases)}
 
 
@@ -142,6 +142,6 @@ def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
 
 
 def product(axes: Mapping[str, tuple[float, ...]]) -> dict[str, NDArray]:
-    """Every combination: one flat array per parameter."""
+    """Combinations of the axes' values: one flat array per parameter."""
     grids = np.meshgrid(*(np.array(v, dtype=float) for v in axes.values()), indexing="ij")
     return {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}

@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.book.kit.expression import Expression
-from dplearn.claims._closest import SAME
 from dplearn.claims._parameters import Parameter, canonical, product
 from dplearn.claims._truth import FINER, Points, Purse, Subject, ends_at
-from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
+from dplearn.claims.verdict import (
+    HOLDS,
+    SAME,
+    UNDECIDED,
+    UNDEFINED,
+    VIOLATED,
+    Point,
+    Region,
+    Relation,
+)
 
 _SHARP = 1e-7
 # A double that is smaller has lost its digits.

@@ -72,7 +72,7 @@ def subject(quantity: str, of: str) -> Subject:
 
 @dataclass
 class Purse:
-    """What may be asked: a verdict must depend on the question, not on how busy a machine is."""
+    """Budget of one verdict in prices of answers: the load of a machine must not change it."""
 
     left: float
 

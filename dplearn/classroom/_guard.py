@@ -9,6 +9,7 @@ import ctypes
 import dis
 import io
 import pickle
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -84,6 +85,8 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if sys.platform == "emscripten":  # a page has no threads, and ends its worker instead
+            return task()
         thread.start()
         thread.join(seconds)
         # For a second: a bare `except` catches most of what is raised in a thread.

@@ -16,7 +16,7 @@ from typing import Any
 from dplearn.classroom import in_page
 from dplearn.classroom.checks import Exercise, SelfTest, exercises
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.html import from_cell, from_markdown
+from dplearn.classroom.html import from_cell
 from dplearn.classroom.sources import Lesson, exercise_key
 
 ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # what a page with fields needs
@@ -42,21 +42,19 @@ _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, t
 def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
     """HTML of a built lesson, with fields where its notebook asks; `python`: its pages run it."""
     asked = fields(lesson, cells, python=python)
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            for told, instead in _OF_JUPYTER.items():
+                cell.source = re.sub(told, instead, cell.source)
     return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """HTML in place of each built cell that asks or answers or tells of Jupyter, by its id."""
+    """HTML in place of each built cell that asks or answers, by the cell's id."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
     every, asked = exercises(lesson), {}
-    for cell in cells:
-        text = cell.source
-        for told, instead in _OF_JUPYTER.items():
-            text = re.sub(told, instead, text)
-        if cell.cell_type == "markdown" and text != cell.source:
-            asked[cell.id] = from_markdown(text)
     for cell in code:
         answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
         if names := _NO_GUESS.findall(_printed(cell)):
@@ -66,9 +64,7 @@ def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dic
             asked[cell.id] = _exercise(lesson, cell, exercise, python)
         elif answered:
             asked[cell.id] = _sealed(cell, answered)
-        elif re.search(r"\bguess\(", cell.source) and any(
-            PLOTLY in o.get("data", ()) for o in cell.outputs
-        ):
+        elif "guess(" in cell.source and PLOTLY in str(cell.outputs):
             asked[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
     return asked
 
@@ -131,24 +127,17 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 def python_script(pyodide: Path) -> str:
     """What `kernel.js` makes Python of, from an unpacked Pyodide."""
-    needed = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-    for name in (*needed, "pyodide-lock.json"):
+    named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
+    binary = ("pyodide.asm.wasm", "python_stdlib.zip")
+    for name in (*named.values(), *binary):
         if not (pyodide / name).is_file():
             raise ValueError(f"Expected an unpacked Pyodide, with {name}, got {pyodide}.")
-    core, loader, *binary = needed
-    room = Path(in_page.__file__).parent
-    modules = {f"{room.name}/{name}.py": (room / f"{name}.py") for name in in_page.MODULES}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
-    texts |= {"__init__.py": "", f"{room.name}/__init__.py": ""}
-    lock = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))
-    files = {name: base64.b64encode((pyodide / name).read_bytes()).decode() for name in binary}
-    told = {
-        "core": (pyodide / core).read_text(encoding="utf-8"),
-        "loader": (pyodide / loader).read_text(encoding="utf-8"),
-        "files": files,
-        "lock": lock | {"packages": {}},
-        "modules": {f"/room/dplearn/{name}": text for name, text in texts.items()},
-    }
+    told: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
+    told["lock"] = json.loads(told["lock"]) | {"packages": {}}
+    told["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}
+    room = Path(__file__).parent
+    modules = {name: (room / f"{name}.py").read_text("utf-8") for name in in_page.MODULES}
+    told["modules"] = {f"/room/dplearn/classroom/{n}.py": text for n, text in modules.items()}
     return f"var pythonFiles = {json.dumps(told)};\n"
 
 

@@ -88,7 +88,7 @@ def _build(options: argparse.Namespace) -> int:
             return _report_stale(chosen, readme)
         for lesson in chosen:
             if options.slides:
-                from dplearn.classroom.html import write_slides
+                from dplearn.classroom.slides import write_slides
 
                 print(f"wrote  {write_slides(lesson, options.slides)}")
                 continue

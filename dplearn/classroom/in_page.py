@@ -20,7 +20,6 @@ from dplearn.classroom.programs import Program
 
 # What the room needs of itself in a page, whose packages are otherwise empty.
 MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
-_ANSWER = "<answer>"
 
 
 def described(program: Program) -> str:
@@ -37,8 +36,7 @@ def described(program: Program) -> str:
             return ""
         if _plain(again) != expected:
             return ""
-    places = range(len(cases))
-    slips = range(len(program.mistakes))
+    places, slips = range(len(cases)), range(len(program.mistakes))
     told = {
         "names": program.names,
         "measure": source,
@@ -46,13 +44,9 @@ def described(program: Program) -> str:
         "expected": expected,
         "made": [_plain([program.of_mistake(slip, i) for i in places]) for slip in slips],
         "mistakes": [mistake.hints for mistake in program.mistakes],
-        "key": program.key,
-        "praise": program.praise,
-        "hints": program.hints,
-        "rtol": program.rtol,
-        "rtol_mistakes": program.rtol_mistakes,
     }
-    return repr(told)
+    same = ("key", "praise", "hints", "rtol", "rtol_mistakes")
+    return repr(told | {name: getattr(program, name) for name in same})
 
 
 def _plain(value: Any) -> Any:
@@ -68,7 +62,7 @@ def _plain(value: Any) -> Any:
 def _measure(source: str) -> Any:
     scope: dict[str, Any] = {"math": math}
     exec(source, scope)
-    return next(each for name, each in scope.items() if inspect.isfunction(each))
+    return next(filter(inspect.isfunction, scope.values()))
 
 
 def rebuilt(description: str) -> Program:
@@ -83,8 +77,8 @@ def rebuilt(description: str) -> Program:
         measure=_measure(source) if source else programs.returned,
         **told,
     )
-    vars(program).update(names=names, expected=expected)
-    vars(program).update(of_mistake=lambda slip, number: made[slip][number])
+    computed = {"names": names, "expected": expected}
+    vars(program).update(computed, of_mistake=lambda slip, number: made[slip][number])
     return program
 
 
@@ -94,23 +88,12 @@ def replied(code: str, name: str, description: str) -> str:
     program = rebuilt(description)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(code, _ANSWER, "exec"), scope)
+            exec(compile(code, "<answer>", "exec"), scope)
     except BaseException as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         line = error.lineno if isinstance(error, SyntaxError) else last.lineno
         problem = f"line {line}: {type(error).__name__}: {getattr(error, 'msg', error)}."
         if isinstance(error, ModuleNotFoundError):
             problem += " This page has the standard library only."
-        stopped = Reply("unreadable", f"{program.key} stops", (problem,))
-        return json.dumps(vars(stopped))
+        return json.dumps(vars(Reply("unreadable", f"{program.key} stops", (problem,))))
     return json.dumps(vars(program.verdict(scope.get(name))))
-
-
-def without_threads() -> None:
-    """Let functions run without a limit of their own: a page ends its worker instead."""
-
-    def at_once(task: Any, *, seconds: float) -> Any:
-        with contextlib.redirect_stdout(io.StringIO()):
-            return task()
-
-    programs.limited = at_once

@@ -29,11 +29,11 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
-from dplearn.ground.solve import decreasing_root, first_true, maximise
+from dplearn.ground.solve import decreasing_root, maximise
 from dplearn.ground.work import spend
 
 # Epsilons between two of which a root is searched for.
-_GRID = np.append(0.0, np.geomspace(1e-6, 0.25 * FAR, 128))
+_GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,8 @@ class Profile:
             raise ValueError(f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}.")
         values = np.empty(orders.shape)
         values[orders == 0.0] = -log1mexp(self._backward(np.array(FAR)))
-        values[orders == np.inf] = self._largest_loss()
+        # The largest loss: from there on delta is 0.
+        values[orders == np.inf] = self.epsilon(0.0)
         inner = (orders > 0) & (orders < np.inf)
         values[inner] = self._renyi(orders[inner])
         return values
@@ -201,13 +202,6 @@ class Profile:
             [np.exp(np.where(orders == 1, log_integral, 0.0)), above],
             below,
         )
-
-    def _largest_loss(self) -> float:
-        def beyond(x: NDArray) -> NDArray:
-            return np.isneginf(self.log_delta_of(x)) | (x > FAR)
-
-        largest = float(first_true(beyond, lower=0.0, upper=2 * FAR))
-        return largest if largest <= FAR else np.inf
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Smallest false negative rate of any test of Q against P, elementwise.

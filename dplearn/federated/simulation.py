@@ -111,7 +111,7 @@ class Federation:
             self._noise[number:] = [plan.noise(noise, self._noise[:number])]
             noise = self._noise[number].clone()
         # Counted first: whatever interrupts the optimizer, no round is lost.
-        record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
+        record = Record(step=number + 1, norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
         parameters = self._parameters.values()
@@ -231,23 +231,39 @@ def simulate(
     plan: FederatedPlan,
     *,
     delta: float,
+    optimizer: Optimizer,
+    local_steps: int,
+    local_learning_rate: float,
+    dropouts: float = 0.0,
+    generator: torch.Generator | None = None,
+    secure: bool = False,
     accountant: Accountant | str = "pld",
     evaluate: Callable[[nn.Module], float] | None = None,
     evaluate_every: int = 10,
     progress: bool = True,
-    **options: Any,
 ) -> FederatedHistory:
     """History of all rounds of a plan, which train the model in place.
 
-    Other arguments are those of `Federation`. `evaluate` is given the model after every so many
-    rounds, and after the last; it should look at public records only, since what it returns is kept
-    in the history beside what may be told. `progress` shows a line with the epsilon per user so
-    far, at `delta`. The guarantee of the history is that of the rounds that were done; an exception
-    that ends the run early, Ctrl-C too, has it as its attribute `history`.
+    Arguments from `optimizer` to `secure` are those of `Federation`. `evaluate` is given the model
+    after every so many rounds, and after the last; it should look at public records only, since
+    what it returns is kept in the history beside what may be told. `progress` shows a line with the
+    epsilon per user so far, at `delta`. The guarantee of the history is that of the rounds that
+    were done; an exception that ends the run early, Ctrl-C too, has it as its attribute `history`.
     """
     validate.integer(minimum=1, evaluate_every=evaluate_every)
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
-    run = Federation(model, loss_fn, records, plan, **options)
+    run = Federation(
+        model,
+        loss_fn,
+        records,
+        plan,
+        optimizer=optimizer,
+        local_steps=local_steps,
+        local_learning_rate=local_learning_rate,
+        dropouts=dropouts,
+        generator=generator,
+        secure=secure,
+    )
     values: list[tuple[int, float]] = []
     line = ProgressLine(progress)
 

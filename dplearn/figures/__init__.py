@@ -16,13 +16,13 @@ from dplearn.figures.curves import (
     slider,
 )
 from dplearn.figures.drawings import Sheet, batch_schemes, crowd, flow, images
-from dplearn.figures.kit.marks import Band, Bars, Line, Mark
+from dplearn.figures.kit.marks import Band, Bars, Curve, Dot
 
 __all__ = [
     "Band",
     "Bars",
-    "Line",
-    "Mark",
+    "Curve",
+    "Dot",
     "Sheet",
     "batch_schemes",
     "crowd",

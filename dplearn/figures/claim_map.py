@@ -56,7 +56,7 @@ def claim_map(verdict: Verdict) -> go.Figure:
 
 
 def map_finding(area: Slice) -> str:
-    """What the map shows, in one line."""
+    """Finding of the map, in one line."""
     cells = [s for row in area.status for s in row]
     bad, good = cells.count(1), cells.count(0)
     if not bad and not good:

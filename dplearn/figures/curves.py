@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.axes import Axis, spread
-from dplearn.figures.kit.marks import Band, Line, Mark, Part, gaps, markers, upright
+from dplearn.figures.kit.marks import Band, Curve, Dot, Part, gaps, markers, upright
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
@@ -52,7 +52,7 @@ def curves(
     title: str,
     x: str,
     y: str,
-    marks: Sequence[Mark] = (),
+    marks: Sequence[Dot] = (),
     zone: tuple[float, float, str] | None = None,
     log_x: bool = False,
     log_y: bool = False,
@@ -93,7 +93,7 @@ def epsilon_curves(
     title: str,
     about: str,
     here: int | None = None,
-    marks: Sequence[Mark] = (),
+    marks: Sequence[Dot] = (),
 ) -> go.Figure:
     """Epsilon over the number of steps, a curve per accountant; what is no bound is dashed.
 
@@ -143,7 +143,7 @@ def epsilon_curves(
 def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
     """The curve of an accountant, in its colour and with its marker."""
     style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
-    (line,) = Line(
+    (line,) = Curve(
         x=steps,
         y=gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)]),
         label=style.label,
@@ -228,16 +228,16 @@ def leak(
     flank = float(np.flatnonzero(p > 0.3 * np.max(p))[-1]) / (p.size - 1)
     top = float(np.argmax(scaled_q)) / (scaled_q.size - 1)
     area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
-    law = Line(x=x, y=p, label=names[0], label_at=flank, side="top right")
-    other = Line(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
+    law = Curve(x=x, y=p, label=names[0], label_at=flank, side="top right")
+    other = Curve(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
     heights = None if lens is None else (lens, 3.0)
     left = [area, law, other]
     left = curves(left, title="", x=axes[0], y="density", log_y=bool(lens), y_range=heights)
-    lines = [Line(x=curve[0], y=curve[1], label="")]
+    lines = [Curve(x=curve[0], y=curve[1], label="")]
     if target is not None:
         flat = np.full(np.size(curve[0]), target)
-        lines.append(Line(x=curve[0], y=flat, label="", role="quiet"))
-    mark = Mark(x=here[0], y=here[1], label=f"{here[1]:.3g}")
+        lines.append(Curve(x=curve[0], y=flat, label="", role="quiet"))
+    mark = Dot(x=here[0], y=here[1], label=f"{here[1]:.3g}")
     right = curves(lines, title="", x=axes[1], y=axes[2], marks=[mark], log_y=log_y)
     return panels(left, right, title=title)
 
@@ -264,12 +264,12 @@ def hugging(
     ):
         look = {"role": role, "width": 1.6, "corners": True, "side": side}
         where = 1 - i / (np.size(height) - 1)
-        left.append(Line(x=at, y=height, label=label, label_at=where, **look))
-    left.append(Line(x=x, y=curve, label="truth", label_at=0.05))
-    right = [Line(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
+        left.append(Curve(x=at, y=height, label=label, label_at=where, **look))
+    left.append(Curve(x=x, y=curve, label="truth", label_at=0.05))
+    right = [Curve(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
     for rank, (mesh, pair) in enumerate(gaps.items()):
         for gap, role in zip(pair, ("rdp", "other"), strict=True):
-            right.append(Line(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
+            right.append(Curve(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
     common = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0.0, float(np.max(x)))}
     away = curves(right, y="distance from the truth", **common)
     return panels(curves(left, y="δ", **common), away, title=title)
@@ -283,7 +283,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
     for rank, (label, value) in enumerate(ranked):
         side = "bottom center" if rank % 2 else "top center"
         role, words = roles.get(label, "other"), f"{label}<br>{value:.4g}"
-        traces += Mark(x=value, y=0, label=words, role=role, side=side).traces()
+        traces += Dot(x=value, y=0, label=words, role=role, side=side).traces()
     ends = ranked[0][1] / 3, ranked[-1][1] * 3
     zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}
     x = _axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
@@ -318,7 +318,7 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """One figure whose slider steps through `figures`, by their labels; works without a kernel.
+    """Figure whose slider steps through `figures`, by their labels; it works without a kernel.
 
     All have the same traces and axes. The slider changes what has the `name`, from `start` on.
     """

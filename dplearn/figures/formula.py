@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.book.pictures import Cloud, Curve, Stretch
+from dplearn.book.pictures import Cloud, Stretch, Sweep
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Line, gaps, keys, markers
+from dplearn.figures.kit.marks import Curve, gaps, keys, markers
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
@@ -31,12 +31,12 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
 _WIDE = 30.0
 
 
-def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure:
+def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
     """A formula as a line, the truth as points; where it must not be used is shaded.
 
     Examples
     --------
-    >>> drawn = Curve(x=[1, 2], value=[3, 4], low=[3, 5], high=[3, 5], ends=(1, 2),
+    >>> drawn = Sweep(x=[1, 2], value=[3, 4], low=[3, 5], high=[3, 5], ends=(1, 2),
     ...               regions=[Stretch(1.5, 2, "unsafe")])
     >>> [trace.name for trace in formula_curve(drawn).data]
     ['too much privacy', 'truth', 'formula']
@@ -48,8 +48,8 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
     up = _wide_axis(np.concatenate(heights), star[1:])
     name, role = ("claim", "wrong") if curve.claimed else ("formula", "exact")
     at, value = _broken(curve.x, curve.value, up)
-    line = Line(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
-    entry = Line(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
+    line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
+    entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
     shades = [_shade(region, across, up) for region in curve.regions]
     traces: list[Any] = [*shades, _truth(curve), *own, line]
@@ -64,7 +64,7 @@ def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
-    """Every point of a verification: the value above the truth, and the line where they agree.
+    """Figure of all points of a verification: values over truths, and the line where they agree.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     """
     up = _wide_axis(np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
     ends = [up.lower, up.upper]
-    diagonal = Line(x=ends, y=ends, label="value = truth", role="quiet")
+    diagonal = Curve(x=ends, y=ends, label="value = truth", role="quiet")
     kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
     names: list[Any] = [diagonal]
     names += [(_MARKERS[k][2], colour_of(_MARKERS[k][0]), _MARKERS[k][3]) for k in kinds]
@@ -150,7 +150,7 @@ def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
     return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
 
 
-def _truth(curve: Curve) -> dict[str, Any]:
+def _truth(curve: Sweep) -> dict[str, Any]:
     """The oracle: open circles, with bars where it is known between two ends only."""
     low, high = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):

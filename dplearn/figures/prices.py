@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.marks import Bars, Line, Mark, keys, markers, upright
+from dplearn.figures.kit.marks import Bars, Curve, Dot, keys, markers, upright
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import CLEAR, GREY, INK
 
@@ -23,7 +23,7 @@ def histogram(
     limits: Iterable[tuple[str, float | None]],
     stacked: bool = True,
 ) -> go.Figure:
-    """How many numbers of each group lie between evenly spaced edges, with named limits.
+    """Columns of the numbers of each group between evenly spaced edges, with named limits.
 
     The columns of a group are `stacked` on those before it, or overlap them and leave room at the
     right for a limit's name; a group in the role "quiet" is hatched. A limit at None is not shown.
@@ -77,7 +77,7 @@ def price_lines(
     x, parts = np.asarray(x, dtype=float), []
     for (name, heights), role in zip(lines.items(), roles, strict=True):
         y, dash = np.asarray(heights, dtype=float), "dash" if role in dashed else "solid"
-        parts.append(line := Line(x=x, y=y, label=name, role=role, dash=dash))
+        parts.append(line := Curve(x=x, y=y, label=name, role=role, dash=dash))
         if name == here[1]:
             look = {"symbol": "diamond", "size": 12, "colour": line.colour}
             mark = markers([here[0]], [np.interp(here[0], x, y)], "", **look)
@@ -113,13 +113,13 @@ def proved_by_guesses(
     """
     x = np.asarray(sizes, dtype=float)
     lines = [
-        Line(x=x, y=np.asarray(proved, dtype=float), label="ε proved"),
-        Line(x=x, y=np.asarray(ceiling, dtype=float), label="if all were right", role="quiet"),
+        Curve(x=x, y=np.asarray(proved, dtype=float), label="ε proved"),
+        Curve(x=x, y=np.asarray(ceiling, dtype=float), label="if all were right", role="quiet"),
     ]
     # Above a rising curve, where the claim's line does not strike it, if there is room at the left.
     late = np.log(here[0] / x[0]) > 0.3 * np.log(x[-1] / x[0])
     side = "top left" if late else "bottom right"
-    mark = Mark(x=here[0], y=here[1], label="this audit", role="wrong", side=side)
+    mark = Dot(x=here[0], y=here[1], label="this audit", role="wrong", side=side)
     top = 1.15 * max(claim, float(np.max(ceiling)), here[1])
     named = {"x": 0, "xref": "paper", "y": claim, "text": "ε claimed", "showarrow": False}
     named |= {"xanchor": "left", "yanchor": "bottom", "font": {"size": 15}}

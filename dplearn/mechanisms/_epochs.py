@@ -47,7 +47,7 @@ class Epoch(Wrapped):
         return self.batches == 1
 
 
-class Law(NamedTuple):
+class Masses(NamedTuple):
     """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""
 
     value: NDArray
@@ -73,7 +73,7 @@ def cell_masses(z: NDArray) -> NDArray:
     return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
 
 
-def sum_of(one: Law, two: Law, above: bool) -> Law:
+def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
     """The sum of independent values, split between few points or merged into few cells."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
@@ -92,10 +92,10 @@ def sum_of(one: Law, two: Law, above: bool) -> Law:
         means = [np.bincount(cell, mass * x, points.size) / each for x in (value, *sums)]
     keep = masses > 0
     value, *along = (x[keep] for x in means)
-    return Law(value, masses[keep] / mass.sum(), tuple(along))
+    return Masses(value, masses[keep] / mass.sum(), tuple(along))
 
 
-def _points(one: Law, two: Law) -> NDArray:
+def _points(one: Masses, two: Masses) -> NDArray:
     """Points for the sum: even near its median, even in their logarithm far from it.
 
     Any choice that spans the values gives a valid law; this one is cheap and loses little.
@@ -120,8 +120,8 @@ def _points(one: Law, two: Law) -> NDArray:
     return np.unique(np.append(one.value[0] + two.value[0], np.minimum(points, high)))
 
 
-def _grouped(law: Law) -> Law:
+def _grouped(law: Masses) -> Masses:
     """Eight neighbours at a time merged into one."""
     first = np.arange(0, law.value.size, 8)
     mass = np.add.reduceat(law.mass, first)
-    return Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
+    return Masses(np.add.reduceat(law.mass * law.value, first) / mass, mass)

@@ -45,6 +45,34 @@ with :math:`\hat\Phi` any concave function above :math:`n \mapsto E(D_1 + \dots 
 .. math:: \delta \le \tfrac1B\Big[\delta_{\text{Gauss}}(\varepsilon) + \int_0^\infty
           \hat\Phi\big((B-1)\,P(\Lambda > h)\big)\,dh\Big].
 
+**Theorem D.** Then let every batch have at least m records, and the record displace any of m
+candidates of its batch, not said whom: in all N = m(B - 1). Let :math:`M` be the mean of their
+laws :math:`N(u_i)` at step 1, :math:`\ell_i = N(u_i)/M` at its output, of mean 1 whatever it is,
+H independent and binomial of m trials at 1/c, and j a number of records, c > N/j = h. Then
+
+.. math:: \delta \le \frac1{B\rho} E\Big(\frac cm \sum_{t=1}^{B-2} H_tD_t + \frac{2c}m
+          H_{B-1}D_{B-1}\Big)_+ + \big(\delta_{\text{Gauss}}(\varepsilon) + e - 1\big)\,
+          \alpha_h,
+
+with :math:`\rho = P(\mathrm{Bin}(N-1, 1/c) < j)` and :math:`\alpha_h` at least the mean of
+:math:`(\ell_i - h)_+`.
+
+*Proof.* With step 1 drawn from M, :math:`B(P - eQ)/R = d + \sum_t \frac1m \sum_{i \in t}
+\ell_iD_{t,i}`, where :math:`d = (N(x) - eN(0))/M` precedes D in convex order, as D_t does, being
+convex in M. Given step 1, batches part the candidates at random, so by Jensen the positive part has
+at most the mean :math:`f(d, \ell) = E(d + \sum_t w_tD_t)_+`, w_t the mean of :math:`\ell` in
+batch t; f is convex, positively homogeneous and symmetric in :math:`\ell`. What exceeds h costs at
+most :math:`(B-1)\delta_{\text{Gauss}}` times its mean. The rest, in [0, h], is majorised by j or
+fewer entries h, and as E D = 1 - e, each that is missing costs at most h(e - 1)/m. For d write the
+sum over t of :math:`w_td/(B-1)`. Of i entries f is at least i/j of that of j (draw i of j; Jensen):
+hence j may become binomial at the price of rho, and the counts of batches independent. Last, the
+mean over t of :math:`H_td` may fall to one batch whole, and two D with one weight to one D twice.
+
+*The mean of* :math:`(\ell_i - h)_+`: with u the mean of all u_i, a its length and V = 1 - a^2, the
+squares of :math:`r_i = |u_i - u| \le 1 + a` have at most the mean V, and :math:`M \ge e^{-s^2V/2}
+N(u), s = 1/\sigma`, by Jensen. So it is at most the mean of :math:`\chi(r_i) = E(\Lambda_{sr_i} -
+he^{-s^2V/2})_+`, hence at most :math:`\chi(r) + V\sup_{r < q \le 1 + a} \chi(q)/q^2` for any r.
+
 **Rounding.** D is put on a lattice by the chords of pi, each mass rounded up; all that follows is
 an expectation of something positive, which that only raises. What lies beyond the lattice adds at
 most its mean. The sum is tilted and transformed as in `dplearn.engine.lattice`, whose rounding is
@@ -59,7 +87,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri
+from scipy.stats import binom
 
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
@@ -78,6 +107,8 @@ _CELLS = 2**12
 _PACE, _HASTE = 0.15, 0.008
 # Sizes of sums that theorem B asks for lie apart by this factor.
 _RATIO = 1.5
+# Values that the weight of theorem D is put on.
+_WEIGHTS = 24
 
 # At points k >= 0 an integral, and what rounding may have taken from it.
 _Integral = Callable[[NDArray], tuple[NDArray, NDArray]]
@@ -92,11 +123,14 @@ class _Law(NamedTuple):
 
 
 @remembered(32)
-def profile(sigma: float, batches: int, *, replaced: bool, left_out: bool) -> Profile:
-    """Profile above that of every epoch, from the chords of theorem A, or of B."""
+def seated(sigma: float, batches: int, *, size: int | None, replaced: bool) -> Profile:
+    """Profile above that of every epoch, from the chords of theorem A, or of B and D.
+
+    Batches have at least `size` records, of which there are no others; None if one is left out.
+    """
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
     with counting() as work:
-        curves = [_curve(_Epoch(sigma, batches, way, left_out), shift) for way in ways]
+        curves = [_curve(_Epoch(sigma, batches, way, size), shift) for way in ways]
     # A search may ask for a dozen before it is cut short.
     spend(work.units / 16)
     (ahead, over), (back, under) = curves[0], curves[-1]
@@ -129,7 +163,7 @@ def _curve(epoch: "_Epoch", shift: float) -> tuple[NDArray, NDArray]:
         points.append((epsilon, min(bound(epsilon), last[1])))
         fall = math.log(last[1]) - math.log(points[-1][1] + 1e-300)
         pace = (epoch.pace + _HASTE * len(points)) / max(fall, 1e-9)
-        step *= min(max(pace, 0.3), 2.0)
+        step = min(step * min(max(pace, 0.3), 2.0), epoch.stride)
     epsilon, delta = np.array(points).T
     corners = _corners(np.exp(epsilon), delta)
     return epsilon[corners], delta[corners]
@@ -151,44 +185,112 @@ def _corners(x: NDArray, y: NDArray) -> list[int]:
 class _Epoch:
     """Bounds on delta of one order of neighbours, at one epsilon after the other."""
 
-    def __init__(self, sigma: float, batches: int, way: str, left_out: bool) -> None:
-        self.sigma, self.batches, self.way, self.left_out = sigma, batches, way, left_out
+    def __init__(self, sigma: float, batches: int, way: str, size: int | None) -> None:
+        self.sigma, self.batches, self.way, self.left_out = sigma, batches, way, size is None
         # Reach of the lattice that was best for a sum of so many, at the epsilon before.
-        self.reach: dict[int, float] = {}
-        self.around = np.array([0.6, 1.0, 1.6] if left_out else [0.7, 1.4])
-        self.pace, cells = (_PACE, _CELLS) if left_out else (2 * _PACE, _CELLS // 8)
+        self.reach: dict[float, float] = {}
+        self.around = np.array([0.6, 1.0, 1.6] if self.left_out else [0.7, 1.4])
+        self.pace, cells = (_PACE, _CELLS) if self.left_out else (2 * _PACE, _CELLS // 8)
         self.half = 2 ** math.ceil(
             math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
         )
+        # Where theorem D levels out, theorem B may take over soon.
+        size = size or 1
+        self.stride = 0.3 / sigma if size > 1 else math.inf
+        levels = 2.0 ** np.arange(1, math.log2(8 * size)) if size > 1 else ()
+        self.hidings = [_hiding(1 / sigma, batches - 1, size, level) for level in levels]
 
     def delta(self, epsilon: float) -> float:
         law = _law(math.exp(epsilon), 1 / self.sigma, self.way)
         if self.left_out:
-            return self._positive(law, self.batches) / self.batches
+            return self._positive(self.batches, [(self.batches, law)]) / self.batches
+        single = self._positive(1, [(1, law)])
+        least = single
+        for hiding in self.hidings:
+            charge = (single + math.expm1(epsilon)) * hiding.spill
+            if charge < least:
+                one, two = (_weighted(law, n * hiding.weights, hiding.chances) for n in (1, 2))
+                summed = self._positive(-hiding.level, [(self.batches - 2, one), (1, two)])
+                least = min(least, charge + summed * hiding.price / self.batches)
+            if charge < 0.03 * least:
+                break
+        return min(least, self._layered(law, single)) if least > single / self.batches else least
+
+    def _layered(self, law: _Law, single: float) -> float:
+        """Theorem B."""
         others = self.batches - 1
         counts = np.geomspace(1, others, 1 + math.ceil(math.log(others) / math.log(_RATIO)))
-        known = [(n, self._positive(law, int(n))) for n in np.unique(np.rint(counts))]
+        known = [(n, self._positive(n, [(int(n), law)])) for n in np.unique(np.rint(counts))]
         sizes, values = _majorant(known, law.mean)
         slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
         # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
         upper = others * ndtr(1 / self.sigma + ndtri(sizes[1:] / others))
         # A hair for the rounding of slopes and normal tails.
-        return (known[0][1] + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
+        return (single + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
 
-    def _positive(self, law: _Law, count: int) -> float:
-        """E(D_1 + ... + D_count)_+, rounded up."""
+    def _positive(self, name: float, parts: list[tuple[int, _Law]]) -> float:
+        """Mean of the positive part of a sum of independent values, rounded up."""
+        count = sum(n for n, _ in parts)
         if count == 1:
-            (value,), (error,) = law.over(np.zeros(1))
+            (value,), (error,) = parts[-1][1].over(np.zeros(1))
             return float(value + error)
-        if count in self.reach:
-            tries = self.reach[count] * self.around
+        if name in self.reach:
+            tries = self.reach[name] * self.around
         else:
-            k = np.geomspace(1e-9, 1e9, 120)
+            k, law = np.geomspace(1e-9, 1e9, 120), parts[0][1]
             square = 2 * np.trapezoid(k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
             widest = 10 * math.sqrt(count * square) - 1.25 * count * law.mean
             tries = widest / 4.0 ** np.arange(11)
-        value, self.reach[count] = min((_positive_part(law, count, k, self.half), k) for k in tries)
+        value, self.reach[name] = min((_positive_part(parts, k, self.half), k) for k in tries)
         return value
+
+
+class _Hiding(NamedTuple):
+    """What theorem D takes at one c: the weight cH/m on few values, 1/rho, and alpha."""
+
+    level: float
+    weights: NDArray
+    chances: NDArray
+    price: float
+    spill: float
+
+
+def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
+    count = size * others / level
+    entries = math.ceil(count + 3 * math.sqrt(count))
+    # The binomial number is split between its neighbours on a few, the last of which is m.
+    mean, spread = size / level, math.sqrt(size / level)
+    points = np.rint(mean + spread * np.linspace(-6, 12, _WEIGHTS))
+    points = np.unique(np.append(np.clip(points, 0, size), [0, size]))
+    trials = np.arange(size + 1)
+    cell = np.clip(np.searchsorted(points, trials, side="right") - 1, 0, points.size - 2)
+    right = (trials - points[cell]) / np.diff(points)[cell]
+    masses = binom.pmf(trials, size, 1 / level)
+    chances = np.bincount(cell, masses * (1 - right), points.size)
+    chances += np.bincount(cell + 1, masses * right, points.size)
+    # Row a: |u| between it and the next. chi rises: between two radii it is at most the larger one.
+    length, radii = np.linspace(0.0, 1.0, 65), np.geomspace(0.2, 2.0, 128)
+    variance = 1 - length[:-1, None] ** 2
+    cap = math.log(size * others / entries) - 0.5 * s * s * variance
+    chi = np.where(cap < 0, 1.0, np.exp(gaussian_log_delta(np.maximum(cap, 0.0), s * radii)))
+    far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
+    spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
+    # A hair for the rounding of binomial masses.
+    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
+    return _Hiding(level, points[1:] * level / size, chances[1:], price, min(float(spill), 1.0))
+
+
+def _weighted(law: _Law, weights: NDArray, chances: NDArray) -> _Law:
+    """D times an independent number that takes these values above 0."""
+
+    def of(integral: _Integral) -> _Integral:
+        def scaled(k: NDArray) -> tuple[NDArray, NDArray]:
+            value, error = integral(k[:, None] / weights)
+            return value @ (weights * chances), error @ (weights * chances)
+
+        return scaled
+
+    return _Law(of(law.over), of(law.under), law.mean * float(weights @ chances))
 
 
 def _law(e: float, shift: float, way: str) -> _Law:
@@ -234,32 +336,35 @@ def _majorant(known: list[tuple[float, float]], mean: float) -> tuple[NDArray, N
     return size[corners], value[corners]
 
 
-def _positive_part(law: _Law, count: int, reach: float, half: int) -> float:
-    """E(D_1 + ... + D_count)_+ by a lattice of D between -reach and reach, rounded up."""
+def _positive_part(parts: list[tuple[int, _Law]], reach: float, half: int) -> float:
+    """Mean of a sum's positive part, by lattices of D between -reach and reach, rounded up."""
     step, cells, top = reach / half, 4 * half, 2 * reach
     nodes = step * np.arange(-half, half + 1)
-    masses, beyond = _masses(law, nodes[half:])
+    pieces = [(float(n), *_masses(law, nodes[half:])) for n, law in parts if n]
     tilts = np.geomspace(0.05, 100.0, 24) / reach
     # Where to tilt is no matter of proof: neighbours are taken together.
-    first = np.arange(0, masses.size, max(half // 256, 1))
-    few = np.add.reduceat(masses, first)
-    exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
-    largest = exponent.max(axis=1)
-    log_m = np.log(np.exp(exponent - largest[:, None]) @ few) + largest
-    tilt = tilts[np.argmin(count * log_m - 2 * np.log(tilts))]
+    first, log_m = np.arange(0, nodes.size, max(half // 256, 1)), np.zeros(tilts.size)
+    for n, masses, _ in pieces:
+        few = np.add.reduceat(masses, first)
+        exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
+        largest = exponent.max(axis=1)
+        log_m += n * (np.log(np.exp(exponent - largest[:, None]) @ few) + largest)
+    tilt = tilts[np.argmin(log_m - 2 * np.log(tilts))]
     right = tilts[tilts * top >= 1]
-    summed = Law(Window(tilt, step, cells, np.empty(0), right), -half, nodes, masses)
-    law_of_sum, noise = power([(float(count), summed)], cells)
+    window = Window(tilt, step, cells, np.empty(0), right)
+    laws = [(n, Law(window, -half, nodes, masses)) for n, masses, _ in pieces]
+    law_of_sum, noise = power(laws, cells)
     sums = step * np.arange(1, cells // 2)
-    log_scale = count * summed.log_m
+    log_scale = sum(n * law.log_m for n, law in laws)
     # E(S; S >= top) <= top e^{-mu top} E e^{mu S} for mu top >= 1.
-    log_far = float(np.min(count * summed.log_right - right * top))
+    log_far = float(np.min(sum(n * law.log_right for n, law in laws) - right * top))
     if max(log_scale, log_far) > 600:
         return math.inf
     weight = sums * np.exp(log_scale - tilt * sums)
     near = float(weight @ (np.maximum(law_of_sum[1 : cells // 2], 0.0) + noise))
-    rounding = of_scale(count, log_scale, tilt * top)
-    return (near + top * math.exp(log_far)) * (1 + rounding) + count * beyond
+    rounding = of_scale(sum(n for n, _ in laws), log_scale, tilt * top)
+    beyond = sum(n * mean for n, _, mean in pieces)
+    return (near + top * math.exp(log_far)) * (1 + rounding) + beyond
 
 
 def _masses(law: _Law, k: NDArray) -> tuple[NDArray, float]:

@@ -225,7 +225,7 @@ class SparseVector(Mechanism):
         return sum(self._largest(adjacency)) ** 2 / 8
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Answers 1 for yes, 0 for no, -1 after the end, given counts less the threshold, (n,)."""
+        """Answers, 1 for yes, 0 for no, -1 after the end, of counts less the threshold, (n,)."""
         validate.positive(sensitivity=sensitivity)
         answers = np.asarray(value, dtype=float) / sensitivity
         threshold = rng.laplace(scale=self.threshold_scale)

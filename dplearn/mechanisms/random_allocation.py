@@ -54,7 +54,7 @@ from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sum
 from dplearn.ground.work import remembered
-from dplearn.mechanisms._epochs import POINTS, Epoch, Law, cell_masses, repeated, sum_of
+from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
 # Largest order whose moment is summed; beyond it the Gaussian line holds.
@@ -140,13 +140,13 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 
-def _one(mu: float, above: bool) -> tuple[Law, float]:
+def _one(mu: float, above: bool) -> tuple[Masses, float]:
     """Y on finitely many points, and log of the mean that lies beyond the last one."""
     half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, POINTS)
     z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
     q, p = cell_masses(z), cell_masses(z - mu)
     if not above:
-        return Law(p / q, q), -np.inf
+        return Masses(p / q, q), -np.inf
     y = np.exp(mu * z - 0.5 * mu * mu)
     # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
     # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
@@ -154,7 +154,7 @@ def _one(mu: float, above: bool) -> tuple[Law, float]:
     right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
     mass = np.append(inner_q - right, q[-1]) + np.append(0.0, right)
     last = gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu)
-    return Law(ends, mass), float(last)
+    return Masses(ends, mass), float(last)
 
 
 @remembered(32)
@@ -227,8 +227,10 @@ def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArr
     v = np.exp(log_u[few])[:, None] * np.expm1(np.minimum(log_y, 700.0))
     psi = exp_rest(-v) @ np.exp(log_weight)
     rise[few] = log_expm1(batches * np.log1p(psi)) - np.exp(np.minimum(log_s[few], 700.0))
-    log_uy = np.minimum(log_u[~few, None] + log_y, 700.0)
-    decay = batches * np.logaddexp.reduce(log_weight - np.exp(log_uy), axis=1)
+    # Where uY is beyond a thousand nothing is left.
+    left = log_y < 7 - np.min(log_u[~few], initial=np.inf)
+    log_uy = np.minimum(log_u[~few, None] + log_y[left], 700.0)
+    decay = batches * np.logaddexp.reduce(log_weight[left] - np.exp(log_uy), axis=1)
     s = np.exp(np.minimum(log_s[~few], 700.0))
     rise[~few] = decay + log1mexp(np.minimum(-s - decay, 0.0))
     return rise

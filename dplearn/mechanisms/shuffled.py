@@ -40,7 +40,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.work import remembered
 from dplearn.mechanisms import _seats
-from dplearn.mechanisms._epochs import Epoch, Law, cell_masses, repeated, sum_of
+from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
@@ -66,6 +66,9 @@ class Shuffled(Epoch):
     left_out : float
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
+    batch_size : int
+        Records that every batch is known to have, >= 1; the more, the better who makes room for a
+        record is hidden where none is left out. Of no use where one is.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Shuffled(Epoch):
     """
 
     left_out: float = 0.0
+    batch_size: int = 1
 
     name = "shuffled"
     fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10))
@@ -90,6 +94,7 @@ class Shuffled(Epoch):
     def __post_init__(self) -> None:
         super().__post_init__()
         validate.between(0.0, 1.0, left_out=self.left_out)
+        validate.integer(minimum=1, batch_size=self.batch_size)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -128,8 +133,11 @@ class Shuffled(Epoch):
         replaced = adjacency == "replace_one"
         if self.batches == 1 or self.base.shift() > _LARGEST_SHIFT:
             return self.base.profiles(adjacency)
-        above = _seats.profile(
-            self.base.noise_multiplier, self.batches, replaced=replaced, left_out=self.left_out > 0
+        above = _seats.seated(
+            self.base.noise_multiplier,
+            self.batches,
+            size=None if self.left_out else self.batch_size,
+            replaced=replaced,
         )
         return (above,) if replaced else (above, above.reverse())
 
@@ -179,7 +187,7 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
     # One is added so that what is summed is positive.
     value = (p - q) / r + 1
     order = np.argsort(value)
-    one = Law(value[order], r[order], ((p / r)[order], (q / r)[order]))
+    one = Masses(value[order], r[order], ((p / r)[order], (q / r)[order]))
     total = repeated(one, batches, partial(sum_of, above=False))
     p, q = (total.mass * x / batches for x in total.along)
     return _pair(total.mass, p, q, left_out)

@@ -133,7 +133,6 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 class AtTheseVotes:
     """Leakage of a plan if these are the votes; `at_these_votes` makes it."""
 
-    plan: PATE
     queries: tuple[tuple[Laws, int], ...]  # of each different row of counts, and how often it is
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
@@ -207,7 +206,7 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     validate.instance(PATE, plan=plan)
     different = Counter(map(tuple, votes.ranked.tolist()))
     known = [(laws(np.array(row), plan), count) for row, count in different.items()]
-    return AtTheseVotes(plan, tuple(known))
+    return AtTheseVotes(tuple(known))
 
 
 def divergences(law: Laws, orders: NDArray) -> NDArray:

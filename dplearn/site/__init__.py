@@ -17,9 +17,9 @@ from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
 from dplearn.classroom import answering
-from dplearn.classroom.html import DECK, NEEDED, asset, from_markdown
-from dplearn.classroom.sources import Lesson, lessons, lessons_folder
-from dplearn.site import entries
+from dplearn.classroom.html import DECK, asset
+from dplearn.classroom.sources import lessons_folder
+from dplearn.site import course, entries
 from dplearn.site.html import Page
 
 _UNUSED = shutil.ignore_patterns("deck.*", "reveal*", "dist")
@@ -54,9 +54,9 @@ def write_site(
         path = out / page.path
         path.parent.mkdir(exist_ok=True)
         path.write_text(page.text(), encoding="utf-8")
-        words.append([page.path, page.title, page.words()])
+        words += page.searched()
         tell(f"wrote  {path}")
-    index = f"var pages = {json.dumps(words, ensure_ascii=False)};\n"
+    index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
 
 
@@ -82,25 +82,15 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
     drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
-    readme = (folder / "README.md").read_text(encoding="utf-8")
     title = "Differential privacy for deep learning"
-    yield Page("index.html", title, drawn("minute"), ("page.css", "minute.css"))
-    yield Page("lessons/index.html", "Lessons", from_markdown(readme))
-    for lesson in lessons(folder).values():
-        yield _lesson(lesson, python)
+    front = ("page.css", "minute.css")
+    yield Page("index.html", title, drawn("minute"), front, drawn("start"))
+    every = list(course.lesson_pages(folder, python))
+    yield from (*course.readme_pages(folder, every), *every)
     yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
     five = ("page.css", "mechanisms.css")
     yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
     yield entries.contents()
-    yield from executor.map(entries.page, book)
+    links = course.taught(every)
+    yield from executor.map(entries.page, book, [links.get(id, "") for id in book])
     yield entries.published_figures()
-
-
-def _lesson(lesson: Lesson, python: bool) -> Page:
-    """The page of a lesson, from its built notebook."""
-    import nbformat
-
-    cells = nbformat.read(lesson.notebook, as_version=4).cells
-    title = cells[0].source.partition("\n")[0].lstrip("# ")
-    body = answering.body(lesson, cells, python=python)
-    return Page(f"lessons/{lesson.name}.html", title, body, (*NEEDED, *answering.ASSETS))

@@ -4,7 +4,8 @@ import html
 import json
 from collections.abc import Sequence
 
-from dplearn.book import Formula, book
+from dplearn.book import Formula, Refutation, book, refute
+from dplearn.book.everything import refutation
 from dplearn.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.book.published import check_figure, published
 from dplearn.book.spoken import VERDICTS, Wording, group_name, label
@@ -14,22 +15,24 @@ from dplearn.figures.formula import formula_cloud, formula_curve
 from dplearn.site.html import Page
 
 _words = Wording()
+_POINTS = 17  # of a curve: every second one of those that the explorer draws
 
 
-def page(id: str) -> Page:
-    """The page of an entry: statement, hypothesis, source, picture, and its wrong variants."""
+def page(id: str, taught: str = "") -> Page:
+    """The page of an entry: statement, source, lessons, picture, and its wrong variants."""
     entry = book[id]
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
         _statement(entry.statement),
         from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
+        f'<p class="taught">Taught in {taught}.</p>' if taught else "",
         _picture(entry, "none"),
         f'<pre class="code">{html.escape(example_code(entry))}</pre>',
     ]
     if entry.misprints:
         parts.append("<h2>Wrong variants in circulation</h2>")
     for misprint in entry.misprints:
-        result = refuted(id, misprint.name)
+        result = refuted(id, misprint.name, _short_search)
         said = [misprint.note, _words.danger(result)]
         if result.counterexample:
             said.append(_words.case(entry.claimed(misprint).kind, result.counterexample))
@@ -45,6 +48,16 @@ def page(id: str) -> Page:
     return Page(f"book/{id}.html", f"{id} {entry.title}", "\n".join(parts))
 
 
+def _short_search(id: str, misprint: str) -> Refutation:
+    """A counterexample from a quarter of the points; from all, unless too much privacy is claimed.
+
+    So what is said to be on the safe side was looked for as long as `dplearn verify` does.
+    """
+    entry, wrong = book[id], book[id].misprint(misprint)
+    short = refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4))
+    return short if short.unsafe else refutation(id, misprint)
+
+
 def _statement(latex: str) -> str:
     return f'<div class="statement">$${html.escape(latex)}$$</div>'
 
@@ -53,7 +66,7 @@ def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
     place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
-        picture = curve(place, name)
+        picture = curve(place, name, most=_POINTS)
         figure = formula_curve(
             picture.drawn, finding=picture.headline(place, _words), x=label(name)
         )

@@ -13,8 +13,7 @@ there must be. The norms are for one record added or removed.
 import math
 from abc import ABC
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -164,7 +163,7 @@ class AdaptiveQuantile(ClippingBound):
     noise of standard deviation `count_noise`. That costs: gradients need the larger multiplier
     :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both together to be worth z.
 
-    C > 0 is `max_grad_norm` of the next step; `quantile` in (0, 1) is the fraction of norms that
+    C > 0 is `max_grad_norm` of the first step; `quantile` in (0, 1) is the fraction of norms that
     should be at most C; :math:`\sigma_b` must exceed half the noise multiplier of the run.
 
     Examples
@@ -172,8 +171,9 @@ class AdaptiveQuantile(ClippingBound):
     >>> bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=10.0)
     >>> round(bound.gradient_noise(1.0), 5)
     1.00125
-    >>> bound.updated(below=100, examples=100, expected_batch_size=100).max_grad_norm < 1
-    True
+    >>> all_below = {"below": torch.tensor(100), "examples": torch.tensor(100)}
+    >>> bound.factor(**all_below, normal=torch.zeros(()), expected_batch_size=100) < 1
+    tensor(True)
     """
 
     max_grad_norm: float
@@ -197,15 +197,14 @@ class AdaptiveQuantile(ClippingBound):
             )
         return left**-0.5
 
-    def updated(
-        self, *, below: float, examples: float, expected_batch_size: float, normal: float = 0.0
-    ) -> Self:
-        """The bound of the next step, after one with `below` of `examples` norms at most C.
+    def factor(
+        self, *, below: Tensor, examples: Tensor, normal: Tensor, expected_batch_size: float
+    ) -> Tensor:
+        """The next step's norm over this one's, after `below` of `examples` norms at most C.
 
         Both numbers are private, the expected batch size is a public constant; `normal`, a
-        standard normal draw, makes the result safe to release.
+        standard normal draw, makes the result safe to release. Nobody waits for it.
         """
         count = below - examples / 2 + self.count_noise * normal
         excess = count / expected_batch_size + 0.5 - self.quantile
-        factor = math.exp(-self.learning_rate * excess)
-        return replace(self, max_grad_norm=self.max_grad_norm * factor)
+        return (-self.learning_rate * excess).exp()

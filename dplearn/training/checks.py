@@ -30,6 +30,8 @@ from dplearn.training.recording import Call, Inventory, recording
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.trial import MadeUp, holdings, on_trial, stored
 
+# Parameters of which there may be a copy in float64.
+_TWICE = 2**26
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
 _SEEDS = 4
 
@@ -48,8 +50,9 @@ def check_model(
 
     Arguments are those of `clipped_sum`. Only shapes and types of the records are used: numbers
     are made up, of several sizes and both signs if the model takes them, unless these records are
-    `public`. At most `batch` are processed at once, in float64 if the model allows it. Run it in
-    the mode of training; neither the model nor the random state is changed.
+    `public`. At most `batch` are processed at once, in float64 if the model allows it and has at
+    most 67 million parameters. Run it in the mode of training; neither the model nor the random
+    state is changed.
 
     No experiment proves that all is well: a model that mixes one time in a hundred, in batches of
     a thousand, or for inputs of a special form only is accepted.
@@ -89,8 +92,9 @@ def check_model(
             return _Trial(model, loss_fn, records, batch), start
 
     trial, start = begun(precise=False)  # records must suit the model as it is
-    with suppress(Exception):  # whatever a model raises that fixes its types
-        trial, start = begun(precise=True)
+    if sum(p.numel() for p in model.parameters()) <= _TWICE:
+        with suppress(Exception):  # whatever a model raises that fixes its types
+            trial, start = begun(precise=True)
     _check_kept(trial, start)
     with start():
         _check_all(trial)

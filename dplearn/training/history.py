@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
-from dplearn.training.bounds import ClippingBound
 from dplearn.training.gradients import ClippedSum
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
@@ -42,11 +41,16 @@ class Private:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One step of a run, and in public the largest norm that a record's contribution could have."""
+    """One step of a run: in public the largest norm of a record's contribution, else private."""
 
     step: int  # steps done, this one included
-    clipping_norm: float
+    norm: float | Tensor = field(repr=False)
     tally: Tensor = field(repr=False, compare=False)  # private sums, wherever they were computed
+
+    @cached_property
+    def clipping_norm(self) -> float:
+        """Largest norm; where a quantile moves it, only who asks for it waits for the device."""
+        return float(self.norm)
 
     @cached_property
     def private(self) -> Private:
@@ -119,13 +123,11 @@ def changed_by_others(model: nn.Module, run: object) -> bool:
     return others
 
 
-def tally_of(
-    part: ClippedSum, mask: Tensor | None, bound: ClippingBound, dtype: torch.dtype
-) -> Tensor:
+def tally_of(part: ClippedSum, mask: Tensor | None, largest: Tensor, dtype: torch.dtype) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
     finite = part.losses.abs() < math.inf
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
-    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
+    below = part.norms <= largest
     missed = ~(part.norms < math.inf)
     rows = torch.stack([loss, finite, part.counted, part.scaled, missed, below])
     return F.pad((rows if mask is None else torch.where(mask, rows, 0)).sum(1), (0, 1))

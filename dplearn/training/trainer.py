@@ -77,7 +77,7 @@ class Trainer:
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
-    # result. Default: nearly equal parts of at most 256 rows on a processor, else the whole lot.
+    # result. Default: nearly equal parts of about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
     # Whether to compile the pass over a micro-batch, or options of `torch.compile`: a minute or so
@@ -170,7 +170,9 @@ class Trainer:
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self._clip = Clip.of(self.model, self._clip.bound)
+        largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
+        if isinstance(self.bound, AdaptiveQuantile):
+            self._clip = self._clip._replace(largest=largest)
         if state not in self._sums:
             self._check()
             parts, scale = (self.model, self.loss_fn), self.loss_scale
@@ -214,12 +216,16 @@ class Trainer:
 
     def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
-        bound, parameters, groups, _ = self._clip
+        bound, parameters, groups, largest = self._clip
         share = self._place.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
-        runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
-        runs.append((1, share * isinstance(bound, AdaptiveQuantile)))
-        return self._randomness.normals(runs, self._like, self.steps)
+        moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
+        scales = [1.0] if moves else groups.scales
+        runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
+        noise = self._randomness.normals([*runs, (1, share * moves)], self._like, self.steps)
+        if moves:
+            noise[:-1] *= largest[0]
+        return noise
 
     @contextmanager
     def _passes(self) -> Iterator[None]:
@@ -239,7 +245,7 @@ class Trainer:
         into = self._by_name(mean), 1 / expected
         for inputs, targets, mask in lot:
             part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
-            tally += tally_of(part, mask, self._clip.bound, tally.dtype)
+            tally += tally_of(part, mask, self._clip.largest[0], tally.dtype)
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
@@ -270,13 +276,13 @@ class Trainer:
         if changed_by_others(self.model, self._itself):
             self._presumed[_NO_OTHER_RUN] = None
         norm, bound = self._clip.groups.sensitivity, self._clip.bound
-        record = Record(step=self.steps, clipping_norm=norm, tally=tally)
-        self.records.append(record)
         if isinstance(bound, AdaptiveQuantile):
-            released = dict(zip(TALLY, tally.tolist(), strict=True))
+            norm, released = self._clip.largest, dict(zip(TALLY, tally, strict=True))
             counts = {name: released[name] for name in ("below", "examples", "normal")}
-            self._clip = Clip.of(self.model, bound.updated(expected_batch_size=expected, **counts))
-        return record
+            factor = bound.factor(**counts, expected_batch_size=expected)
+            self._clip = self._clip._replace(largest=norm * factor)
+        self.records.append(Record(step=self.steps, norm=norm, tally=tally))
+        return self.records[-1]
 
     def end_workers(self) -> None:
         """End the workers that load lots ahead; the next step starts them again."""
@@ -305,7 +311,7 @@ class Trainer:
             "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "max_grad_norm": getattr(self._clip.bound, "max_grad_norm", None),
+            "max_grad_norm": self._clip.largest[0].item(),  # a quantile may have moved it
             "after_others": _NO_OTHER_RUN in self._presumed,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),

@@ -84,6 +84,7 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
         dataclasses.replace(RUN, leaves_out=True)
 
 
+@pytest.mark.slow
 @each("sampling", EPOCH_SAMPLINGS)
 def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
     law = ACCOUNTANTS["pld"](rtol=1e-2, most_cells=2**12)

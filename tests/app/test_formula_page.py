@@ -11,7 +11,7 @@ from cases import each
 from dplearn.app.pages.formula_book import draw, fields, search
 from dplearn.app.pages.formula_book.fields import place_of, words
 from dplearn.book import Case, Interval, Refutation, Verification, book, pictures, refute, verify
-from dplearn.book.pictures import Curve, Stretch, View, cloud, curve, example_code, first_parameters
+from dplearn.book.pictures import Stretch, Sweep, View, cloud, curve, example_code, first_parameters
 from dplearn.book.published import published
 from dplearn.figures.formula import formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
@@ -160,12 +160,12 @@ def test_the_axis_shows_what_matters():
     # A few far values do not squeeze the rest; a wide range of positive ones is logarithmic.
     x = np.linspace(1, 2, 33)
     y = np.where(x > 1.95, 1e9, -x)
-    near = formula_curve(Curve(x=x, value=y, low=y, high=y, ends=(1, 2)))
+    near = formula_curve(Sweep(x=x, value=y, low=y, high=y, ends=(1, 2)))
     assert near.layout.yaxis.type == "linear" and near.layout.yaxis.range[1] < 100
-    far = formula_curve(Curve(x=x, value=10**x, low=x, high=x, ends=(1, 2)))
+    far = formula_curve(Sweep(x=x, value=10**x, low=x, high=x, ends=(1, 2)))
     assert far.layout.yaxis.type == "log"
     grey = [Stretch(1, 2, "outside")]
-    nothing = formula_curve(Curve(x=[], value=[], low=[], high=[], ends=(1, 2), regions=grey))
+    nothing = formula_curve(Sweep(x=[], value=[], low=[], high=[], ends=(1, 2), regions=grey))
     assert [t.name for t in nothing.data] == ["hypothesis fails", "truth", "formula"]
 
 

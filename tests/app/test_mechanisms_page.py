@@ -11,7 +11,7 @@ from browsing import DRIVEN, settled
 from cases import each
 from dplearn.app.kit import questions
 from dplearn.app.pages.mechanisms import table_or_refusal
-from dplearn.browser.pairs import Pair, build, catalogue, worded
+from dplearn.browser.pairs import Pair, catalogue, mechanism_of, worded
 from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
 from explorer import opened
 
@@ -30,7 +30,9 @@ def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
         (low, high), start = TOLD["numbers"][key]["ends"], START[key]
         assert len(told["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
         for end in (low, high):
-            assert build(name, START | {key: end}) != build(name, START) or end == start
+            assert (
+                mechanism_of(name, START | {key: end}) != mechanism_of(name, START) or end == start
+            )
 
 
 def test_words_and_nothing_else_are_put_into_languages():

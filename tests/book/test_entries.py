@@ -55,6 +55,8 @@ def faults_of(entry, misprint):
         yield "it must differ from the formula in claim, given, kind or oracle"
     if not misprint.statement and not isinstance(misprint.claim, str) and misprint.given is None:
         yield "`says` must state it: no LaTeX can be made of a claim that is a function"
+    if unknown := set(misprint.without) - set(entry.parameters):
+        yield f"the entry has no {', '.join(sorted(unknown))} that it could be without"
     if misprint.met and not re.search(r"\d", misprint.met):
         yield "`met` must name a source that can be checked: a year and a place, or a version"
 

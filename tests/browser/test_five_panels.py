@@ -130,7 +130,7 @@ ALL = [
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
 def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, direction):
-    pair = pairs.Pair(pairs.build(name, START), adjacency, direction)
+    pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
     told = laws.evaluate(TABLE, [table, epsilons, orders, rates])
@@ -171,10 +171,11 @@ def open_page(browser, address):
         )
 
 
-@pytest.fixture
-def shown(open_page):
+@pytest.fixture(scope="module")
+def shown(browser, address):
     """One page, which follows the address from state to state."""
-    return open_page()
+    with visits(browser) as visit:
+        yield visit(address, ".dp[data-drawn='1']")
 
 
 def delta_of(view) -> float:
@@ -186,12 +187,7 @@ def delta_of(view) -> float:
     [
         ({"mechanism": "gaussian", "epsilon": 2}, Gaussian(1.0), "add_remove"),
         (
-            {
-                "mechanism": "laplace",
-                "noise_multiplier": 2,
-                "epsilon": 0.3,
-                "adjacency": "replace_one",
-            },
+            dict(mechanism="laplace", noise_multiplier=2, epsilon=0.3, adjacency="replace_one"),
             Laplace(2.0),
             "replace_one",
         ),

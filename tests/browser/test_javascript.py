@@ -5,6 +5,7 @@ import math
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import golden
@@ -154,6 +155,19 @@ def test_python_still_says_what_is_stored():
         assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
 
 
+def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
+    stored, proved_now = engine.shuffled(), golden.shuffled()
+    # Brackets are 1e-6 wide at most.
+    assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-6)
+    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
+        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
+            1 + 1e-9
+        )
+        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
+    assert stored["run"] == proved_now["run"]
+    assert stored["before"]["sigma"] == 4.0
+
+
 def test_what_no_theorem_covers_is_left_open(page):
     replaced = RUN | {"adjacency": "replace_one"}
     curves = page.evaluate("run => dplearn.curves(run, [1, 10])", replaced)
@@ -296,12 +310,12 @@ def test_the_other_direction_is_proved_and_not_assumed(browser):
         assert bracket(browser, swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("folder", [".", "page"])
-def test_types_agree(folder):
+def test_types_agree():
     """As for Python by pyright, whose node runs the compiler that npm brings."""
     from pyright import node
 
-    compiler = ["npm", "exec", "--yes", "--package", "typescript@5.9.3", "--", "tsc"]
-    project = str(Path(engine.__file__).parent / folder / "tsconfig.json")
-    done = node.run(*compiler, "--project", project, stdout=subprocess.PIPE)  # type: ignore[arg-type]
+    check = "tsc --project . && tsc --project page"
+    compiler = ["npm", "exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
+    folder = Path(engine.__file__).parent
+    done = node.run(*compiler, cwd=folder, stdout=subprocess.PIPE)  # type: ignore[arg-type]
     assert done.returncode == 0, done.stdout

@@ -47,10 +47,11 @@ def open_page(browser, address):
         )
 
 
-@pytest.fixture
-def shown(open_page):
+@pytest.fixture(scope="module")
+def shown(browser, address):
     """One page, which follows the address from run to run."""
-    return open_page()
+    with visits(browser) as visit:
+        yield visit(address, ".dp[data-drawn]")
 
 
 def number(text: str) -> float:
@@ -113,9 +114,7 @@ def test_people_are_those_of_the_certified_trade_off(open_page):
     view = open_page()
     view.wait_for_function("page.caught !== undefined")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
-    low, high = ACCOUNTANTS["pld"]().true_positive_rate(
-        step, false_positive_rate=0.01, steps=10_000
-    )
+    low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
     found = view.evaluate("page.caught")
     assert found["lower"] <= high and low <= found["upper"]
     members, others = (float(n.text_content()) for n in view.locator("figcaption b").all())
@@ -392,10 +391,8 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
     view.evaluate("answer => page.notary.take(answer)", answer | question)
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3), (500, 2.9, 3)):
-        assert view.evaluate("T => page.notary.at(page.run, T).pld", steps) == {
-            "lower": lower,
-            "upper": upper,
-        }
+        told = view.evaluate("T => page.notary.at(page.run, T).pld", steps)
+        assert told == {"lower": lower, "upper": upper}
     view.wait_for_function("page.caught?.upper > 0.1")
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))

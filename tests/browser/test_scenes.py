@@ -1,29 +1,19 @@
-"""The minute in Chromium, from a file: what each scene says, what it must not say yet, the card."""
+"""The minute in Chromium, from a file: what each scene says, and what it must not say yet."""
 
-import json
 import re
-from io import BytesIO
 from pathlib import Path
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-import segno
-from PIL import Image
+from minute import ABADI, GUESS, PHONE, WALL, minutes, scene
 
-import golden
-from browsing import DRAWN, SCREEN, as_file, visits
+from browsing import DRAWN, SCREEN
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
-from dplearn.book.published import drawn_figures
 from dplearn.figures.kit.template import style_of
 
 pytestmark = DRAWN
 
-PHONE = {"width": 390, "height": 844}
-WALL = {"width": 1920, "height": 1080}
-ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
-GUESS = "_".join(f"{0.1 * k:.2g}" for k in range(1, 17))
 # Whatever can be read, heard or hovered: texts and attributes, but scripts and places in pixels.
 READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
   .flatMap(n => [...[...n.attributes].filter(a => !/^([crxy]|[cxy].|d|viewBox)$/.test(a.name))
@@ -34,38 +24,10 @@ BROKEN = "/NaN|undefined|Infinity|null/"
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory) -> Path:
-    """The minute as a file."""
-    told = json.dumps({"published": list(drawn_figures()), "shuffled": browser.shuffled()})
-    mount = f"""const shown = minute.mount(here, {{
-      engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).minute;"""
-    scripts = browser.source() + browser.source("minute", "scenes/scenes")
-    folder = tmp_path_factory.mktemp("minute")
-    return as_file(folder, browser.style("scenes/scenes"), scripts, mount)
-
-
-@pytest.fixture
-def opened(browser, file):
-    """Opens the minute at a run, a scene, an address; it must not complain."""
-    with visits(browser) as visit:
-
-        def open_page(screen=SCREEN, at="", options=None, touch=False, **asked):
-            def route(view) -> None:
-                view.add_init_script(f"globalThis.OPTIONS = {json.dumps(options or {})}")
-                view.route(re.compile("^http:"), lambda route: route.fulfill(path=file))
-
-            url = f"{at or file.as_uri()}#{urlencode(asked)}"
-            return visit(url, ".dm", screen, route, has_touch=touch)
-
-        yield open_page
-
-
-def scene(view, number: int) -> str:
-    """Go to a scene; returns all that it says above its picture."""
-    view.locator(".dm-dots button").nth(number - 1).click()
-    if number < 5:
-        view.wait_for_selector(f".dm[data-drawn='{number}']")
-    return view.locator(".dm-say").inner_text().replace("\u202f", "").replace("\u00a0", " ")
+def opened(browser, tmp_path_factory):
+    """Opens the minute; it must not complain."""
+    with minutes(browser, tmp_path_factory.mktemp("minute")) as opened:
+        yield opened
 
 
 def stroke(view, heights, *, touch=False, reach=1.0) -> None:
@@ -191,18 +153,6 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
 
 
-def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
-    stored, proved_now = browser.shuffled(), golden.shuffled()
-    assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-9)
-    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
-        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
-            1 + 1e-9
-        )
-        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
-    assert stored["run"] == proved_now["run"]
-    assert stored["before"]["sigma"] == ABADI["noise_multiplier"]
-
-
 def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
     view, stored = opened(), browser.shuffled()
     words = scene(view, 4).replace("\n", " ")
@@ -223,7 +173,7 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
 
 
 def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
-    view = opened(PHONE, touch=True)
+    view = opened(PHONE, touch=True, fresh=True)
     at = lambda: int(view.locator(".dm").get_attribute("data-scene"))
     for key, expected in (
         *(("ArrowRight", 2), (" ", 3), ("PageDown", 4), ("ArrowRight", 5), ("ArrowRight", 5)),
@@ -261,78 +211,6 @@ def test_the_keyboard_draws_a_straight_guess(opened):
     assert "4.2 times too large" in scene(view, 2)
 
 
-def test_the_card_is_the_same_as_picture_as_file_and_from_its_address(opened):
-    view = opened(guess=GUESS, scene=5, at="http://room.test/site/index.html")
-    words = "I guessed ε = 1.6.", "My guess is 1.7 times too large.", "Proved after", "0.947"
-    with view.expect_download() as svg:
-        view.locator("[data-do=svg]").click()
-    text = svg.value.path().read_text()
-    plain = text.replace("\u00a0", " ")
-    assert all(part in plain for part in words) and "dm-line" not in text
-    with view.expect_download() as png:
-        view.locator("[data-do=png]").click()
-    saved = Image.open(png.value.path()).convert("L")
-    assert saved.size == (1080, 1080)
-    image = view.locator(".dm-card").screenshot()
-    drawn = Image.open(BytesIO(image)).convert("L").resize((1080, 1080))
-    assert np.mean(np.abs(np.asarray(saved, float) - np.asarray(drawn, float))) < 12
-    before = view.locator(".dm-card").text_content()
-    view.reload()
-    assert view.locator(".dm-card").text_content() == before
-    # Whoever is sent it guesses first, then sees both.
-    link = view.evaluate("shown.link()")
-    assert link == f"http://room.test/site/#sent={GUESS}"
-    view.goto("about:blank")
-    view.goto(link)
-    assert view.locator(".dm").get_attribute("data-scene") == "1"
-    assert view.locator(".dm-guess, .dm-sent").count() == 0
-    scene(view, 2)
-    assert view.locator(".dm-value.dm-sent").text_content() == "1.6"
-
-
-def test_the_code_is_that_of_another_library(opened):
-    view = opened(guess=GUESS, scene=5, at="http://room.test/")
-    link = view.evaluate("shown.link()")
-    path = view.locator(".dm-code path").get_attribute("d")
-    cells = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path)}
-    size = round(1 + max(max(cell) for cell in cells))
-    ours = np.zeros((size, size), int)
-    for x, y in cells:
-        ours[y, x] = 1
-    made = (
-        segno.make(link, encoding="utf-8", eci=True, error=error, mask=mask, boost_error=False)
-        for error in "MQH"
-        for mask in range(8)
-    )
-    assert any(np.array_equal(ours, np.array([list(row) for row in code.matrix])) for code in made)
-
-
-@pytest.mark.parametrize(
-    ("at", "options", "base"),
-    [
-        ("", {}, None),
-        ("http://localhost:8501/one_minute", {}, None),
-        ("http://localhost:8501/one_minute", {"start": "dplearn app --x"}, None),
-        (
-            "http://127.0.0.1:8501/m",
-            {"lan": "http://192.168.1.7:8501"},
-            "http://192.168.1.7:8501/m",
-        ),
-        ("http://teacher.local:8501/m", {"lan": "http://1.2.3.4:5"}, "http://teacher.local:8501/m"),
-    ],
-    ids=["file", "static", "local", "lan", "named"],
-)
-def test_the_code_leads_others_somewhere_or_is_not_there(opened, at, options, base):
-    view = opened(at=at, options=options, scene=5)
-    assert view.evaluate("shown.link()") == base
-    assert view.locator(".dm-code").count() == (base is not None)
-    assert view.locator("[data-do=copy]").is_visible() == (base is not None)
-    words = view.locator(".dm-say").inner_text()
-    expected = "Its code asks" if base else "a file on this machine" if not at else "Only this"
-    assert expected in words and options.get("start", "") in words
-    assert view.locator(".dm-card").is_visible()
-
-
 @each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
 def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, screen, language):
     view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
@@ -362,7 +240,7 @@ def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, scr
 
 
 def test_the_screen_can_be_filled(opened):
-    view = opened()
+    view = opened(fresh=True)
     view.locator("[data-do=full]").click()
     filled = "document.querySelector('.dm').getBoundingClientRect().height === innerHeight"
     view.wait_for_function(f"document.fullscreenElement && {filled}")
@@ -376,7 +254,7 @@ def test_the_screen_can_be_filled(opened):
 
 
 def test_without_motion_a_scene_is_there_at_once(opened):
-    view = opened()
+    view = opened(fresh=True)
     drawn = view.evaluate("""async () => {
       shown.go(1);
       await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);

@@ -14,7 +14,6 @@ from dplearn.classroom._numbers import written
 from dplearn.classroom.checks import SelfTest, exercises
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
-EXERCISES = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
 SCRIPT = Path(site.__file__).parent / "assets" / "exercises.js"
 ASK = """
 const answers = require(process.argv[1]);
@@ -36,6 +35,9 @@ RUBBISH += ["[1]", "None", "True", "--3", ".5", "5.", "+.5e-3", "1__0", "e5", "1
 RUBBISH += ["1/3", "1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007", "½", "'2'"]
 
 
+pytestmark = pytest.mark.slow
+
+
 def in_javascript(*asked):
     """What the script of a page answers to each (function, *arguments)."""
     from pyright import node
@@ -44,6 +46,12 @@ def in_javascript(*asked):
     done = node.run("node", "-e", ASK, str(SCRIPT), **options)
     assert done.returncode == 0
     return json.loads(done.stdout)
+
+
+def all_of(kind):
+    """The exercises of this kind in all lessons."""
+    every = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
+    return [each for each in every if isinstance(each, kind)]
 
 
 def as_number(text):
@@ -66,7 +74,7 @@ def texts_for(exercise):
 
 
 def test_the_browser_judges_every_number_as_python():
-    numbers = [each for each in EXERCISES if isinstance(each, Exercise)]
+    numbers = all_of(Exercise)
     asked = [(each, text) for each in numbers for text in texts_for(each)]
     told = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
     counts = {}
@@ -83,7 +91,7 @@ def test_the_browser_judges_every_number_as_python():
 
 def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
     monkeypatch.setattr(checks, "_repeats", checks.Counter())
-    numbers, asked = [each for each in EXERCISES if isinstance(each, Exercise)], []
+    numbers, asked = all_of(Exercise), []
     for exercise in numbers:
         slips = [mistake.value for mistake in exercise.mistakes[:2]]
         answers = [*slips, *slips, 12345.678, 12345.678, 1e7, slips[0], 12345.678, exercise.right]
@@ -95,8 +103,11 @@ def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
 
 
 def test_letters_are_judged_as_in_python():
-    tests = [each for each in EXERCISES if isinstance(each, SelfTest)]
-    asked = [(test, x) for test in tests for x in (test.right, "aaaaa", "bbbbb", "c-a-b", "-----")]
+    asked = [
+        (test, x)
+        for test in all_of(SelfTest)
+        for x in (test.right, "aaaaa", "bbbbb", "c-a-b", "-----")
+    ]
     data = ({"item": test.key, "choices": test.choices} for test, _ in asked)
     told = in_javascript(*(["letters", one, x] for one, (_, x) in zip(data, asked, strict=True)))
     for (test, letters), there in zip(asked, told, strict=True):
@@ -137,8 +148,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             len(judged) + 1 == printed.count("not answered yet") == len(exercises(LESSONS[number]))
         )
         shown = "".join(asked.get(cell.id, "") for cell in cells)
-        for dead in ("no guess yet", "not answered yet", "run the cell again", "In Jupyter, move"):
-            assert dead not in shown
+        assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
             # Behind the guess, or behind a click; only lesson 17 keeps its truths elsewhere.
             assert "points" in ask or number == "17"
@@ -146,6 +156,13 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
             visible = re.sub(r'data-ask="[^"]*"|<details.*?</details>', "", shown, flags=re.S)
             assert ask.get("stated", "it is no number") not in visible
+
+
+def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
+    for number, words in (("01", "Write your number in the field."), ("17", "in the fields.")):
+        body = answering.body(LESSONS[number], pages[number][0])
+        assert words in body
+        assert not re.search("In Jupyter, move|in place of <code>None|Replace <code>None", body)
 
 
 BOUNDS = {"truth": "exact", "proved at most": "upper", "proved at least": "lower"}

@@ -161,7 +161,7 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
 
 def test_the_plan_names_exercises_and_the_glossary_is_sorted_and_bilingual():
     readme = (sources.lessons_folder() / "README.md").read_text()
-    plan = readme.split("## A course of nine weeks")[1].split("## A workshop")[0]
+    plan = readme.split("## A course of twelve weeks")[1].split("\n## ")[0]
     for key in re.findall(r"\b\d+\.\d\b", plan):
         assert key in exercises(LESSONS[key.split(".")[0].zfill(2)]), key
     table = readme.split("## Glossary")[1].split("\n## ")[0]

@@ -25,7 +25,7 @@ def open_offline(browser, path):
     page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" else None)
     page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") else None)
     page.goto(path.resolve().as_uri())
-    page.wait_for_selector(".katex")
+    page.wait_for_selector(".reveal.ready")
     return page
 
 
@@ -37,14 +37,53 @@ def test_a_deck_is_for_the_class_and_needs_no_network(browser, tmp_path):
     page = open_offline(browser, tmp_path / f"{LESSON.name}.html")
     assert 15 < page.evaluate("Reveal.getTotalSlides()") < 60
     assert page.evaluate(COUNT, ".katex") > 50 and page.evaluate(COUNT, ".katex-error") == 0
+    code = page.locator(".slides .code").all_text_contents()
+    assert max(len(each.split("\n")) for each in code) < 12  # eight lines, and empty ones
     charts = page.locator(".chart")
     for i in range(charts.count()):
         page.evaluate(TURN, i)
-        charts.nth(i).locator(".gtitle").first.wait_for()
-        assert charts.nth(i).bounding_box()["width"] > 500
+        charts.nth(i).locator(".main-svg").first.wait_for()
+        assert charts.nth(i).bounding_box()["width"] > 1100
     assert charts.count() >= 5
     for evening in ("Solution of", "Ask yourself", "figure = leak("):
         assert evening not in page.content(), evening
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    notes = opened.value.locator("main")
+    notes.get_by_text("Next: ").wait_for()
+    page.evaluate("Reveal.slide(1, 0)")
+    shown = page.locator("section.present > section.present > p").text_content()
+    assert shown == "A clinic wants to publish how many of its patients have each of 20 diagnoses."
+    assert f"{shown} One patient may have" in notes.text_content()
+    assert not page.problems
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("number, moves", [("02", False), ("05", True)])
+def test_a_picture_grows_in_a_few_steps_and_shrinks_again(browser, tmp_path, number, moves):
+    """Along the stops of its slider, or trace by trace: 05 tilts, 02 shows area, tangent, curve."""
+    assert main(["lessons", "build", number, "--slides", str(tmp_path)]) == 0
+    page = open_offline(browser, tmp_path / f"{sources.lessons()[number].name}.html")
+    title = "Order 2 looks at losses near 1.5: D = 1" if moves else "Every rule for accusing"
+    number = page.evaluate(
+        "t => charts.findIndex(c => JSON.parse(c.querySelector('script').textContent)"
+        ".layout.title.text.startsWith(t))",
+        title,
+    )
+    page.evaluate(TURN, number)
+    look = """number => { const plot = charts[number].querySelector('.js-plotly-plot');
+      return JSON.stringify(plot._fullData.map(t => [t.opacity ?? 0, t.y[50] ?? 0])) }"""
+    page.wait_for_function("number => charts[number].querySelector('.js-plotly-plot')", arg=number)
+    seen = [page.evaluate(look, number)]
+    for key in 4 * ["ArrowRight"] + 4 * ["ArrowLeft"]:
+        page.keyboard.press(key)
+        page.wait_for_function(
+            f"([number, old]) => ({look})(number) !== old", arg=[number, seen[-1]]
+        )
+        seen.append(page.evaluate(look, number))
+    assert seen[:5] == seen[:3:-1] and len(set(seen)) == 5
     assert not page.problems
 
 

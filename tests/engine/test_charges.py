@@ -156,7 +156,7 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),

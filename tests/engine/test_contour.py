@@ -80,7 +80,7 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
 def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
     setting = {"sigma": sigma, "q": q, "steps": steps, "delta": delta}
@@ -93,9 +93,11 @@ def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, 
 
 
 @pytest.mark.slow
-@each("steps", [1, 1000, 10**8])
-@each("q", [1e-12, 0.5, 1 - 1e-6])
-@each("sigma", [0.05, 1e3])
+@each(
+    "sigma, q, steps",
+    [(0.05, 1e-12, 10**8), (0.05, 0.5, 1), (0.05, 1 - 1e-6, 1000),
+     (1e3, 1e-12, 1), (1e3, 0.5, 1000), (1e3, 1 - 1e-6, 10**8)],
+)  # fmt: skip
 def test_far_corners_are_answered(sigma, q, steps):
     for delta in (1e-300, 1e-5, 0.9):
         lower, upper = bracket(sigma, q, steps, delta)
@@ -110,7 +112,7 @@ def test_far_corners_are_answered(sigma, q, steps):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
 def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     sigma, q, steps, delta, side
@@ -167,11 +169,19 @@ def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_what_one_line_does_not_prove_of_the_other_direction_others_do():
+    # Few steps share a line with many, which is too short for them.
+    rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
+    setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
+    lower, upper = worse_brackets(rows, **setting)
+    assert np.all(upper - lower <= 1.01e-6 * upper)
+
+
 @pytest.mark.slow
 @each("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
 def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
     # The tilted law sits far left of the origin, and f^{-mu} grows off the real axis.
-    grid = np.linspace(-mu * q - 10 * sigma, 10 * sigma, 60)
+    grid = np.linspace(-mu * q - 10 * sigma, 10 * sigma, 25)
     ratio = lambda x: 1 - q + q * mp.exp((2 * x - 1) / (2 * mp.mpf(sigma) ** 2))
     exact = mp.log(mp.quad(lambda x: mp.npdf(x, 0, sigma) * ratio(x) ** -mu, grid.tolist()))
     value = log_moments(SampledGaussian(sigma, q, "add"), [1.0, mu])[1]

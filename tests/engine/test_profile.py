@@ -44,18 +44,17 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 @pytest.mark.slow
 def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
     deltas = np.geomspace(1e-12, 0.9, 9)
-    for mechanism in MECHANISMS[name].examples():
-        # Shuffled epochs of every record have no theorem for the first neighbours.
-        first = mechanism.parts()[0][0]
-        neighbours = "zero_out" if first.name == "shuffled" else mechanism.adjacencies[0]
-        profiles = first.profiles(neighbours)
-        alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
-        for order in (profiles, profiles[::-1]):
-            together = largest_epsilon(order, deltas)
-            np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
-            # One delta alone: no other one has every profile solved.
-            single = [float(largest_epsilon(order, d)) for d in deltas]
-            np.testing.assert_allclose(single, together, rtol=1e-11)
+    # Shuffled epochs of every record have no theorem for the first neighbours.
+    first = MECHANISMS[name].examples()[0].parts()[0][0]
+    neighbours = "zero_out" if first.name == "shuffled" else first.adjacencies[0]
+    profiles = first.profiles(neighbours)
+    alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
+    for order in (profiles, profiles[::-1]):
+        together = largest_epsilon(order, deltas)
+        np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
+        # One delta alone: no other one has every profile solved.
+        single = [float(largest_epsilon(order, d)) for d in deltas]
+        np.testing.assert_allclose(single, together, rtol=1e-11)
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])

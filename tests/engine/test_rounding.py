@@ -16,7 +16,7 @@ from cases import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
-from dplearn.engine.contour.line import Bound, Line
+from dplearn.engine.contour.line import Line, Majorant
 from dplearn.engine.contour.plan import sums
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
@@ -114,9 +114,9 @@ def test_the_rule_in_x_of_the_truncation_bound(monkeypatch):
         exponent = bound.log_size - t[:, None, None] * bound.angle + bound.line.norm
         return np.exp(exponent).sum(axis=2)
 
-    exact = sizes(Bound.of(Line(pair, 6.0), 0.3))
+    exact = sizes(Majorant.of(Line(pair, 6.0), 0.3))
     coarser(monkeypatch, 12.0)
-    bound = Bound.of(Line(pair, 6.0), 0.3)
+    bound = Majorant.of(Line(pair, 6.0), 0.3)
     errors = np.abs(sizes(bound) - exact).ravel()
     assert_suits(np.exp(bound.log_error(t[:, None])).ravel(), errors, most=1000)
 

@@ -9,7 +9,7 @@ import pytest
 
 from dplearn import DPSGD, figures
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.figures import Line, Mark, curves
+from dplearn.figures import Curve, Dot, curves
 from dplearn.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
 from dplearn.figures.kit.marks import keys, upright
 from dplearn.figures.kit.template import style_of
@@ -21,7 +21,7 @@ RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1
 
 
 def test_pages_and_lessons_share_the_look_of_their_axes():
-    lesson = curves([Line(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
+    lesson = curves([Curve(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
     page = price_lines([1, 2], {"m": [1, 2]}, **LOOK)
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
     one, other = (figure.layout.template.layout for figure in (page, lesson))
@@ -110,7 +110,7 @@ def test_a_name_at_the_right_end_stands_at_the_left_of_its_line():
 
 
 def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
-    solid, dashed = Line(x=[0], y=[0], label="a"), Line(x=[0], y=[0], label="b", role="wrong")
+    solid, dashed = Curve(x=[0], y=[0], label="a"), Curve(x=[0], y=[0], label="b", role="wrong")
     words = keys(solid, dashed)
     assert words.index("━━ a") < words.index("━ ━ b")
     for line in (solid, dashed):
@@ -121,7 +121,7 @@ def test_every_point_is_drawn_on_a_number_line_and_alone():
     figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
     drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
     assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
-    marks = [Mark(x=1, y=2, label=""), Mark(x=3, y=5, label="far")]
+    marks = [Dot(x=1, y=2, label=""), Dot(x=3, y=5, label="far")]
     figure = curves([], marks=marks, title="t", x="x", y="y")
     assert [(trace.x[0], trace.y[0]) for trace in figure.data] == [(1, 2), (3, 5)]
 
@@ -129,7 +129,7 @@ def test_every_point_is_drawn_on_a_number_line_and_alone():
 def test_slider_keeps_only_what_changes():
     x = np.arange(3.0)
     choices = {
-        str(k): curves([Line(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
+        str(k): curves([Curve(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
         for k in (1, 2)
     }
     shown = figures.slider(choices, name="k")
@@ -162,8 +162,8 @@ def test_polygons_columns_and_regions_are_what_was_given_and_named():
 def test_panels_keep_their_axes():
     x = np.arange(1.0, 4)
     about = {"title": "one", "zone": (1, 2, "no"), "x_range": (0, 4)}
-    left = curves([Line(x=x, y=x, label="")], x="a", y="b", **about)
-    right = curves([Line(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
+    left = curves([Curve(x=x, y=x, label="")], x="a", y="b", **about)
+    right = curves([Curve(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
     figure = figures.panels(left, right, title="both")
     assert figure.layout.title.text == "both"
     assert [note.text for note in figure.layout.annotations] == ["one", "two"]

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.figures import Mark, epsilon_curves
+from dplearn.figures import Dot, epsilon_curves
 from dplearn.figures.kit import text
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
@@ -72,7 +72,7 @@ def test_what_is_infinite_leaves_a_gap_and_axes_are_finite():
 
 
 def test_values_at_a_chosen_step_and_printed_numbers_have_their_places():
-    point = Mark(x=100, y=400.0, label="400 published", role="wrong")
+    point = Dot(x=100, y=400.0, label="400 published", role="wrong")
     figure = epsilon_curves(CURVES, STEPS, here=100, marks=[point], **ABOUT)
     *_, dots, published = figure.data
     assert list(dots.x) == [100] * 4

@@ -88,10 +88,12 @@ OTHERS = [
 CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 
 
-def bounds(sigma, batches, adjacency, left_out, epsilon):
-    """What theorem A or B says of the first order and of the second."""
+def bounds(sigma, batches, adjacency, left_out, epsilon, size=1):
+    """What theorem A, B or D says of the first order and of the second."""
     ways = ["replace"] * 2 if adjacency == "replace_one" else ["remove", "add"]
-    return [_seats._Epoch(sigma, batches, w, left_out > 0).delta(epsilon) for w in ways]
+    return [
+        _seats._Epoch(sigma, batches, w, None if left_out else size).delta(epsilon) for w in ways
+    ]
 
 
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
@@ -170,6 +172,66 @@ def test_transforms_bound_those_of_gradients_in_the_plane(way):
     assert worst_gap > 0.99
 
 
+# Signs at step 1 and later of a rare record and of the others, who make room as they come.
+RARE = [((1, -1), (-1, -1)), ((1, 1), (-1, -1)), ((-1, 1), (1, -1)), ((-1, -1), (1, -1))]
+
+
+def gap_of_seats(sigma, batches, size, share, epsilon, way, signs, rng, runs=20_000):
+    """delta of the pair whose candidates are known to the attacker batch by batch."""
+    s, others = 1 / sigma, batches - 1
+    rare = round(share * size * others)
+    share = rare / (size * others)
+
+    def gap(y, low):
+        p, q = norm.pdf(y - (low + 1) * s), norm.pdf(y - low * s)
+        return p - math.exp(epsilon) * q if way == "remove" else q - math.exp(epsilon) * p
+
+    u = np.array([signs[0][0], signs[1][0]]) * s
+    first = np.where(rng.random(runs) < share, *u) + rng.standard_normal(runs)
+    mixed = share * norm.pdf(first - u[0]) + (1 - share) * norm.pdf(first - u[1])
+    counts = rng.multivariate_hypergeometric([size] * others, rare, size=runs) / size
+    y, total = rng.standard_normal((runs, others)), gap(first, 0.0) / mixed
+    for weights, shift, (_, v) in zip((counts, 1 - counts), u, signs, strict=True):
+        likely = norm.pdf(first - shift) / mixed
+        total += likely * (weights * gap(y, -v) / norm.pdf(y)).sum(axis=1)
+    gains = np.maximum(total, 0) / batches
+    return gains.mean(), SIGMAS * gains.std() / math.sqrt(runs)
+
+
+@each(
+    "sigma, batches, size, epsilon", [(2.0, 20, 64, 0.1), (1.0, 10, 256, 0.3), (4.0, 20, 16, 0.05)]
+)
+@each("way", ["remove", "add"])
+def test_who_makes_room_is_hidden_among_the_records_of_a_batch(way, sigma, batches, size, epsilon):
+    """Theorem D, whose halves would be refuted; theorem B says a third more and up."""
+    rng = np.random.default_rng(31)
+    bound = _seats._Epoch(sigma, batches, way, size).delta(epsilon)
+    most = 0.0
+    for share, signs in itertools.product((0.5, 0.02), RARE):
+        found, slack = gap_of_seats(sigma, batches, size, share, epsilon, way, signs, rng)
+        assert found - slack < bound
+        most = max(most, found - slack)
+    assert most > 0.5 * bound
+    assert bound < _seats._Epoch(sigma, batches, way, 1).delta(epsilon)
+
+
+@each("sigma, level", [(4.0, 1.6), (2.0, 4.0), (1.0, 8.0), (1.0, 64.0)])
+def test_no_crowd_is_told_apart_more_than_is_charged(sigma, level):
+    """alpha of theorem D by quadrature: a share of one kind among another."""
+    y, size, others = np.linspace(-9, 9, 4001), 256, 10_000
+    hiding, count = _seats._hiding(1 / sigma, others, size, level), size * others / level
+    cut, worst_spill = size * others / math.ceil(count + 3 * math.sqrt(count)), 0.0
+    for share, low in itertools.product(np.geomspace(1e-5, 0.9, 40), (-1.0, 0.0, 0.5)):
+        one, two = norm.pdf(y - 1 / sigma), norm.pdf(y - low / sigma)
+        mixed = share * one + (1 - share) * two
+        above = [np.maximum(p - cut * mixed, 0) for p in (one, two)]
+        spill = np.trapezoid(share * above[0] + (1 - share) * above[1], y)
+        worst_spill = max(worst_spill, spill)
+    assert worst_spill < hiding.spill
+    assert worst_spill > (0.45 if sigma == 4 else 0.02) * hiding.spill
+    assert hiding.weights @ hiding.chances == pytest.approx(1, abs=1e-9)
+
+
 def convolved(law, count, half, reach):
     """E(D_1 + ... + D_count)_+ of the lattice law, by plain convolution, and its mass."""
     step = reach / half
@@ -187,7 +249,7 @@ def test_a_sum_is_never_less_than_that_of_a_fine_lattice(way, reach, half):
     """Narrow windows fold and cut: what that takes is charged."""
     law = _seats._law(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
-    value = _seats._positive_part(law, 3, reach, half)
+    value = _seats._positive_part([(3, law)], reach, half)
     assert value >= fine * (1 - 1e-3)
     assert value >= convolved(law, 3, half, reach) * (1 - 1e-12)
     if reach > 10:
@@ -199,9 +261,9 @@ def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
     law, (real, excess) = _seats._law(math.exp(2.0), 0.9, "add"), (_seats.power, _seats._excess)
     monkeypatch.setattr(_seats, "_TERM", 0.0)
     monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0], 0.0))
-    exact = _seats._positive_part(law, 234, 2500.0, 1024)
+    exact = _seats._positive_part([(234, law)], 2500.0, 1024)
     monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0] - 0.9 * real(*a)[1], real(*a)[1]))
-    assert _seats._positive_part(law, 234, 2500.0, 1024) >= exact
+    assert _seats._positive_part([(234, law)], 2500.0, 1024) >= exact
     monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0], 0.0))
 
     def low(*args):
@@ -210,7 +272,7 @@ def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
 
     monkeypatch.setattr(_seats, "_TERM", 1e-9)
     monkeypatch.setattr(_seats, "_excess", low)
-    assert _seats._positive_part(law, 234, 2500.0, 1024) >= exact
+    assert _seats._positive_part([(234, law)], 2500.0, 1024) >= exact
 
 
 def threshold_pair(x, sigma, batches, adjacency):
@@ -243,15 +305,18 @@ def test_witnesses_show_what_the_best_threshold_shows_and_no_more_than_profiles(
                 assert np.all(low.log_delta(at) <= high.log_delta(at) + 1e-9)
 
 
-@each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
-def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batches, left_out):
+@each(
+    "sigma, batches, left_out, size",
+    [(1.0, 20, 0.0, 1), (2.0, 6, 0.25, 1), (1.0, 20, 0.0, 256), (2.0, 20, 0.0, 64)],
+)
+def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batches, left_out, size):
     """delta of the whole pair by simulation, its seats in all places of every order."""
     rng, mu, epsilon = np.random.default_rng(2024), 1 / sigma, 0.2
     y = rng.standard_normal((200_000, batches))
     p, q = (np.mean(np.exp(c * y - c * c / 2), axis=1) for c in (2 * mu, mu))
     p, q = ((1 - left_out) * x + left_out for x in (p, q))
-    epoch, e = Shuffled(Gaussian(sigma), batches, left_out), math.exp(epsilon)
-    bound = bounds(sigma, batches, "zero_out", left_out, epsilon)
+    epoch, e = Shuffled(Gaussian(sigma), batches, left_out, size), math.exp(epsilon)
+    bound = bounds(sigma, batches, "zero_out", left_out, epsilon, size)
     for gain, low, high in zip(
         (np.maximum(p - e * q, 0), np.maximum(q - e * p, 0)),
         epoch.witnesses("zero_out"), bound, strict=True,
@@ -287,10 +352,10 @@ def test_no_accountant_forgets_whom_a_newcomer_displaces(batches):
 
 @pytest.mark.slow
 def test_chords_lie_above_the_bounds_between_their_nodes():
-    profile = _seats.profile(2.0, 10, replaced=False, left_out=True)
+    profile = _seats.seated(2.0, 10, size=None, replaced=False)
     assert isinstance(profile, Profile)
     for side, way in ((profile, "remove"), (profile.reverse(), "add")):
-        epoch = _seats._Epoch(2.0, 10, way, True)
+        epoch = _seats._Epoch(2.0, 10, way, None)
         for epsilon in (0.0, 0.037, 0.31, 0.9):
             assert float(side.delta(epsilon)) >= epoch.delta(epsilon) * (1 - 2e-3)
 

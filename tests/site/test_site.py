@@ -17,7 +17,7 @@ from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
-from dplearn.site.html import _target
+from dplearn.site.html import _links, _target, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
@@ -44,6 +44,8 @@ def view(browser) -> Page:
     page.on("console", lambda m: m.type == "error" and page.problems.append(m.text))
     local = ("file:", "data:", "blob:")
     page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
+    page.scripts = []
+    page.on("request", lambda r: r.resource_type == "script" and page.scripts.append(r.url))
     yield page
     assert not page.problems
     page.close()
@@ -54,6 +56,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
     places = {path: set(re.findall(r'id="([^"]*)"', text)) for path, text in texts.items()}
     links = 0
     for path, text in texts.items():
+        assert "localhost" not in text and 'href="../../' not in text, path
         for link in HREF.findall(text):
             parts = urlsplit(link)
             if parts.scheme:
@@ -68,26 +71,93 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 6
+    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 16
+
+
+def opened(view, out, name: str) -> None:
+    view.goto((out / "lessons" / f"{name}.html").as_uri())
 
 
 @pytest.mark.parametrize("name", [lesson.name for lesson in lessons().values()])
-def test_a_lesson_sets_its_formulas_draws_its_charts_and_moves_its_slider(out, view, name):
-    view.goto((out / "lessons" / f"{name}.html").as_uri())
+def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(out, view, name):
+    opened(view, out, name)
     assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
-    charts = view.locator(".chart")
-    for i in range(charts.count()):
-        charts.nth(i).scroll_into_view_if_needed()
-        charts.nth(i).locator(".main-svg").first.wait_for()
-        assert len(charts.nth(i).get_attribute("aria-label")) > 20
-    slider = view.locator(".chart:has(.slider-rail-touch-rect)").first
-    if slider.count():
-        slider.scroll_into_view_if_needed()
-        title = slider.locator(".gtitle").text_content()
-        rail = slider.locator(".slider-rail-touch-rect").bounding_box()
-        view.mouse.click(rail["x"] + rail["width"] - 2, rail["y"] + 5)
-        place = "document.querySelector('.chart:has(.slider-rail-touch-rect) .gtitle')"
-        view.wait_for_function(f"t => {place}.textContent !== t", arg=title)
+    files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
+    assert 200_000 < sum(file.stat().st_size for file in files) < 700_000
+    view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
+    assert view.evaluate("drawAll().then(() => charts.every(c => c.querySelector('.main-svg')))")
+    words = view.locator(".chart [role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert words and all(len(each) > 20 for each in words)
+    slider = view.locator(".slider input").first
+    figure = view.locator(".chart:has(.slider)").first
+    before = figure.locator(".title").text_content(), figure.locator("output").text_content()
+    slider.press("Home" if slider.input_value() != "0" else "End")
+    after = figure.locator(".title").text_content(), figure.locator("output").text_content()
+    assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
+
+
+def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
+    view.set_viewport_size({"width": 390, "height": 844})
+    opened(view, out, "07_subsampling")
+    view.evaluate("drawAll()")
+    assert view.evaluate("document.documentElement.scrollWidth") == 390
+    ends = "all => all.map(one => one.getBoundingClientRect().right)"
+    drawn = view.locator(".chart svg, .chart text, .slider input").evaluate_all(ends)
+    assert len(drawn) > 50 and max(drawn) <= 390
+    first, second = view.locator(".chart.panels").first.locator(".cartesianlayer > .subplot").all()
+    first, second = first.bounding_box(), second.bounding_box()
+    assert second["y"] > first["y"] + first["height"] - 1 and abs(first["x"] - second["x"]) < 20
+
+
+def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
+    opened(view, out, "07_subsampling")
+    here = view.locator(".contents a[aria-current]")
+    assert not here.count() and "3 min" in view.locator(".contents li").nth(3).text_content()
+    for place in ("8-is-it-true-as-printed", "13-ask-yourself"):
+        view.evaluate("place => document.getElementById(place).scrollIntoView()", place)
+        view.locator(f'.contents a[href="#{place}"][aria-current]').wait_for()
+        assert here.count() == 1
+    view.locator(".turn a").first.click()
+    assert view.url.endswith("06_zcdp_census.html")
+    view.locator(".turn a").last.click()
+    assert view.url.endswith("07_subsampling.html")
+
+
+TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
+
+
+def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_path):
+    index = (out / "lessons" / "index.html").as_uri()
+    opened(view, out, "01_randomized_response")
+    first = {"lesson": "01", "item": "1.1", "kind": "exercise"}
+    for state in ("tried", "done", "tried"):
+        view.evaluate(TELL, first | {"state": state})
+    view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
+    assert view.evaluate("dplearnProgress.get('01', '1.1')") == "done"
+    assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
+    assert view.locator(".contents p").text_content() == "1 of 7 answered"
+    view.goto(index)
+    done = view.locator("td.done")
+    assert done.first.text_content() == "1 of 7"
+    assert "Go on with Why anonymisation fails" in view.locator(".begin").text_content()
+    with view.expect_download() as download:
+        view.get_by_text("save it as a file").click()
+    download.value.save_as(tmp_path / "mine.json")
+    view.get_by_text("forget it").click()
+    assert done.first.text_content() == "0 of 7"
+    assert "Start here: Why anonymisation fails" in view.locator(".begin").text_content()
+    (tmp_path / "bad.json").write_text("{}")
+    for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
+        view.locator("#load").set_input_files(tmp_path / f"{name}.json")
+        view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
+    assert done.first.text_content() == "1 of 7"
+    view.evaluate("dplearnProgress.clear()")
+    refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
+    view.add_init_script(refused)
+    view.goto(index)
+    assert "This browser keeps nothing for files" in view.locator(".kept").text_content()
+    view.evaluate(TELL, first | {"state": "done"})
+    assert done.first.text_content() == "1 of 7"
 
 
 @pytest.mark.parametrize("id", ENTRIES)
@@ -99,34 +169,42 @@ def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
     view.locator(".chart .main-svg").first.wait_for()
 
 
+def test_an_entry_leads_back_to_the_lessons_that_teach_it(out, view):
+    view.goto((out / "book" / "G-B4.html").as_uri())
+    view.locator(".taught a").first.click()
+    assert "/lessons/03_gaussian_mechanism.html#" in view.url
+
+
 def test_links_of_lessons_open_their_own_numbers(out, view):
-    links = {
-        link
-        for path in (out / "lessons").glob("*.html")
-        for link in HREF.findall(path.read_text())
-        if "explorer.html?" in link
-    }
-    assert len(links) > 5
-    for link in links:
-        query = urlsplit(html.unescape(link)).query
+    """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
+    asking: dict[str, set[str]] = {}
+    for path in (out / "lessons").glob("[0-9]*.html"):
+        for link in HREF.findall(path.read_text()):
+            if "explorer.html?" in link:
+                asking.setdefault(urlsplit(html.unescape(link)).query, set()).add(path.name)
+    assert len(asking) > 8
+    found = set()
+    for query, names in asking.items():
         asked = dict(parse_qsl(query))
         view.goto(f"{(out / 'explorer.html').as_uri()}?{query}")
         view.locator(".dp[data-drawn]").wait_for()
-        end = view.evaluate("({...page.view.ends.pld, run: page.run})")
+        run, end = view.evaluate("[page.run, page.view.ends.pld]")
         rate = float(asked.get("sample_rate", 1))
         if "batch_size" in asked:
             rate = int(asked["batch_size"]) / int(asked["dataset_size"])
-        plan = DPSGD(
-            noise_multiplier=float(asked["noise_multiplier"]),
-            sample_rate=rate,
-            steps=int(asked["here"]),
+        assert (run["sigma"], run["T"], run["delta"]) == tuple(
+            float(asked[name]) for name in ("noise_multiplier", "here", "delta")
         )
-        assert end["run"]["sigma"] == plan.noise_multiplier and end["run"]["T"] == plan.steps
-        proved = plan.guarantee(delta=float(asked["delta"]))
-        assert (
-            end["lower"] <= proved.epsilon and proved.lower <= end["upper"] < 1.001 * proved.epsilon
-        )
+        assert run["q"] == pytest.approx(rate, rel=1e-12)
+        told = float(view.locator(".dp-eps output").text_content())
+        assert end["lower"] <= end["upper"] <= told < 1.01 * end["lower"]
         assert not view.locator(".dp-unread").text_content()
+        for name in names:
+            text = plain((out / "lessons" / name).read_text())
+            printed = [x for x in re.findall(r"\d+\.\d+", text) if len(x.replace(".", "")) > 3]
+            unit = lambda x: 10.0 ** -len(x.partition(".")[2])
+            found |= {name for x in printed if abs(float(x) - end["upper"]) <= unit(x)}
+    assert found == set().union(*asking.values())
 
 
 def test_links_to_mechanisms_open_their_own_numbers(out, view):
@@ -144,7 +222,7 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         state = view.evaluate("page.state")
         assert {key: str(state[key]) for key in asked} == asked
         assert not view.locator(".dp-unread").text_content()
-        mechanism = pairs.build(asked["mechanism"], state)
+        mechanism = pairs.mechanism_of(asked["mechanism"], state)
         (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
         delta = float(whole.delta(float(asked["epsilon"])))
         written = float(view.locator(".dp-eps output").text_content())
@@ -180,8 +258,9 @@ def test_the_site_begins_with_the_minute_and_leads_on(out, view):
     view.wait_for_selector(".dp[data-drawn]")
     assert view.locator(".dp-eps output").text_content() == "0.947"
     view.goto((out / "index.html").as_uri())
-    view.get_by_role("link", name="Lessons").click()
-    view.get_by_role("link", name="Why anonymisation fails").click()
+    view.get_by_role("link", name="Start here").click()
+    view.get_by_role("link", name="The map").click()
+    view.locator(".begin a").click()
     assert view.url.endswith("lessons/01_randomized_response.html")
 
 
@@ -189,6 +268,11 @@ def test_the_search_finds_pages_by_their_words(out, view):
     view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
     view.locator("#search").fill("classical noise gaussian")
     assert "G-B4" in view.locator("#hits li").first.text_content()
+    view.locator("#search").fill("friend born October Oak")
+    quote = view.locator("#hits p").first
+    assert "She was born in October and lives in Oak." in quote.text_content()
+    assert quote.locator("mark").all_text_contents() == ["born", "October", "Oak."]
+    view.locator("#search").fill("classical noise gaussian")
     view.locator("#hits a").first.click()
     assert view.url.endswith("book/G-B4.html")
     view.wait_for_load_state("load")
@@ -203,7 +287,7 @@ def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
     assert not [name for name in loaded if name.startswith("dplearn.app.pages")]
 
 
-def test_links_to_the_explorer_stay_where_the_site_has_no_page():
+def test_of_links_to_what_the_site_lacks_the_words_are_left():
     there = "http://localhost:8501/"
     assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
     five = "mechanisms?mechanism=laplace"
@@ -215,8 +299,9 @@ def test_links_to_the_explorer_stay_where_the_site_has_no_page():
         "train?dataset=digits",
         "?then=2,1,1",
     )
-    for kept in elsewhere:
-        assert _target(there + kept, "../") == there + kept
+    assert not any(_target(there + kept, "../") for kept in elsewhere)
+    link = f'Or <a href="{there}train?dataset=digits">watch it</a>; <a href="../LICENSE">read</a>.'
+    assert _links(link, "../") == "Or watch it <small>(in the explorer)</small>; read."
     assert (
         _target(f"{there}formula_book?id=G-B4&amp;misprint=no-two", "") == "book/G-B4.html#no-two"
     )

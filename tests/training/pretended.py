@@ -20,7 +20,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from torch.utils.data import DataLoader
 
 from dplearn import DPSGD
-from dplearn.training import Trainer, devices, learned, trainer
+from dplearn.training import AdaptiveQuantile, Trainer, devices, learned, trainer
 
 MODELS = {
     "convolution": (
@@ -112,7 +112,9 @@ def steps(place, name, rows):
         plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
         optimizer = torch.optim.SGD(on(place, model).parameters(), lr=0.1, momentum=0.9)
         losses = nn.CrossEntropyLoss(reduction="none")
-        begun = Trainer(model, losses, data, plan, optimizer=optimizer, micro_batch=rows)
+        bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=5.0) if rows else None
+        options = {"optimizer": optimizer, "micro_batch": rows, "bound": bound}
+        begun = Trainer(model, losses, data, plan, **options)
         begun.step()  # the model's arguments are learned
         with Strict(place) as strict:
             for _ in range(2):

@@ -58,14 +58,18 @@ def test_quantile_count_and_gradients_cost_what_the_run_says(z, b):
 
 def test_quantile_moves_to_the_median_and_stays_without_records():
     torch.manual_seed(0)
-    bound = AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0)
+    bound, largest, zero = (
+        AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0),
+        50.0,
+        torch.zeros(()),
+    )
     # An empty lot says nothing: the shifted count is 0, which is the public one half.
-    assert bound.updated(below=0, examples=0, expected_batch_size=9) == bound
+    assert bound.factor(below=zero, examples=zero, normal=zero, expected_batch_size=9) == 1
     norms = torch.rand(1000).mul(4).sqrt()  # median sqrt(2)
-    for normal in torch.randn(200).tolist():
-        below = (norms <= bound.max_grad_norm).sum().item()
-        bound = bound.updated(below=below, examples=1000, expected_batch_size=1000, normal=normal)
-    assert bound.max_grad_norm == pytest.approx(math.sqrt(2), abs=0.05)
+    counted = {"examples": torch.tensor(1000), "expected_batch_size": 1000}
+    for normal in torch.randn(200):
+        largest *= bound.factor(below=(norms <= largest).sum(), normal=normal, **counted)
+    assert largest == pytest.approx(math.sqrt(2), abs=0.05)
 
 
 @each(

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum
+from dplearn.training import Flat, check_model, checks, clipped_sum
 from dplearn.training.passes import called
 from dplearn.training.trial import holdings
 
@@ -197,6 +197,20 @@ def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
     started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
     with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the user's own
         check_model(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
+
+
+def test_a_large_model_is_checked_without_a_copy_in_float64(monkeypatch):
+    kinds = set()
+    model = Model(lambda m, x: (kinds.add(x.dtype), m.layer(x))[1], layer=nn.Linear(8, 5))
+    monkeypatch.setattr(checks, "_TWICE", 45)
+    check_model(model, losses_of, INPUTS, TARGETS)
+    assert kinds == {torch.float32, torch.float64}
+    kinds.clear()
+    monkeypatch.setattr(checks, "_TWICE", 44)
+    check_model(model, losses_of, INPUTS, TARGETS)
+    assert kinds == {torch.float32}
+    model = Model(lambda m, x: m.layer(x - x.mean(0)), layer=nn.Linear(8, 5))
+    refused(model, INPUTS, match="mixes records")
 
 
 def own_norm(model, x):

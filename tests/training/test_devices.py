@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gpu
 import pytest
 import torch
 from small_runs import CROSS_ENTROPY, PLAN, flat, started
@@ -22,6 +23,13 @@ def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor():
     command = [sys.executable, "-W", "ignore", str(script), *map(str, sum(rows.items(), ()))]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.stdout == "".join(f"{model} fine\n" for model in rows), ended.stderr[-2000:]
+
+
+def test_the_benchmark_of_accelerators_ends_in_one_line_where_there_is_none(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["gpu.py"])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match=r"^Expected a GPU that PyTorch can use, got none: .*$"):
+        gpu.main()
 
 
 def test_seeds_and_types_hold_inside_and_what_was_before_afterwards(monkeypatch):

@@ -63,7 +63,7 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
     try:
         if asked.notes:
             raise ValueError(next(iter(asked.notes.values())))
-        mechanism = pairs.build(asked.values["mechanism"], asked.values)
+        mechanism = pairs.mechanism_of(asked.values["mechanism"], asked.values)
         pair = pairs.Pair(mechanism, asked.values["adjacency"], asked.values["direction"])
         return {"table": pairs.worded(questions.ask(pairs.table, pair), language.in_each)}
     except (ValueError, NotImplementedError) as error:

@@ -30,7 +30,7 @@ def best_of_all_outcomes(*, trials, confidence, delta):
 
 
 def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
-    """How often the epsilon reported exceeds that of the two true error rates; all outcomes."""
+    """Chance that the epsilon reported exceeds that of the true error rates, over all outcomes."""
     k = np.arange(trials)
     limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
     limits = np.append(limits, 1.0)

@@ -84,10 +84,14 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
     return -np.exp(np.minimum(-x, 700.0))
 
 
+def _exponential_log_cdf(x: NDArray) -> NDArray:
+    with np.errstate(divide="ignore"):
+        return np.log(-np.expm1(-np.maximum(x, 0.0)))
+
+
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
-                    lambda x: np.log(-np.expm1(-np.maximum(x, 0.0))))
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x), _exponential_log_cdf)
 
 
 def argmax_probability(*, scores, scale, law):

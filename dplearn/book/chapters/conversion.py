@@ -18,10 +18,10 @@ from dplearn.ground.solve import first_true
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     """The smallest value of a function with a single minimum."""
     for _ in range(7):
-        x = np.linspace(low, high, 201)
+        x = np.linspace(low, high, 61)
         y = f(x)
         k = int(np.argmin(y))
-        low, high = float(x[max(k - 2, 0)]), float(x[min(k + 2, 200)])
+        low, high = float(x[max(k - 2, 0)]), float(x[min(k + 2, 60)])
     return float(y[k])
 
 

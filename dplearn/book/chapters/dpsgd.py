@@ -36,7 +36,7 @@ def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, 
 
 
 def change_of_mean(*, max_grad_norm, batch):
-    """One gradient against all others, clipped and averaged over those that are there."""
+    """Largest change of the mean of clipped gradients when one that opposes all others leaves."""
     gradients = np.full((batch, 3), -7e6)
     gradients[0] = 5e6
     return _largest_change(by_norm(gradients, max_grad_norm), lambda g: g.mean(axis=0))

@@ -38,7 +38,7 @@ def share_variance(*, epsilon, users, share):
 
 
 def sampled_share_variance(*, epsilon, users, share):
-    """The same when each user was drawn at random."""
+    """Variance of that estimate when each user was drawn at random."""
     lie = 1 / (1 + math.exp(epsilon))
     return _share_variance(binomial(users, share * (1 - lie) + (1 - share) * lie), epsilon)
 
@@ -62,7 +62,7 @@ def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
 
 
 def bit_variance(*, epsilon, users, frequency=0.0):
-    """The same for one bit of optimized unary encoding."""
+    """Variance of one symbol's estimated frequency by a bit of optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 

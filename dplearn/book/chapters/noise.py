@@ -46,7 +46,7 @@ def geometric_difference(*, rate, value):
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
-    """The same where noise is never negative; both orders of the pair."""
+    """Largest log ratio in both orders where geometric noise is never negative."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
     with np.errstate(divide="ignore"):
@@ -54,7 +54,7 @@ def one_sided_geometric_loss(*, rate, sensitivity):
 
 
 def float_laplace_loss(*, rate, sensitivity, bits):
-    """The same for the floats +-ln(u)/rate and sensitivity +- ln(u)/rate, u of so many bits."""
+    """Largest log ratio of the floats +-ln(u)/rate, shifted or not, where u has so many bits."""
     u = np.arange(1, 2**bits + 1) / 2**bits
     noise = np.concatenate([np.log(u), -np.log(u)]) / rate
     p, q = (np.unique(x + noise, return_counts=True) for x in (0.0, float(sensitivity)))

@@ -33,7 +33,7 @@ def at_least(v: NDArray, n: NDArray, rate: float) -> NDArray:
 
 
 def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
-    """The same for one v."""
+    """Largest P(W >= v) of coins that may show a block, for one v."""
     chance = chance_of_correct(
         np.array([correct]), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
     )

@@ -19,7 +19,7 @@ from dplearn.pate import theorems
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
-    """All counts that differ by the vote of one teacher."""
+    """Vote counts that differ by the vote of one teacher."""
     votes = np.asarray(votes)
     for a, b in permutations(range(votes.size), 2):
         if votes[a] > 0:
@@ -83,13 +83,13 @@ def flips(votes: ArrayLike, log_density: Density, log_cdf: Density, reach: float
 
 
 def lnmax_flips(*, votes, inverse_scale):
-    """The same with Laplace noise."""
+    """Probability that not the first class wins under Laplace noise."""
     log_cdf, scale = lambda x: LAPLACE[1](inverse_scale * x), 1 / inverse_scale
     return flips(votes, oracles.log_laplace(0.0, scale), log_cdf, 60 / inverse_scale)
 
 
 def gnmax_flips(*, votes, noise_std):
-    """The same with Gaussian noise."""
+    """Probability that not the first class wins under Gaussian noise."""
     log_cdf = lambda x: log_ndtr(x / noise_std)
     return flips(votes, oracles.log_normal(0.0, noise_std), log_cdf, 14 * noise_std)
 

@@ -51,7 +51,7 @@ def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0
 
 
 def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
-    """How often each sum occurs among the samples."""
+    """Number of times that each sum occurs among the samples."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
@@ -63,7 +63,7 @@ def subset_delta(*, epsilon, noise_multiplier, records, batch):
 
 
 def draws_delta(*, epsilon, noise_multiplier, records, draws):
-    """As `subset_delta`, where every draw is from all records."""
+    """Delta of a replaced record where every draw is from all records."""
     others = [-1.0] * (records - 1)
     pair = (sum_counts(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)

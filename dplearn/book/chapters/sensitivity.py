@@ -99,7 +99,7 @@ def sum_change(*, lower, upper, adjacency):
 
 
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
-    """Every vector, scaled down to this norm if it is longer."""
+    """Vectors, each scaled down to this norm if it is longer."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors * np.minimum(1.0, norm / lengths)
 

@@ -37,7 +37,7 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
 
 def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
-    """How much likelier in logs an outcome is for answers at the threshold than for moved ones."""
+    """Log ratio of an outcome's chances, for answers at the threshold and for moved ones."""
     still, moved = (
         log_chance(outcome, answers, threshold_scale=threshold_scale, query_scale=query_scale,
                    highest=highest) for answers in (np.zeros(len(outcome)), moves)
@@ -61,7 +61,7 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
 
 def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
-    """All ways to go through the queries, ended by the last positive that is allowed."""
+    """Ways to go through the queries, each ended by the last positive that is allowed."""
     ways = set()
     for outcome in itertools.product((False, True), repeat=size):
         above = list(itertools.accumulate(map(int, outcome)))

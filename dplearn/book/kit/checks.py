@@ -81,7 +81,7 @@ def _approach(formula: Formula, parameters: Parameters) -> Case:
 
 
 def side_of(claim: Formula, case: Case) -> str:
-    """Where the value is: right, or wrong and smaller, larger, or none at all."""
+    """Side of the truth on which the value is: right, smaller, larger, or none without a value."""
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -103,7 +103,7 @@ def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
 
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
-    """Raise if the oracle is the formula's own code, or runs it."""
+    """No oracle may be the formula's own code, or run it: a ValueError otherwise."""
     own, other = (
         getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
     )

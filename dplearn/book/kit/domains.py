@@ -17,7 +17,7 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """What one parameter may be.
+    """Values that one parameter may have.
 
     `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
     parameters named before this one; `near`, where the search for a counterexample walks, is a
@@ -196,7 +196,7 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """What `make` returns of those that it names: earlier parameters, `rng`, all as `drawn`."""
+    """Value that `make` returns of what it names: earlier parameters, `rng`, all as `drawn`."""
 
     make: Callable[..., Any]
 

@@ -152,11 +152,11 @@ class Formula:
         return self.id.rstrip("abcdefgh0123456789")
 
     def value(self, parameters: Parameters) -> float:
-        """What the formula says."""
+        """Value of the formula."""
         return float(by_name(self.function)(parameters))
 
     def truth(self, parameters: Parameters) -> Interval:
-        """What the oracle says."""
+        """Value of the oracle, as an interval."""
         truth = by_name(self.oracle)(parameters)
         return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
 

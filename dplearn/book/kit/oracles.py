@@ -22,7 +22,7 @@ Kinks = Sequence[float]
 def smallest(
     holds: Callable[[float], bool], *, low: float, high: float, rtol: float = 1e-15
 ) -> float:
-    """Where `holds` turns true between two ends; `low` if true there, inf if not even at `high`."""
+    """Place where `holds` turns true; `low` if it is true there, inf if not even at `high`."""
     if not holds(high):
         return math.inf
     at = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=rtol)

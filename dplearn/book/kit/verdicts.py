@@ -1,20 +1,33 @@
-"""Verdicts: entries are right, and misprints wrong, by one and the same search."""
+"""Verdicts: entries are right, and misprints wrong, by one and the same search.
+
+The search looks for where a claim is most wrong, and most simply so. It draws a design, walks
+downhill from its worst point, led by the slack and up to the edges of domain and hypothesis, and
+begins again from other designs until something is wrong.
+"""
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, Literal
 
+from numpy.random import Generator
+
 from dplearn.book.kit.checks import (
     Case,
+    compare,
+    random_numbers,
     require_independence,
+    short_text,
     side_of,
     starting_points,
     wrong_example,
 )
+from dplearn.book.kit.domains import Derived, Drawn, Linear, Parameters
 from dplearn.book.kit.entry import Formula, Misprint
-from dplearn.book.kit.search import SEARCHES, plainest_case, rank, search
+
+SEARCHES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +55,7 @@ class Verification:
 def verify(
     formula: Formula, *, seed: int = 0, points: int | None = None, searches: int = SEARCHES
 ) -> Verification:
-    """Look for parameters at which a formula is wrong; it is verified if there are none.
+    """Verification of a formula, after a search for parameters at which it is wrong.
 
     The search is that of `refute`: so many searches, the first from as many points as the entry
     asks for by default. It never raises: what function or oracle raise becomes status "error".
@@ -107,7 +120,7 @@ def refute(
     points: int | None = None,
     searches: int = SEARCHES,
 ) -> Refutation:
-    """Look for parameters at which a wrong variant of a formula is wrong.
+    """Refutation of a wrong variant, after a search for parameters at which it is wrong.
 
     Search, seed and points are those of `verify`. The status is "stands" if no counterexample was
     found; like `verify` it never raises.
@@ -149,3 +162,137 @@ def _evidence(
     require_independence(claim, starting_points(claim, points=3, seed=seed))
     found = search(claim, seed=seed, points=points or claim.points, searches=searches)
     return (*found, wrong_example(claim))
+
+
+def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
+    """Cases of all designs, and the worst one there and on the walks.
+
+    The first search is as `points` are many and walks freely. Each of the others draws a quarter of
+    them, and walks from its corners and from its inner points, often along edges. The first one
+    that finds an error is the last.
+    """
+    cases: list[Case] = []
+    ends: list[Case] = []
+    for k in range(searches):
+        size, rng = -(-points // (4 if k else 1)), random_numbers(claim, seed, k)
+        chosen = starting_points(claim, points=size, seed=seed, search=k)
+        if k:
+            chosen[size // 2 :] = [_at_edge(claim, x, rng) or x for x in chosen[size // 2 :]]
+        design = [compare(claim, parameters) for parameters in chosen]
+        parts = (design[: size // 2], design[size // 2 :]) if k else (design,)
+        for part in filter(None, parts):
+            start, steps = min(part, key=rank(claim)), points // 2 // len(parts)
+            ends += [_walk(claim, start, rng, steps=steps, edges=0.4 if k else 0.0)]
+        cases += design
+        if any(side_of(claim, end) != "right" for end in ends):
+            break
+    return cases, min(ends, key=rank(claim))
+
+
+def rank(claim: Formula) -> Callable[[Case], Any]:
+    """Unsafe errors first, then the large ones; next to a truth of 0 all are infinite."""
+
+    def key(case: Case) -> tuple[bool, float, float]:
+        error = abs(case.value - case.truth.low)
+        size = -error if math.isfinite(error) else 0.0
+        return side_of(claim, case) != claim.unsafe, case.slack, size
+
+    return key
+
+
+def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
+    """Downhill by random steps that get shorter, to an edge at this rate and from outside."""
+    for k in range(steps):
+        if math.isinf(worst.slack):
+            break
+        size = 0.3 * 0.01 ** (k / steps)
+        moved: Parameters = {}
+        for name, values in claim.domain.items():
+            old = worst.parameters[name]
+            # What depends on others must not stay behind when they move.
+            fixed = not isinstance(values, Drawn) or _same(moved, worst.parameters)
+            still = fixed and rng.random() < 0.3
+            moved[name] = old if still else values.near(old, rng, size, moved)
+        if (edges and rng.random() < edges) or not claim.accepts(moved):
+            moved = _at_edge(claim, moved, rng) or worst.parameters
+        if moved is not worst.parameters:
+            worst = min(worst, compare(claim, moved), key=rank(claim))
+    return worst
+
+
+def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
+    """Accepted parameters with one number at an end of its domain, or where acceptance ends."""
+    good = claim.accepts(moved)
+    others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
+    alone = lambda name: not any(values.follows(name) for values in others)
+    free = {n: v for n, v in claim.domain.items() if isinstance(v, Linear) and alone(n)}
+    for name in rng.permutation(list(free)):
+        values = free[name]
+        for end in rng.permutation([values.low, values.high]).tolist():
+            far = _rederived(claim, {**moved, name: end})
+            reached = claim.accepts(far)
+            if good and reached:
+                return far
+            if good or reached:
+                inside, outside = (moved, far) if good else (far, moved)
+                for _ in range(20):
+                    between = values.middle(inside[name], outside[name])
+                    middle = _rederived(claim, {**outside, name: between})
+                    if claim.accepts(middle):
+                        inside = middle
+                    else:
+                        outside = middle
+                return inside
+    return moved if good else None
+
+
+def _rederived(claim: Formula, changed: Parameters) -> Parameters:
+    """With the values that follow from the others."""
+    for name, values in claim.domain.items():
+        if isinstance(values, Derived):
+            changed[name] = values.of(changed)
+    return changed
+
+
+def _same(moved: Parameters, parameters: Parameters) -> bool:
+    return all(value is parameters[name] for name, value in moved.items())
+
+
+def plainest_case(claim: Formula, failing: list[Case]) -> Case:
+    """The case that takes the fewest characters among rounded ones; the worst comes first."""
+    worst = failing[0]
+    # Clearly wrong: by one percent, or by half the largest error where none is as large.
+    limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
+    side = side_of(claim, worst)
+
+    def clear(case: Case) -> bool:
+        return case.slack <= limit and side_of(claim, case) == side
+
+    def shorter(best: Case, changed: Parameters) -> Case:
+        changed = _rederived(claim, {**best.parameters, **changed})
+        if _length(changed) >= _length(best.parameters) or not claim.accepts(changed):
+            return best
+        case = compare(claim, changed)
+        return case if clear(case) else best
+
+    starts = [case for case in failing if clear(case)]
+    starts = starts[:: max(1, len(starts) // 8)][:8]
+    best = min(starts, key=lambda case: _length(case.parameters))
+    for digits in (0, 1, 2):
+        for case in starts:
+            rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
+            best = shorter(best, rounded)
+    # One at a time: the shortest numbers there are.
+    for name, values in claim.domain.items():
+        if isinstance(values, Linear):
+            for value in (1.0, 2.0, 10.0, 0.5, 0.1):
+                if values.low <= value <= values.high:
+                    best = shorter(best, {name: values.rounded(value, 1)})
+    return best
+
+
+def _length(parameters: Parameters) -> float:
+    """Characters; of numbers that print equally short the one near 1 is the simplest."""
+    numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
+    oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
+    return sum(len(short_text(x)) for x in parameters.values()) + oddness

@@ -1,6 +1,6 @@
 // What buttons and choices do to the run in view.
 import { reached } from "./answers.js";
-import { csv, python, save, shell, svg } from "./files.js";
+import { copied, csv, python, save, shell, svg } from "./files.js";
 import { read } from "./numbers.js";
 import { ACCOUNTANTS, allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
 import { lastingKey } from "./tell.js";
@@ -102,17 +102,4 @@ export function link(run) {
   const language = new URLSearchParams(location.search).get("language");
   const here = location.href.split(/[?#]/)[0] + (language ? `?language=${language}` : "");
   return written(run) ? `${here}#${written(run)}` : here;
-}
-
-/** Copy a text and say so on the button; where nothing may be copied, show it. */
-function copied(node, content, done) {
-  const before = node.textContent;
-  const tell = (words) => {
-    node.textContent = words;
-    setTimeout(() => (node.textContent = before), 1500);
-  };
-  const shownInstead = () => prompt("", content);
-  if (navigator.clipboard) navigator.clipboard.writeText(content).then(() => tell(done), shownInstead);
-  else shownInstead();
-  return false;
 }

@@ -84,7 +84,7 @@ export function save(name, kind, content) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** Copy a text and say so on the button; where nothing may be copied, show it. */
+/** Copy a text and say so on the button for a while; where nothing may be copied, show it. */
 export function copied(node, content, done) {
   const before = node.textContent;
   const tell = () => {
@@ -94,5 +94,5 @@ export function copied(node, content, done) {
   const shownInstead = () => prompt("", content);
   if (navigator.clipboard) navigator.clipboard.writeText(content).then(tell, shownInstead);
   else shownInstead();
+  return false;
 }
-

@@ -17,14 +17,3 @@ export function markup({ say }) {
 <span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${Array.from({ length: COUNT }, dot).join("")}</span>${icon("next", "›")}</span>
 ${document.fullscreenEnabled ? icon("full", FULL) : "<span></span>"}</div></div></section>`;
 }
-
-/** Copy a text and say so on the button for a while; where nothing may be copied, show it. */
-export function copied(node, content, done) {
-  const before = node.textContent;
-  const tell = () => {
-    node.textContent = done;
-    setTimeout(() => (node.textContent = before), 1500);
-  };
-  if (navigator.clipboard) navigator.clipboard.writeText(content).then(tell, () => prompt("", content));
-  else prompt("", content);
-}

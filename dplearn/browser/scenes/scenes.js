@@ -1,5 +1,6 @@
 // One minute in five scenes, each one idea and one picture: a guess, the truth, why a paper said
 // more, what shuffling does, a card. `mount` shows them in a node.
+import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
 import { sketch } from "../page/sketch.js";
@@ -8,7 +9,7 @@ import { card, savePng, saveSvg } from "./card.js";
 import { Plane, chart } from "./chart.js";
 import { end, kept, straight } from "./guess.js";
 import { Hands } from "./hands.js";
-import { copied, markup } from "./markup.js";
+import { markup } from "./markup.js";
 import { placeOf } from "./place.js";
 import { tell } from "./tell.js";
 import { Truth } from "./truth.js";

@@ -1,7 +1,8 @@
-// Formulas, and charts that are drawn when they come into sight.
+// Formulas, and charts that are drawn when they come near, with an input in place of a slider.
 "use strict";
 
-renderMathInElement(document.body, {
+const home = document.currentScript.src;
+const formulas = (place) => renderMathInElement(place, {
   delimiters: [
     { left: "$$", right: "$$", display: true },
     { left: "$", right: "$", display: false },
@@ -11,22 +12,97 @@ renderMathInElement(document.body, {
   ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
   throwOnError: false,
 });
+formulas(document.body);
+// A formula that is wider than its place shrinks, down to six tenths; then its place scrolls.
+document.querySelectorAll(".katex-display").forEach((one) => {
+  const share = one.clientWidth / one.scrollWidth;
+  if (share < 1) one.style.fontSize = `${Math.max(0.6, 0.98 * share)}em`;
+});
 
-const draw = (place) => {
-  if (place.classList.contains("js-plotly-plot")) return;
-  const { data, layout, frames } = JSON.parse(place.querySelector("script").textContent);
-  // As wide as its place; on a phone as wide as it was made for, and the place scrolls.
-  const { width = 560, ...others } = layout;
-  const line = layout.yaxis?.zeroline; // a line of numbers has its names in the middle: it fits
-  if (line && width > place.clientWidth) others.margin = { l: 16, r: 16, t: 60, b: 60 };
-  const size = width > place.clientWidth && !line ? { width } : { autosize: true };
-  const config = { displayModeBar: false, responsive: !size.width };
-  Plotly.newPlot(place, { data, layout: { ...others, ...size }, frames, config });
-};
+// Plotly is 4.8 MB: it is loaded with the first chart.
+let library;
+const plotly = () => library ??= new Promise((done, failed) => {
+  const script = document.createElement("script");
+  Object.assign(script, { src: new URL("plotly.min.js", home), onload: done, onerror: failed });
+  document.head.append(script);
+});
+
+const NARROW = 600; // pixels: where there are fewer, panels stand one below the other
+const stacked = (layout) => ({
+  ...layout,
+  height: 2 * layout.height - 60,
+  xaxis: { ...layout.xaxis, domain: [0, 1] },
+  xaxis2: { ...layout.xaxis2, domain: [0, 1] },
+  yaxis: { ...layout.yaxis, domain: [0.6, 1] },
+  yaxis2: { ...layout.yaxis2, domain: [0, 0.4] },
+});
+
+// The layout, and how wide it is drawn for so much room; where that is wider, the picture shrinks.
+const projected = document.querySelector(".reveal") !== null; // pictures grow with the slide
+function fitted({ width = 760, title, sliders, ...others }, room) {
+  const margin = { r: 130, t: 60, b: 60, ...others.margin };
+  margin.t -= title?.subtitle ? 60 : 40; // the title stands above
+  if (sliders) margin.b -= 50; // and the input below
+  const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
+  if (projected) return [layout, width];
+  if (room >= NARROW) return [layout, Math.max(room, width)];
+  if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
+  if (!layout.yaxis?.zeroline) return [layout, 360 + margin.r];
+  return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // names in the middle of a line
+}
+
+// The figure for the room that there is, at the step of its input.
+function show(place) {
+  const { data, layout, frames = [] } = place.figure;
+  const plot = place.querySelector("[role=img]");
+  const [fit, width] = fitted(layout, plot.clientWidth);
+  const scale = plot.clientWidth / width;
+  const inner = document.createElement("div");
+  inner.style = `width: ${width}px; transform: scale(${scale}); transform-origin: 0 0`;
+  plot.style.height = `${fit.height * scale}px`;
+  plot.replaceChildren(inner);
+  const steps = frames.map(({ name, data }) => ({ name, data })); // their titles stand above, too
+  const drawn = Plotly.newPlot(inner, { data, layout: fit, frames: steps, config: { displayModeBar: false } });
+  return drawn.then(() => frames.length && move(place));
+}
+
+function move(place) {
+  const { layout: { sliders: [{ steps, currentvalue }] }, frames } = place.figure;
+  const [words, input] = place.querySelector(".slider").children;
+  words.textContent = currentvalue.prefix + steps[input.value].label;
+  input.setAttribute("aria-valuetext", words.textContent);
+  place.querySelector(".title").innerHTML = frames[input.value].layout.title.text;
+  const still = { mode: "immediate", frame: { duration: 0, redraw: true }, transition: { duration: 0 } };
+  return Plotly.animate(place.querySelector(".js-plotly-plot"), [frames[input.value].name], still);
+}
+
+// A place with a chart: what stands around it at once, the chart as soon as Plotly is there.
+const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // not while folded
+async function begin(place) {
+  place.figure = JSON.parse(place.querySelector("script").textContent);
+  const { title, sliders } = place.figure.layout;
+  const below = title.subtitle ? `<br><small>${title.subtitle.text}</small>` : "";
+  place.insertAdjacentHTML("afterbegin", `<div class="title">${title.text}${below}</div>`);
+  if (sliders) {
+    const [{ active, steps }] = sliders;
+    const input = `<input type="range" max="${steps.length - 1}" value="${active}">`;
+    place.insertAdjacentHTML("beforeend", `<label class="slider"><output></output>${input}</label>`);
+    place.querySelector("input").addEventListener("input", () => window.Plotly && move(place));
+  }
+  await plotly();
+  await show(place);
+}
+
 const charts = [...document.querySelectorAll(".chart:has(script)")];
 const near = new IntersectionObserver(
   (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => draw(one.target)),
   { rootMargin: "600px" },
 );
 charts.forEach((place) => near.observe(place));
-addEventListener("beforeprint", () => charts.forEach(draw)); // paper shows all of them
+const drawAll = () => Promise.all(charts.map(draw));
+// A chart on paper has the page's width; what was never near has its words there.
+let room = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth !== room) charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
+  room = innerWidth;
+});

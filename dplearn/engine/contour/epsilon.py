@@ -88,7 +88,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # Closer than a part of what will be charged is a waste; Newton squares the gap.
-    enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta)), 0, 1e-2))
+    enough = np.sqrt(np.minimum(0.03 * sum(total.charges(guess, log_delta)), 1e-2))
     done = np.zeros(guess.shape, dtype=bool)
     for i in range(40):
         value, slope = total.sums(total.both, epsilon)
@@ -98,7 +98,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
         # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
-        new = epsilon + np.where(good, np.clip(gap / fall, -stride, stride), -stride)
+        new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
         # A root that was found stays: rounding would throw it to the middle.
@@ -116,7 +116,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
 def _certified(
     total: Trapezoid, root: NDArray, fall: NDArray, charges: Charges, log_delta: float
 ) -> tuple[NDArray, NDArray]:
-    """Step out from the root until either side was seen to hold."""
+    """Lower and upper ends: steps out from the root at which each was seen to hold."""
     lower, upper = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
     for widen in (1.1, 2.0, 5.0, 20.0):
         out, both = charges[0] + charges[1], sum(charges)
@@ -138,10 +138,12 @@ def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
 
 def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether a rough sum proves that delta is enough at epsilon."""
-    proved = np.zeros(steps.shape, dtype=bool)
-    target = np.full(steps.shape, log_delta)
-    for rows, total in sums(
-        table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0, 3.0, False)
-    ):
-        proved[rows] = _at_most(total, epsilon[rows], log_delta)
+    proved, target = np.zeros(steps.shape, dtype=bool), np.full(steps.shape, log_delta)
+    rows = steps, epsilon, target
+    # Mostly few lines are enough; a row that has none of its own may do with another's.
+    for longer in (10.0, 3.0):
+        for part, total in sums(table, rows, math.log(1e-3), (2**12, 7.0, longer, False)):
+            proved[part] |= _at_most(total, epsilon[part], log_delta)
+        if np.all(proved):
+            break
     return proved

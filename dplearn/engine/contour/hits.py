@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.contour.line import Bound, Cut, Line
+from dplearn.engine.contour.line import Cut, Line, Majorant
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
@@ -40,7 +40,7 @@ def left_part(w: NDArray) -> NDArray:
 
 
 def log_left_part(w: NDArray) -> NDArray:
-    """log of the same at any real w."""
+    """log chi at x = x_0 + ws for any real w."""
     # The nearest density is taken out, so that none underflows.
     near = -0.5 * (np.minimum(w, 0) - _CENTRES[0]) ** 2
     logs = -0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2 - near[..., None]
@@ -145,7 +145,7 @@ class Split(Line):
         return bound, cuts, at_cuts
 
 
-class Loud(Bound):
+class Loud(Majorant):
     """B of the part chi."""
 
     @classmethod

@@ -70,7 +70,7 @@ class Line:
         return steps * log_b
 
     def quadrature_error(self) -> float:
-        """Two sides of the rule in x, and its two ends."""
+        """Bound on the error of the rule in x, and of its ends, as a fraction of M(lambda)."""
         return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / math.exp(
             self.log_m - self.top - self.norm
         )
@@ -82,7 +82,7 @@ class Line:
         slope = max(hit / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
         # The angle that suits t is then t times the mean hit / sigma^2.
-        bound = Bound.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
+        bound = Majorant.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
             log_b = bound.log_at(t)
@@ -118,7 +118,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class Majorant:
     """B(t) as the smallest over several heights: arrays of shape (n_heights, n_nodes)."""
 
     line: Line
@@ -127,7 +127,7 @@ class Bound:
     log_size: NDArray  # log of the integrand's modulus at t = 0
 
     @classmethod
-    def of(cls, line: Line, first: float) -> Bound:
+    def of(cls, line: Line, first: float) -> Majorant:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_f, angle = pair.log_ratio(line.x, phi)
         log_size = (
@@ -158,4 +158,4 @@ class Bound:
 
 
 # B; per row the t from which on nothing is added, and log B there.
-Cut = tuple[Bound, NDArray, NDArray]
+Cut = tuple[Majorant, NDArray, NDArray]

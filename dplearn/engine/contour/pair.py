@@ -31,7 +31,7 @@ class SampledGaussian:
 
     @property
     def sign(self) -> int:
-        """The loss is sign * log f."""
+        """Sign of the loss as a multiple of log f."""
         return 1 if self.direction == "remove" else -1
 
     def power(self, tilt: ArrayLike) -> NDArray:

@@ -33,7 +33,7 @@ _FEWEST_NODES = 2**6
 # Most nodes in x, and most products of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
 # Rows with different numbers of nodes go together until this many are wasted.
-_WASTE = 2**15
+_WASTE = 2**14
 
 
 def sums(
@@ -110,7 +110,7 @@ def _alike(counts: NDArray, most: int) -> Iterator[NDArray]:
 
 
 def _round_up(count: float) -> int:
-    """To 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
+    """Count rounded up to 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
     whole = max(math.ceil(count), _FEWEST_NODES)
     part = 2 ** (whole - 1).bit_length() // 8
     return part * -(-whole // part)

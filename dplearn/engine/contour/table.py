@@ -28,7 +28,7 @@ def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
     return moments(pair, np.asarray(powers, dtype=float)).k
 
 
-class Moments(NamedTuple):
+class Cumulants(NamedTuple):
     """K with a bound on its error, K' and K'', shape (n_mu,) each."""
 
     k: NDArray
@@ -37,8 +37,8 @@ class Moments(NamedTuple):
     variance: NDArray
 
 
-def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
-    """The moments by the trapezoidal rule on the real axis."""
+def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
+    """Cumulants of the loss at every mu, by the trapezoidal rule on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
@@ -54,7 +54,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
     error = ULP * pair.ulps(x, weight, log_f, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
-    return Moments(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
+    return Cumulants(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
@@ -152,7 +152,7 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Per row the smallest P and the interval of lambda that `longer` times as much allows."""
+        """Smallest P of each row, and the interval of lambda that `longer` times as much allows."""
         need, at_zero = needs
         # Off the saddle point rounding is amplified, to tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)

@@ -112,20 +112,20 @@ class Trapezoid:
         return self._unit(epsilon, log_delta) * self.sums(self.terms, epsilon)
 
     def _unit(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
-        return np.exp(np.clip(self.log_scale(epsilon) - log_delta, -700, 300))
+        return _exp(self.log_scale(epsilon) - log_delta, -700.0)
 
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
         """Rounding, truncation and aliases in units of delta; the last two at least tau.
 
         That floor makes the brackets for a smaller tau lie inside, though plans differ.
         """
-        aliases = np.exp(np.clip(self.aliases(epsilon) - log_delta, self.log_tau, 300))
+        aliases = _exp(self.aliases(epsilon) - log_delta, self.log_tau)
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
         """Those charges that the upper side bears."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        cut = np.exp(np.clip(self.truncation(epsilon) - log_delta, self.log_tau, 300))
+        cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
         if self.left_out:
             least, log_size = self.left_out
             cut = cut + np.where(epsilon >= least, np.exp(log_size - log_delta), np.inf)
@@ -153,6 +153,11 @@ class Trapezoid:
         above = np.min(logs[:, self.right], axis=1, initial=np.inf)
         below = np.min(logs[:, ~self.right], axis=1, initial=self.log_left)
         return np.logaddexp(above, below)
+
+
+def _exp(x: NDArray, least: float) -> NDArray:
+    """e^x, of x between `least` and 300."""
+    return np.exp(np.minimum(np.maximum(x, least), 300.0))
 
 
 def _log_series(x: ArrayLike) -> NDArray:

@@ -78,7 +78,7 @@ class Atoms:
         return cls(loss[order][keep], mass[order][keep])
 
     def apart(self, least: float) -> Atoms:
-        """Those that are at least so far from their neighbours."""
+        """Atoms that are at least so far from their neighbours."""
         gaps = np.diff(self.loss, prepend=-np.inf, append=np.inf)
         keep = np.minimum(gaps[:-1], gaps[1:]) >= least
         return Atoms(self.loss[keep], self.mass[keep])
@@ -185,7 +185,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """With d = delta and t the tail, at `ends` that are h apart:
+        """The curves of a profile at `ends` that are h apart; with d = delta and t the tail,
 
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """
@@ -203,7 +203,7 @@ class _Side(NamedTuple):
 def _take_out(
     atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Atoms are taken out of `cells`: what they add to the nodes, and whether any is split.
+    """Masses that atoms, taken out of `cells`, add to the nodes, and whether any is split.
 
     An atom within BLUR of a node goes there; another is split so that P and Q keep their mass.
     """

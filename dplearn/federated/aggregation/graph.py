@@ -13,7 +13,7 @@ from dplearn.ground.logspace import log_comb
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Numbers: neighbours of a client, those who together open its secret, those who may lie.
+    """Numbers of a client's neighbours: all, those who open a secret together, those who may lie.
 
     No two groups of a client's neighbours, each with `threshold` tags and both with those of the
     same `corrupt`, acknowledge different lists of survivors: they would need two honest halves.

@@ -40,7 +40,7 @@ def session_of(config: dict, name: bytes) -> Session:
 
 
 @client.query()
-def reply_to(message: Any, context: Any) -> Message:
+def flower_reply(message: Any, context: Any) -> Message:
     """Reply to the server's message of one stage."""
     told, stage = message.content["told"], STAGES[message.content["told"]["stage"]]
     begun, session = stage != "advertise", session_of(context.run_config, told["session"])

@@ -33,17 +33,17 @@ class Axis:
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
-        """How far along the axis a value lies, in [0, 1]; inf is at the end."""
+        """Share of the axis that lies before a value, in [0, 1]; inf is at the end."""
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 
     @cached_property
     def span(self) -> list[float]:
-        """Both ends as Plotly wants them."""
+        """Ends of the axis as Plotly wants them."""
         return [self.place(self.lower), self.place(self.upper)]
 
     def layout(self) -> dict[str, Any]:
-        """What Plotly is told."""
+        """Layout of the axis as Plotly wants it."""
         ends = {} if self.open else {"range": self.span}
         kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
         ticks = self.ticks

@@ -9,7 +9,7 @@ _MOST_DIGITS = 12
 
 
 def floor(guarantee: Guarantee) -> float:
-    """What is proved from below; 0 where nothing is."""
+    """Epsilon that is proved from below; 0 where nothing is."""
     return guarantee.epsilon if guarantee.kind == "exact" else guarantee.lower
 
 

@@ -22,7 +22,7 @@ Values = ArrayLike | Sequence[float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """What lines, columns and bands share: places x and heights, of shape (n,), and a name."""
+    """Part of a picture: places x and heights, of shape (n,), and a name."""
 
     x: ArrayLike
     label: str
@@ -38,7 +38,7 @@ class Part(ABC):
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """What Plotly draws, without the name."""
+        """Traces that Plotly draws, without the name."""
 
     @property
     def colour(self) -> str:
@@ -61,7 +61,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(Part):
+class Curve(Part):
     """A curve with its name written beside one of its points."""
 
     y: Values
@@ -133,7 +133,7 @@ class Band(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class Dot:
     """A point with its name."""
 
     x: float

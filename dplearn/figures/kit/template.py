@@ -16,7 +16,7 @@ from dplearn.figures.kit.text import NARROW_SPACE
 
 
 class Style(NamedTuple):
-    """How an accountant is drawn, everywhere; the glyph is its Plotly symbol as a character."""
+    """Look of an accountant, everywhere; the glyph is its Plotly symbol as a character."""
 
     label: str
     colour: str

@@ -267,7 +267,7 @@ if (typeof document !== "undefined") {
   function program(place, ask) {
     const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length + 2, autocapitalize: "off" });
     const [run, stop] = [make("button", { textContent: "Check" }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
-    const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library `, area);
+    const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library, and lists for arrays `, area);
     const row = make("form", { className: "code" }, label, run, stop);
     const reply = make("div", { className: "reply lines" });
     reply.setAttribute("role", "status");

@@ -28,9 +28,7 @@ const kernel = (() => {
         python.FS.writeFile(path, text);
       }
       python.runPython("import sys; sys.path.insert(0, '/room')");
-      const room = python.pyimport("dplearn.classroom.in_page");
-      room.without_threads();
-      replied = room.replied;
+      replied = python.pyimport("dplearn.classroom.in_page").replied;
     };
     self.onmessage = async ({ data }) => {
       try {

@@ -2,28 +2,60 @@
 "use strict";
 
 const [search, hits] = ["search", "hits"].map((id) => document.getElementById(id));
+const bare = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase(); // renyi finds Rényi
 const loaded = () => new Promise((done) => {
-  if (globalThis.pages) return done();
+  if (globalThis.sections) return done();
   const script = document.createElement("script");
   script.src = `${search.dataset.root}assets/index.js`;
-  script.onload = done;
+  script.onload = () => {
+    sections.forEach((section) => section.push(...section.slice(1).map(bare)));
+    done();
+  };
   document.head.append(script);
 });
+
+// The sentence with most of the words, or what stands around the first of them in a long one.
+function sentence(text, words) {
+  const found = (part) => words.filter((word) => bare(part).includes(word)).length;
+  const [best] = text.split(/(?<=[.?!:;]) (?=\S)/).sort((a, b) => found(b) - found(a));
+  if (best.length < 240) return best;
+  const at = Math.max(0, Math.min(...words.map((word) => bare(best).indexOf(word)).filter((i) => i >= 0), 1e4) - 100);
+  return `${at ? "… " : ""}${best.slice(at, at + 220).replace(/^\S*\s|\s\S*$/g, "")} …`;
+}
+
+// The words of a text as HTML, those that were looked for marked.
+function marked(text, words) {
+  const parts = text.split(/(\s+)/);
+  return parts.map((part) => {
+    if (!words.some((word) => bare(part).includes(word)) || part.includes("$")) return part;
+    return Object.assign(document.createElement("mark"), { textContent: part });
+  });
+}
+
+function hit([path, title, heading, text], words) {
+  const [item, link, quote] = ["li", "a", "p"].map((tag) => document.createElement(tag));
+  link.href = search.dataset.root + path;
+  link.textContent = heading ? `${title} › ${heading}` : title;
+  quote.append(...marked(sentence(text, words), words));
+  item.append(link, quote);
+  return item;
+}
+
 search.addEventListener("input", async () => {
   await loaded();
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  // A title counts more than the text.
-  const rank = ([, title, text]) => words.map((word) =>
-    title.toLowerCase().includes(word) ? 2 : text.includes(word) ? 1 : -1e9).reduce((a, b) => a + b, 0);
-  const ranked = pages.map((page) => [rank(page), page]).filter(([points]) => points > 0);
-  ranked.sort(([a], [b]) => b - a);
-  hits.replaceChildren(...ranked.slice(0, 12).map(([, [path, title]]) => {
-    const [item, link] = ["li", "a"].map((tag) => document.createElement(tag));
-    link.href = search.dataset.root + path;
-    link.textContent = title;
-    item.append(link);
-    return item;
-  }));
+  const words = bare(search.value).split(/\s+/).filter(Boolean);
+  // A title counts more than a heading, and that more than the text.
+  const points = (word, [, , , , title, heading, text]) =>
+    title.includes(word) ? 4 : heading.includes(word) ? 2 : text.includes(word) ? 1 : -1e9;
+  const ranked = sections.map((section) => [words.reduce((sum, word) => sum + points(word, section), 0), section]);
+  const found = ranked.filter(([sum]) => sum > 0).sort(([a], [b]) => b - a).map(([, section]) => section);
+  const times = {}; // two places of a page are enough
+  const few = found.filter(([, title]) => (times[title] = (times[title] ?? 0) + 1) <= 2).slice(0, 12);
+  hits.replaceChildren(...few.map((section) => hit(section, words)));
+  if (typeof formulas === "function") formulas(hits);
   hits.hidden = !words.length;
-  if (words.length && !ranked.length) hits.textContent = "Nothing found.";
+  if (words.length && !few.length) hits.textContent = "Nothing found.";
+});
+search.addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") hits.hidden = true;
 });

@@ -58,7 +58,7 @@ from scipy.stats import binom, norm
 
 from dplearn.book import randomized_response_variance, two_coin_epsilon
 from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, crowd, curves, panels, slider
+from dplearn.figures import Band, Bars, Curve, Dot, crowd, curves, panels, slider
 from dplearn.mechanisms import RandomizedResponse
 
 # %% [markdown]
@@ -131,13 +131,13 @@ looks += [("second", 0.92, "bottom left")]
 lines = []
 for (name, number), (role, place, side) in zip(cells.items(), looks, strict=True):
     alone_share = (1 - 1 / number) ** (sizes - 1)
-    lines.append(Line(x=sizes, y=alone_share, label=name, role=role, label_at=place, side=side))
+    lines.append(Curve(x=sizes, y=alone_share, label=name, role=role, label_at=place, side=side))
 district = (1 - 1 / cells["date of birth, sex"]) ** 7999
 figure = curves(
     lines,
     marks=[
-        Mark(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
-        Mark(x=8000, y=district, label="district of 8000", role="second", side="bottom left"),
+        Dot(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
+        Dot(x=8000, y=district, label="district of 8000", role="second", side="bottom left"),
     ],
     title="Among thousands, date of birth and sex are almost a name",
     x="people in the crowd",
@@ -209,7 +209,7 @@ right = {(m, s): attack(m, s, rng) / n for m in asked for s in noises}
 many = np.geomspace(70, 10_000, 80)
 look = {1: ("exact", 0.3), 4: ("second", 0.3), 8: ("other", 0.5), 16: ("third", 0.62)}
 lines = [
-    Line(
+    Curve(
         x=many,
         y=norm.cdf(np.sqrt(many - n) / (4 * s)),
         label="noise 8 = √n" if s == 8 else f"noise {s}",
@@ -219,9 +219,9 @@ lines = [
     )
     for s, (role, place) in look.items()
 ]
-marks = [Mark(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
+marks = [Dot(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
 if mine := guess("secrets rebuilt"):
-    marks.append(Mark(x=640, y=mine / n, label="your guess", role="guess", side="bottom right"))
+    marks.append(Dot(x=640, y=mine / n, label="your guess", role="guess", side="bottom right"))
 figure = curves(
     lines,
     marks=marks,
@@ -362,17 +362,17 @@ reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the 
 before, mine = np.linspace(0.002, 0.998, 120), guess("belief after a yes")
 low, high = after(before, 1 / 3), after(before, 3)
 marks = [
-    Mark(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
-    Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="second", side="bottom right"),
+    Dot(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
+    Dot(x=0.25, y=after(0.25, 1 / 3), label="a no", role="second", side="bottom right"),
 ]
 if mine:
-    marks.append(Mark(x=0.25, y=mine, label="your guess", role="guess", side="middle left"))
+    marks.append(Dot(x=0.25, y=mine, label="your guess", role="guess", side="middle left"))
 figure = curves(
     [
         Band(x=before, lower=low, upper=high, label=""),
-        Line(x=before, y=high, label="odds × 3", label_at=0.65, side="top left"),
-        Line(x=before, y=low, label="odds ÷ 3", role="second", label_at=0.55, side="bottom right"),
-        Line(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
+        Curve(x=before, y=high, label="odds × 3", label_at=0.65, side="top left"),
+        Curve(x=before, y=low, label="odds ÷ 3", role="second", label_at=0.55, side="bottom right"),
+        Curve(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
     ],
     marks=marks,
     title="At ε = ln 3 no output moves a belief out of this band",
@@ -474,8 +474,8 @@ def frame(p):
     left = curves([did, did_not], title="chance", x="sheet", y="probability", y_range=(0, 1.1))
     left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
     line, here = (
-        Line(x=price(dense)[0], y=price(dense)[1], label=""),
-        Mark(x=epsilon, y=error, label=""),
+        Curve(x=price(dense)[0], y=price(dense)[1], label=""),
+        Dot(x=epsilon, y=error, label=""),
     )
     names = {"x": "ε (nats)", "y": "standard error, n = 1000"}
     right = curves([line], marks=[here], title="price", log_y=True, y_range=(0.0025, 1), **names)

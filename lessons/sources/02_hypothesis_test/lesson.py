@@ -64,7 +64,7 @@ from dplearn.book import (
     somebody_published,
 )
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, curves, flow, leak, panels, slider
+from dplearn.figures import Band, Bars, Curve, Dot, curves, flow, leak, panels, slider
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
@@ -285,17 +285,17 @@ def region(epsilon, delta, label="allowed"):
 
 
 axes = {"x": "false alarms FPR", "y": "caught TPR", "x_range": (0, 1), "y_range": (0, 1.02)}
-response = Line(x=rates, y=coin, label="response", role="second", label_at=0.34, side="top left")
-curve = Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right")
+response = Curve(x=rates, y=coin, label="response", role="second", label_at=0.34, side="top left")
+curve = Curve(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right")
 pure = curves([region(1, 0), response, curve], title="ε = 1, δ = 0", **axes)
 
 end = (1 - normal_delta) / (1 + np.e)
-side = Line(
+side = Curve(
     x=[0, end], y=[normal_delta, 1 - end], label="slope e", role="second", side="top center"
 )
-curve = Line(x=rates, y=normal, label="Gaussian", label_at=0.4, side="bottom right")
-marks = [Mark(**touch, label="L > 1", side="bottom right")]
-marks += [Mark(x=0, y=normal_delta, label="δ(1)", side="bottom right", role="second")]
+curve = Curve(x=rates, y=normal, label="Gaussian", label_at=0.4, side="bottom right")
+marks = [Dot(**touch, label="L > 1", side="bottom right")]
+marks += [Dot(x=0, y=normal_delta, label="δ(1)", side="bottom right", role="second")]
 heading = f"ε = 1, δ = {normal_delta:.3f}"
 right = curves([region(1, normal_delta), side, curve], marks=marks, title=heading, **axes)
 figure = panels(pure, right, title="Every rule for accusing stays inside the region")
@@ -439,8 +439,8 @@ def accusations(t):
     areas = [
         Band(x=outputs, lower=0 * p, upper=p * accused, label="", role="exact"),
         Band(x=outputs, lower=0 * q, upper=q * accused, label=""),
-        Line(x=outputs, y=p, label="p", label_at=0.58, side="top right"),
-        Line(x=outputs, y=q, label="q", role="quiet", label_at=0.42, side="top left"),
+        Curve(x=outputs, y=p, label="p", label_at=0.58, side="top right"),
+        Curve(x=outputs, y=q, label="q", role="quiet", label_at=0.42, side="top left"),
     ]
     names = {"x": "report minus 6", "y": "density", "y_range": (0, 0.56)}
     return curves(areas, title="with Anna p, without q", **names)
@@ -448,8 +448,8 @@ def accusations(t):
 
 def frame(t):
     fpr, tpr = laplace.sf(t), laplace.sf(t, 1)
-    here = Mark(x=fpr, y=tpr, label=f"{100 * tpr:.1f} %", side="bottom right")
-    shapes = [region(1, 0, label=""), Line(x=rates, y=best, label="")]
+    here = Dot(x=fpr, y=tpr, label=f"{100 * tpr:.1f} %", side="bottom right")
+    shapes = [region(1, 0, label=""), Curve(x=rates, y=best, label="")]
     right = curves(shapes, marks=[here], title="the region for ε = 1", **axes)
     title = f"Accuse above {t:g}: {100 * fpr:.1f} % false alarms, {100 * tpr:.1f} % caught"
     return panels(accusations(t), right, title=title)

@@ -59,7 +59,7 @@ from scipy.stats import norm
 
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Line, Mark, curves, leak, slider
+from dplearn.figures import Curve, Dot, curves, leak, slider
 from dplearn.mechanisms import Gaussian, Laplace
 
 # %% [markdown]
@@ -238,8 +238,8 @@ exact = np.array([Gaussian.analytic(epsilon=e, delta=1e-5).noise_multiplier for 
 mine = guess("noise at epsilon 1")
 figure = curves(
     [
-        Line(x=grid, y=recipe(grid) / exact, label="recipe ÷ smallest"),
-        Line(
+        Curve(x=grid, y=recipe(grid) / exact, label="recipe ÷ smallest"),
+        Curve(
             x=grid,
             y=np.ones(61),
             label="smallest = 1",
@@ -248,7 +248,7 @@ figure = curves(
             side="top center",
         ),
     ],
-    marks=[Mark(x=1, y=mine / smallest, label="your guess", role="guess")] if mine else [],
+    marks=[Dot(x=1, y=mine / smallest, label="your guess", role="guess")] if mine else [],
     zone=(0.5, 1, "too little noise"),
     title="The recipe wastes noise on the left and falls short on the right",
     x="ε (nats), at δ = 10⁻⁵",
@@ -332,10 +332,10 @@ span = np.linspace(0.5, 20, 79)
 truth = np.array([float(profile(recipe(e)).delta(e)) for e in span])
 figure = curves(
     [
-        Line(x=span, y=np.full(79, 1e-5), label="promised", role="quiet"),
-        Line(x=span, y=truth, label="delivered"),
+        Curve(x=span, y=np.full(79, 1e-5), label="promised", role="quiet"),
+        Curve(x=span, y=truth, label="delivered"),
     ],
-    marks=[Mark(x=crossing, y=1e-5, label=f"ε = {crossing:.2f}", role="wrong", side="top left")],
+    marks=[Dot(x=crossing, y=1e-5, label=f"ε = {crossing:.2f}", role="wrong", side="top left")],
     title=f"Beyond ε = {crossing:.2f} the recipe breaks its promise",
     x="ε (nats) put into the recipe",
     y="δ",

@@ -66,7 +66,7 @@ from dplearn.book import (
     total_delta,
 )
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, curves, flow, slider
+from dplearn.figures import Band, Bars, Curve, Dot, curves, flow, slider
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]
@@ -128,14 +128,14 @@ drift, spread = 0.1 * np.tanh(0.05) * k, 0.1 * np.sqrt(k)
 band = Band(x=k, lower=drift - 3 * spread, upper=drift + 3 * spread, label="")
 five = sorted(walk[:5, :100].tolist(), key=lambda losses: losses[-1])
 names = ["five Annas", "", "", "", ""]  # at the end of the lowest walk
-walks = [Line(x=k, y=y, label=name, role="other") for y, name in zip(five, names, strict=True)]
+walks = [Curve(x=k, y=y, label=name, role="other") for y, name in zip(five, names, strict=True)]
 figure = curves(
     [
         band,
         *walks,
-        Line(x=k, y=drift + 3 * spread, label="+ 3 spreads", role="quiet"),
-        Line(x=k, y=drift, label="mean"),
-        Line(x=k, y=0.1 * k, label="worst case", role="basic"),
+        Curve(x=k, y=drift + 3 * spread, label="+ 3 spreads", role="quiet"),
+        Curve(x=k, y=drift, label="mean"),
+        Curve(x=k, y=0.1 * k, label="worst case", role="basic"),
     ],
     title="The losses wander; adding up supposes that none ever turns back",
     x="evenings k",
@@ -199,8 +199,8 @@ def tail(epsilon, steps=100, scale=1.0, x="total loss (nats)", red=""):
         [
             Bars(x=losses / scale, y=inside, label=""),
             Bars(x=losses / scale, y=masses - inside, label=red, role="wrong", label_at=0.82),
-            Line(x=[optimum / scale] * 2, **at, **place),
-            Line(x=[worst / scale] * 2, **at, label=end, role="quiet"),
+            Curve(x=[optimum / scale] * 2, **at, **place),
+            Curve(x=[worst / scale] * 2, **at, label=end, role="quiet"),
         ],
         title=f"ε = {epsilon:g}: the optimum is {optimum / worst:.0%} of adding up",
         x=x,
@@ -355,18 +355,18 @@ reveal("crossing", truth=crossing)
 # %% tags=["hide-input"]
 ks = np.unique(np.geomspace(1, 10_000, 80).astype(int))
 drv, kov, best = (f(epsilon=0.1, steps=ks, slack=1e-5) for f in methods.values())
-marks = [Mark(x=crossing, y=0.1 * crossing, label=f"k* = {crossing:.1f}", side="top left")]
+marks = [Dot(x=crossing, y=0.1 * crossing, label=f"k* = {crossing:.1f}", side="top left")]
 mine, my_crossing = guess("epsilon of 100 replies"), guess("crossing")
 if mine:
-    marks += [Mark(x=100, y=mine, label="your ε", role="guess", side="top left")]
+    marks += [Dot(x=100, y=mine, label="your ε", role="guess", side="top left")]
 if my_crossing:
-    marks += [Mark(x=my_crossing, y=0.1, label="your k*", role="guess")]
+    marks += [Dot(x=my_crossing, y=0.1, label="your k*", role="guess")]
 figure = curves(
     [
-        Line(x=ks, y=0.1 * ks, label="adding up", role="basic"),
-        Line(x=ks, y=drv, label="DRV", role="other"),
-        Line(x=ks, y=kov, label="KOV", role="advanced", side="bottom right"),
-        Line(x=ks, y=best, label="optimum", label_at=0.6, side="bottom right"),
+        Curve(x=ks, y=0.1 * ks, label="adding up", role="basic"),
+        Curve(x=ks, y=drv, label="DRV", role="other"),
+        Curve(x=ks, y=kov, label="KOV", role="advanced", side="bottom right"),
+        Curve(x=ks, y=best, label="optimum", label_at=0.6, side="bottom right"),
     ],
     marks=marks,
     title="Adding up grows like k, the optimum for a while like √k",
@@ -441,10 +441,10 @@ delivered = np.array([formula(plotted(k), 1.0, k) for k in span])
 broken = int(span[delivered > 1e-4][0])
 figure = curves(
     [
-        Line(x=span, y=np.full(span.size, 1e-4), label="promised", role="quiet"),
-        Line(x=span, y=delivered, label="delivered"),
+        Curve(x=span, y=np.full(span.size, 1e-4), label="promised", role="quiet"),
+        Curve(x=span, y=delivered, label="delivered"),
     ],
-    marks=[Mark(x=broken, y=1e-4, label=f"k = {broken}", role="wrong", side="top left")],
+    marks=[Dot(x=broken, y=1e-4, label=f"k = {broken}", role="wrong", side="top left")],
     title=f"From k = {broken} on the plotted curve breaks its promise",
     x="number of releases k, ε = 1 each",
     y="δ at the plotted total ε",

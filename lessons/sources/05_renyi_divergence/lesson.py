@@ -56,7 +56,7 @@ from scipy.stats import norm
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.engine.profile import Profile
-from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures import Curve, Dot, curves, epsilon_curves, slider
 from dplearn.figures.drawings import Sheet, arrow, circle, lettering
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
@@ -152,7 +152,7 @@ def tilt(order):
     centre = 0.5 + (order - 1)  # the weight moves a normal distribution of variance 1
     return curves(
         [
-            Line(
+            Curve(
                 x=span,
                 y=norm.pdf(span, 0.5),
                 label="loss",
@@ -160,10 +160,10 @@ def tilt(order):
                 label_at=0.14,
                 side="middle left",
             ),
-            Line(x=span, y=norm.pdf(span, centre), label="", role="exact"),
-            Line(x=[largest] * 2, y=[0, 0.42], label="largest of a million", role="wrong"),
+            Curve(x=span, y=norm.pdf(span, centre), label="", role="exact"),
+            Curve(x=[largest] * 2, y=[0, 0.42], label="largest of a million", role="wrong"),
         ],
-        marks=[Mark(x=order / 2, y=0, label="D", role="second", side="top center")],
+        marks=[Dot(x=order / 2, y=0, label="D", role="second", side="top center")],
         title=f"Order {order:g} looks at losses near {centre:g}: D = {order / 2:g}",
         x="privacy loss (nats)",
         y="density",
@@ -192,9 +192,9 @@ normal = Gaussian(noise_multiplier=1.0).rdp(orders)
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=orders, y=normal, label="Gaussian", label_at=0.5, side="bottom right"),
-        Line(x=orders, y=coin, label="rand. response", role="second", side="top right"),
-        Line(x=orders, y=laplace, label="Laplace", role="other", side="bottom right"),
+        Curve(x=orders, y=normal, label="Gaussian", label_at=0.5, side="bottom right"),
+        Curve(x=orders, y=coin, label="rand. response", role="second", side="top right"),
+        Curve(x=orders, y=laplace, label="Laplace", role="other", side="bottom right"),
     ],
     title="Pure privacy levels off, Gaussian noise never does",
     x="order α",
@@ -306,11 +306,11 @@ print(f"lowest at order {best:.4f}: epsilon {lowest:.4f}, exact {true:.4f}")
 cost = sharper(wide, 100)
 figure = curves(
     [
-        Line(x=wide, y=simple(wide, 100), label="simple", role="third", label_at=0.8),
-        Line(x=wide, y=cost, label="sharper", role="second", label_at=0.15, side="bottom left"),
-        Line(x=wide, y=np.full(120, true), label="exact", label_at=1),
+        Curve(x=wide, y=simple(wide, 100), label="simple", role="third", label_at=0.8),
+        Curve(x=wide, y=cost, label="sharper", role="second", label_at=0.15, side="bottom left"),
+        Curve(x=wide, y=np.full(120, true), label="exact", label_at=1),
     ],
-    marks=[Mark(x=best, y=lowest, label=f"order {best:.3g}", role="third", side="top center")],
+    marks=[Dot(x=best, y=lowest, label=f"order {best:.3g}", role="third", side="top center")],
     title="Small α: the term of δ dominates; large α: D does",
     x="order α",
     y="ε (nats), 100 releases",
@@ -415,10 +415,10 @@ def u_curve(steps):
     cost = sharper(wide, steps)
     i = int(np.argmin(cost))
     exact = float(ACCOUNTANTS["pld"]().epsilon(report, delta=delta, steps=steps).epsilon)
-    low = Mark(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="second", side="top center")
-    bottom = Line(x=wide, y=np.full(120, exact), label="exact")
+    low = Dot(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="second", side="top center")
+    bottom = Curve(x=wide, y=np.full(120, exact), label="exact")
     return curves(
-        [Line(x=wide, y=cost, label="RDP", role="second", label_at=0.05), bottom],
+        [Curve(x=wide, y=cost, label="RDP", role="second", label_at=0.05), bottom],
         marks=[low],
         title=f"T = {steps}: best order {wide[i]:.3g}, ε = {cost[i]:.3g}, exact {exact:.3g}",
         x="order α",
@@ -510,10 +510,10 @@ print(f"{integral(2, 0, 1, 1, 1.5):.4f}, simulated {simulated}")
 spread = np.linspace(0.76, 2.5, 60)
 figure = curves(
     [
-        Line(x=spread, y=formula(2, 0, 1, 1, spread), label="true"),
-        Line(x=spread, y=as_printed(2, 0, 1, 1, spread), label="as printed", role="wrong"),
+        Curve(x=spread, y=formula(2, 0, 1, 1, spread), label="true"),
+        Curve(x=spread, y=as_printed(2, 0, 1, 1, spread), label="as printed", role="wrong"),
     ],
-    marks=[Mark(x=1.5, y=simulated.value, label="simulated", role="second")],
+    marks=[Dot(x=1.5, y=simulated.value, label="simulated", role="second")],
     zone=(-1.2, 0, "impossible for a divergence"),
     title="Without the root the divergence turns negative",
     x="σ₁, standard deviation of the second Gaussian",

@@ -67,7 +67,7 @@ from dplearn.book import zcdp_to_epsilon as improved
 from dplearn.book import zcdp_to_epsilon_bun_steinke as simple
 from dplearn.book.published import published
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Line, Mark, curves, flow, panels, slider
+from dplearn.figures import Curve, Dot, curves, flow, panels, slider
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -162,9 +162,13 @@ print(f"{sampled[0]:.2g} at order {orders[0]:g}, {sampled[-1]:.4f} at order {ord
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=orders, y=normal, label="Gaussian, σ = 1", label_at=0.05, side="top right"),
-        Line(x=orders, y=coin, label="coin, ε = 1", role="second", label_at=0.12, side="top right"),
-        Line(x=orders, y=sampled, label="sampled", role="other", label_at=0.5, side="bottom right"),
+        Curve(x=orders, y=normal, label="Gaussian, σ = 1", label_at=0.05, side="top right"),
+        Curve(
+            x=orders, y=coin, label="coin, ε = 1", role="second", label_at=0.12, side="top right"
+        ),
+        Curve(
+            x=orders, y=sampled, label="sampled", role="other", label_at=0.5, side="bottom right"
+        ),
     ],
     title="ρ is the highest point of the price per order",
     x="order α",
@@ -273,14 +277,14 @@ truth, units = exact(2.56, 1e-10), budget["housing units"]
 at_units = {rho: 2.47 / exact(rho, 1e-10) for rho in (0.07, units)}
 figure = curves(
     [
-        Line(x=grid, y=simple(grid, delta=1e-10) / least, label="simple", role="third"),
-        Line(x=grid, y=improved(grid, delta=1e-10) / least, label="improved", role="second"),
-        Line(x=grid, y=np.ones(60), label="exact"),
+        Curve(x=grid, y=simple(grid, delta=1e-10) / least, label="simple", role="third"),
+        Curve(x=grid, y=improved(grid, delta=1e-10) / least, label="improved", role="second"),
+        Curve(x=grid, y=np.ones(60), label="exact"),
     ],
     marks=[
-        Mark(x=2.56, y=17.14 / truth, label="persons", role="other", side="bottom center"),
-        Mark(x=0.07, y=at_units[0.07], label="housing, ρ = 0.07", role="wrong"),
-        Mark(x=units, y=at_units[units], label="ρ = 0.0749", role="other", side="bottom center"),
+        Dot(x=2.56, y=17.14 / truth, label="persons", role="other", side="bottom center"),
+        Dot(x=0.07, y=at_units[0.07], label="housing, ρ = 0.07", role="wrong"),
+        Dot(x=units, y=at_units[units], label="ρ = 0.0749", role="other", side="bottom center"),
     ],
     title="A rounded ρ moves the housing units off their curve",
     x="ρ",
@@ -360,15 +364,15 @@ share = np.linspace(0.0001, 0.96, 97)
 county, block = errors(share)
 mine = guess("error of a county")
 marks = [
-    Mark(x=0, y=4, label="4", role="other", side="middle left"),
-    Mark(x=0.5, y=county_error, label="half each", role="other", side="top center"),
-    *([Mark(x=0, y=mine, label="your guess", role="guess")] if mine else []),
+    Dot(x=0, y=4, label="4", role="other", side="middle left"),
+    Dot(x=0.5, y=county_error, label="half each", role="other", side="top center"),
+    *([Dot(x=0, y=mine, label="your guess", role="guess")] if mine else []),
 ]
 figure = curves(
     [
-        Line(x=share, y=1 / np.sqrt(share), label="county, raw", role="quiet", label_at=0.03),
-        Line(x=share, y=county, label="county", role="second", label_at=1, side="bottom right"),
-        Line(x=share, y=block, label="a block", label_at=1, side="middle right"),
+        Curve(x=share, y=1 / np.sqrt(share), label="county, raw", role="quiet", label_at=0.03),
+        Curve(x=share, y=county, label="county", role="second", label_at=1, side="bottom right"),
+        Curve(x=share, y=block, label="a block", label_at=1, side="middle right"),
     ],
     marks=marks,
     title="What a county gains, its blocks must pay",
@@ -450,7 +454,7 @@ def conversions(rho):
 
 def drawn_as(heights, names=("", "", "")):
     rows = zip(heights, names, ("third", "second", "exact"), strict=True)
-    return [Line(x=deltas, y=y, label=name, role=role) for y, name, role in rows]
+    return [Curve(x=deltas, y=y, label=name, role=role) for y, name, role in rows]
 
 
 def frame(rho):
@@ -555,9 +559,9 @@ summed = np.sqrt(512 / np.array(list(levels.values())))
 at = np.arange(4)
 figure = curves(
     [
-        Line(x=at, y=summed, label="blocks only", role="third", label_at=0.3, side="top right"),
-        Line(x=at, y=np.full(4, 2.0), label="equal, raw", role="quiet", side="top right"),
-        Line(x=at, y=equal, label="equal, fitted", side="bottom right"),
+        Curve(x=at, y=summed, label="blocks only", role="third", label_at=0.3, side="top right"),
+        Curve(x=at, y=np.full(4, 2.0), label="equal, raw", role="quiet", side="top right"),
+        Curve(x=at, y=equal, label="equal, fitted", side="bottom right"),
     ],
     title="A little for every level beats everything for the last",
     x="",

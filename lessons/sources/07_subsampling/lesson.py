@@ -63,7 +63,7 @@ from scipy.special import comb, ndtr, ndtri
 from dplearn import DPSGD
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
-from dplearn.figures import Line, Mark, batch_schemes, curves, panels, slider
+from dplearn.figures import Curve, Dot, batch_schemes, curves, panels, slider
 from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import (
     Gaussian,
@@ -158,15 +158,15 @@ print(f"surely in the batch: delta(1) = {float(known.delta(1)):.4f}")
 # %% tags=["hide-input"]
 x = np.linspace(-3.5, 5.5, 91)
 laws = [
-    Line(x=x, y=density(0)(x), label="without", role="quiet", label_at=0.39, side="top center"),
-    Line(x=x, y=density(1)(x), label="surely in", role="other", label_at=0.57, side="top right"),
-    Line(x=x, y=density(rate)(x), label="by coin", label_at=0.3, side="middle left"),
+    Curve(x=x, y=density(0)(x), label="without", role="quiet", label_at=0.39, side="top center"),
+    Curve(x=x, y=density(1)(x), label="surely in", role="other", label_at=0.57, side="top right"),
+    Curve(x=x, y=density(rate)(x), label="by coin", label_at=0.3, side="middle left"),
 ]
 losses = [
-    Line(x=x, y=x - 0.5, label="surely in", role="other", label_at=0.85, side="middle left"),
-    Line(x=x, y=bent(x - 0.5, rate), label="by coin", label_at=0.8, side="bottom right"),
+    Curve(x=x, y=x - 0.5, label="surely in", role="other", label_at=0.85, side="middle left"),
+    Curve(x=x, y=bent(x - 0.5, rate), label="by coin", label_at=0.8, side="bottom right"),
 ]
-floor = Mark(x=-2.5, y=bent(-3.0, rate), label="floor", side="top center")
+floor = Dot(x=-2.5, y=bent(-3.0, rate), label="floor", side="top center")
 left = curves(laws, title="The distributions", x="published number", y="density", y_range=(0, 0.47))
 right = curves(losses, title="The loss", x="published number", y="loss L (nats)", marks=[floor])
 figure = panels(left, right, title="Small losses shrink to a tenth, large ones lose only 2.3")
@@ -292,11 +292,11 @@ orders, turn = np.arange(2, 33), 1 + 2 * np.log(100)
 exact = np.array([divergence(order) for order in orders])
 figure = curves(
     [
-        Line(x=orders, y=exact, label="by coin, exact", side="bottom right"),
-        Line(x=orders, y=small_rate(orders), label="small-rate law", role="wrong"),
-        Line(x=orders, y=orders / 2, label="surely in", role="other", side="top right"),
+        Curve(x=orders, y=exact, label="by coin, exact", side="bottom right"),
+        Curve(x=orders, y=small_rate(orders), label="small-rate law", role="wrong"),
+        Curve(x=orders, y=orders / 2, label="surely in", role="other", side="top right"),
     ],
-    marks=[Mark(x=turn, y=small_rate(turn), label=f"α* = {turn:.1f}", side="bottom center")],
+    marks=[Dot(x=turn, y=small_rate(turn), label=f"α* = {turn:.1f}", side="bottom center")],
     title="Below order 10 the coin saves almost all, beyond it a constant",
     x="order α, one record in a hundred",
     y="D, Rényi divergence (nats)",
@@ -397,8 +397,8 @@ seat_pair = [largest(2.0)(x), largest(1.0)(x)]
 
 def pair(title, laws, names):
     lines = [
-        Line(x=x, y=laws[0], label=names[0], label_at=0.45, side="top right"),
-        Line(x=x, y=laws[1], label=names[1], role="quiet", label_at=0.24, side="top right"),
+        Curve(x=x, y=laws[0], label=names[0], label_at=0.45, side="top right"),
+        Curve(x=x, y=laws[1], label=names[1], role="quiet", label_at=0.24, side="top right"),
     ]
     return curves(lines, title=title, x="largest of 10 000 sums", y="density", y_range=(0, 3))
 
@@ -482,15 +482,15 @@ proved = [replace(sixty, noise_multiplier=s).guarantee(delta=1e-5) for s in nois
 upper, lower = [g.epsilon for g in proved], [g.lower for g in proved]
 at = {"label_at": 0.5, "side": "bottom left"}
 lines = [
-    Line(
+    Curve(
         x=noises,
         y=upper,
         label="shuffled, proved: at most and at least",
         label_at=0.3,
         side="top right",
     ),
-    Line(x=noises, y=lower, label="", role="other"),
-    Line(x=noises, y=by_coins_60, label="claimed, as for coins", role="quiet", **at),
+    Curve(x=noises, y=lower, label="", role="other"),
+    Curve(x=noises, y=by_coins_60, label="claimed, as for coins", role="quiet", **at),
 ]
 title = "At all five noises the claim for coins is broken, most at the least"
 figure = curves(lines, title=title, x="noise multiplier σ", y="ε of 60 epochs", log_y=True)
@@ -509,9 +509,9 @@ show(figure, f"Epsilon of 60 shuffled epochs against noise, proved from both sid
 # %% tags=["hide-input"]
 one = Gaussian(noise_multiplier=1.0)
 x, epsilons = np.linspace(-3.5, 5.5, 61), np.linspace(0, 3, 61)
-target = Line(x=epsilons, y=np.full(61, 1e-3), label="", role="quiet")
-straight = Line(x=x, y=x - 0.5, label="surely in", role="other", label_at=0.85, side="middle left")
-unsampled = Line(
+target = Curve(x=epsilons, y=np.full(61, 1e-3), label="", role="quiet")
+straight = Curve(x=x, y=x - 0.5, label="surely in", role="other", label_at=0.85, side="middle left")
+unsampled = Curve(
     x=epsilons,
     y=known.delta(epsilons),
     label="surely in",
@@ -524,9 +524,9 @@ unsampled = Line(
 def frame(q):
     profile = PoissonSubsampled(one, q).profiles()[0]
     delta = float(profile.delta(1))
-    here = Mark(x=1, y=delta, label="")
-    losses = [straight, Line(x=x, y=bent(x - 0.5, q), label="")]
-    deltas = [unsampled, Line(x=epsilons, y=profile.delta(epsilons), label=""), target]
+    here = Dot(x=1, y=delta, label="")
+    losses = [straight, Curve(x=x, y=bent(x - 0.5, q), label="")]
+    deltas = [unsampled, Curve(x=epsilons, y=profile.delta(epsilons), label=""), target]
     return panels(
         curves(losses, title="The loss", x="published number", y="loss L (nats)"),
         curves(

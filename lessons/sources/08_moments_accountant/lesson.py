@@ -72,7 +72,7 @@ from dplearn.classroom import (
     reveal,
     show,
 )
-from dplearn.figures import Bars, Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures import Bars, Curve, Dot, curves, epsilon_curves, slider
 from dplearn.figures.drawings import Sheet, arrow, lettering
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -152,7 +152,7 @@ show(drawn, f"12 steps as arrows: {sums}.")
 height, edges = np.histogram(run, bins=48, range=(-1, 1.4))
 share = f"{np.mean(run > 0.5):.1%}"
 bars = Bars(x=edges[:-1] + 0.025, y=height, label="5000 runs", label_at=0.3, side="top left")
-limit = Line(x=[0.5, 0.5], y=[0, 300], label="ε = 0.5", role="quiet", side="top right")
+limit = Curve(x=[0.5, 0.5], y=[0, 300], label="ε = 0.5", role="quiet", side="top right")
 title = f"After 10,000 steps {share} of the runs have lost more than 0.5"
 figure = curves([bars, limit], title=title, x="loss of the whole run (nats)", y="number of runs")
 show(figure, f"Loss of 5000 runs: {share} above 0.5, largest {run.max():.3f}.")
@@ -170,13 +170,15 @@ show(figure, f"Loss of 5000 runs: {share} above 0.5, largest {run.max():.3f}.")
 loss = np.linspace(-0.5, 1.2, 341)
 price = np.maximum(0, 1 - np.exp(0.5 - loss))
 over = [
-    Line(x=loss, y=np.exp(m * (loss - 0.5)), label=f"λ = {m}", role="third", label_at=at, side=s)
+    Curve(x=loss, y=np.exp(m * (loss - 0.5)), label=f"λ = {m}", role="third", label_at=at, side=s)
     for m, at, s in ((2, 0.78, "bottom right"), (7, 0.65, "middle right"))
 ]
-step_line = Line(x=loss, y=loss > 0.5, label="step", role="other")
+step_line = Curve(x=loss, y=loss > 0.5, label="step", role="other")
 title = "Every exponential lies above the step, the step above the price"
 axes = {"x": "privacy loss L (nats)", "y": "charge, at ε = 0.5", "y_range": (0, 2.6)}
-figure = curves([*over, step_line, Line(x=loss, y=price, label="exact price")], title=title, **axes)
+figure = curves(
+    [*over, step_line, Curve(x=loss, y=price, label="exact price")], title=title, **axes
+)
 show(figure, f"At a loss of 1: price {1 - np.exp(-0.5):.3f}, step 1, lambda 2 {np.exp(1):.3f}.")
 
 # %% [markdown]
@@ -278,14 +280,14 @@ mine, name_at = guess("best moment"), {"label_at": 0.85, "side": "top right"}
 tried = {4: "quiet", 19: "quiet"} | ({int(mine): "guess"} if mine in K else {})
 tail = [np.mean(run > e) for e in grid[:15]]
 drawn = [
-    Line(x=grid, y=np.exp(K[m] - m * grid), label=f"λ = {m}", role=role, **name_at)
+    Curve(x=grid, y=np.exp(K[m] - m * grid), label=f"λ = {m}", role=role, **name_at)
     for m, role in tried.items()
 ]
 drawn += [
-    Line(x=grid[:15], y=tail, label="tail, counted", role="other"),
-    Line(x=grid, y=bound, label="best λ", role="third", label_at=0.7, side="bottom left"),
-    Line(x=grid, y=exact_delta, label="exact δ", label_at=0.4, side="bottom left"),
-    Line(x=grid, y=np.full(33, delta), label="δ = 10⁻⁵", role="quiet"),
+    Curve(x=grid[:15], y=tail, label="tail, counted", role="other"),
+    Curve(x=grid, y=bound, label="best λ", role="third", label_at=0.7, side="bottom left"),
+    Curve(x=grid, y=exact_delta, label="exact δ", label_at=0.4, side="bottom left"),
+    Curve(x=grid, y=np.full(33, delta), label="δ = 10⁻⁵", role="quiet"),
 ]
 title = "Each moment draws a line, the bound is their lower edge"
 axes = {"x": "ε (nats), 10,000 steps", "y": "δ", "log_y": True, "y_range": (1e-7, 2)}
@@ -313,7 +315,7 @@ said = {id: published()[id]["published"] for id in rings}
 # %% tags=["hide-input"]
 sides = ("top left", "top left", "bottom left", "bottom center")
 printed = [
-    Mark(x=t, y=float(said[id]), label=said[id], role="wrong", side=side)
+    Dot(x=t, y=float(said[id]), label=said[id], role="wrong", side=side)
     for (id, t), side in zip(rings.items(), sides, strict=True)
 ]
 figure = epsilon_curves(
@@ -468,11 +470,13 @@ def tangent(steps):
     meets = f"touches at λ = {touch}" if touch < 32 else "is stopped by the wall"
     return curves(
         [
-            Line(x=dial, y=curve, label="K(λ)", role="third", label_at=low, side="top left"),
-            Line(x=dial, y=line, label="slope ε", role="other", label_at=half, side="bottom right"),
-            Line(x=[32, 32], y=[34, -12], label="λ = 32", role="quiet"),
+            Curve(x=dial, y=curve, label="K(λ)", role="third", label_at=low, side="top left"),
+            Curve(
+                x=dial, y=line, label="slope ε", role="other", label_at=half, side="bottom right"
+            ),
+            Curve(x=[32, 32], y=[34, -12], label="λ = 32", role="quiet"),
         ],
-        marks=[Mark(x=touch, y=touch * slope - fee, label="", role="other")],
+        marks=[Dot(x=touch, y=touch * slope - fee, label="", role="other")],
         title=f"T = {steps:,}: the line {meets}, its slope is ε = {slope:.4g}",
         x="moment λ",
         y="K(λ) of the run",
@@ -543,12 +547,12 @@ print("noise 1, moments 4, 8, 16:", *(f"{ratio[1.0][m - 1]:.4g}" for m in (4, 8,
 # %% tags=["hide-input"]
 ends = {sigma: int(sigma**2 * np.log(1 / (0.01 * sigma))) for sigma in ratio}
 look = {"role": "other", "side": "bottom center"}
-marks = [Mark(x=ends[s], y=ratio[s][ends[s] - 1], label="", **look) for s in (1.0, 2.0)]
-marks += [Mark(x=ends[4.0], y=ratio[4.0][ends[4.0] - 1], label="condition ends", **look)]
+marks = [Dot(x=ends[s], y=ratio[s][ends[s] - 1], label="", **look) for s in (1.0, 2.0)]
+marks += [Dot(x=ends[4.0], y=ratio[4.0][ends[4.0] - 1], label="condition ends", **look)]
 places = {1.0: (0.6, "top center"), 2.0: (0.75, "bottom right"), 4.0: (1, "middle right")}
 figure = curves(
     [
-        Line(x=many, y=r, label=f"σ = {s:g}", label_at=places[s][0], side=places[s][1])
+        Curve(x=many, y=r, label=f"σ = {s:g}", label_at=places[s][0], side=places[s][1])
         for s, r in ratio.items()
     ],
     marks=marks,

@@ -59,7 +59,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
 from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures import Band, Bars, Curve, Dot, curves, epsilon_curves, slider
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
@@ -131,7 +131,7 @@ grid = np.linspace(-0.5, 1.02, 153)
 figure = curves(
     [
         Bars(x=middles, y=heights, label="400 000 trials", label_at=0.62, side="top right"),
-        Line(
+        Curve(
             x=grid,
             y=norm.pdf(grid, mean, spread),
             label="normal law",
@@ -309,11 +309,11 @@ truth = ACCOUNTANTS["pld"]().epsilon(run, delta=delta, steps=10_000)
 figure = curves(
     [
         Band(x=widths, lower=ends["down"], upper=ends["up"], label="", role="quiet"),
-        Line(x=widths, y=ends["up"], label="up", role="safe", label_at=0.4, side="top left"),
-        Line(
+        Curve(x=widths, y=ends["up"], label="up", role="safe", label_at=0.4, side="top left"),
+        Curve(
             x=widths, y=ends["down"], label="down", role="other", label_at=0.4, side="bottom left"
         ),
-        Line(x=widths, y=ends["chords"], label="chords", label_at=0),
+        Curve(x=widths, y=ends["chords"], label="chords", label_at=0),
     ],
     title="Rounding closes in slowly, chords are there at once",
     x="cell width h (nats)",
@@ -407,11 +407,11 @@ caught = certified.true_positive_rate(run, false_positive_rate=rate, steps=10_00
 caught_trial = certified.true_positive_rate(trial, false_positive_rate=rate, steps=steps)[1]
 allowed = 1 - approximate_dp_tradeoff(rate, epsilon=truth.epsilon, delta=delta)
 drawn = [
-    Line(
+    Curve(
         x=rate, y=caught_trial / rate, label="trial", role="other", label_at=0.15, side="top right"
     ),
-    Line(x=rate, y=caught / rate, label="training", label_at=0.2, side="bottom left"),
-    Line(
+    Curve(x=rate, y=caught / rate, label="training", label_at=0.2, side="bottom left"),
+    Curve(
         x=rate,
         y=allowed / rate,
         label="pair of the training",
@@ -419,11 +419,11 @@ drawn = [
         label_at=0.78,
         side="top center",
     ),
-    Line(x=rate, y=np.ones(58), label="guessing", role="quiet", label_at=0.2, side="top right"),
+    Curve(x=rate, y=np.ones(58), label="guessing", role="quiet", label_at=0.2, side="top right"),
 ]
 figure = curves(
     drawn,
-    marks=[Mark(x=0.01, y=low / 0.01, label=f"{low:.2%} caught", side="bottom left")],
+    marks=[Dot(x=0.01, y=low / 0.01, label=f"{low:.2%} caught", side="bottom left")],
     title="One pair (ε, δ) is a tangent; attackers live on the curve",
     x="false alarms a, share of outsiders accused",
     y="members caught / guessing",
@@ -484,7 +484,7 @@ for s in (4.0, 1.5, 0.6):
     ratio[s] = [claim.epsilon / true.epsilon for claim, true in zip(*both, strict=True)]
 places = {4.0: (0.25, "top left"), 1.5: (0.25, "bottom right"), 0.6: (0.4, "bottom right")}
 drawn = [
-    Line(x=counts, y=ratio[s], label=f"σ = {s:g}", role="wrong", label_at=at, side=side)
+    Curve(x=counts, y=ratio[s], label=f"σ = {s:g}", role="wrong", label_at=at, side=side)
     for s, (at, side) in places.items()
 ]
 floor, roof = np.zeros(counts.size), np.ones(counts.size)
@@ -538,10 +538,10 @@ def law_of(steps):
     column = np.rint(((axis - middle) / deviation - z[0]) / 0.125).astype(int)
     inside = (column >= 0) & (column < z.size)
     heights = np.bincount(column[inside], masses[inside], z.size) / 0.125
-    return Line(x=z, y=heights, label="law of the loss", label_at=0.75, side="top right")
+    return Curve(x=z, y=heights, label="law of the loss", label_at=0.75, side="top right")
 
 
-bell = Line(x=z, y=norm.pdf(z), label="normal", role="wrong", label_at=0.55, side="bottom left")
+bell = Curve(x=z, y=norm.pdf(z), label="normal", role="wrong", label_at=0.55, side="bottom left")
 
 
 def frame(steps):

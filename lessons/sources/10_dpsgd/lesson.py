@@ -68,7 +68,7 @@ from dplearn import DPSGD
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
+from dplearn.figures import Band, Bars, Curve, Dot, curves, panels, slider
 from dplearn.figures.drawings import Sheet, arrow, circle, lettering, pixels
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.training import Flat, clipped_sum, fit, plain
@@ -242,12 +242,12 @@ wedge = {"label": f"{above} are clipped", "label_at": 0, "side": "bottom right"}
 figure = curves(
     [
         Band(x=rank[:above], lower=level[:above], upper=ranked[:above], **wedge),
-        Line(x=rank, y=ranked, label=""),
-        Line(x=rank, y=level, label="C = 0.5", role="quiet"),
+        Curve(x=rank, y=ranked, label=""),
+        Curve(x=rank, y=level, label="C = 0.5", role="quiet"),
     ],
     marks=[
-        Mark(x=1, y=ranked[0], label="Anna", role="wrong"),
-        Mark(x=719, y=typical, label=f"median {typical:.2g}", side="bottom left"),
+        Dot(x=1, y=ranked[0], label="Anna", role="wrong"),
+        Dot(x=719, y=typical, label=f"median {typical:.2g}", side="bottom left"),
     ],
     title="Most gradients are tiny, a few are enormous",
     x="pupils, longest gradient first",
@@ -457,12 +457,12 @@ for sigma in (0, 4):
 t = np.arange(1, plan.steps + 1)
 spent = ACCOUNTANTS["pld"]().epsilon_curve(plan.mechanism, delta=1e-4, steps=t)
 bill = np.array([at.epsilon for at in spent])
-mine = Line(x=t, y=private.mean(0), label="private", label_at=0.4, side="top right")
-free = Line(
+mine = Curve(x=t, y=private.mean(0), label="private", label_at=0.4, side="top right")
+free = Curve(
     x=t, y=noiseless.mean(0), label="no noise", role="other", label_at=0.5, side="bottom left"
 )
 spread = Band(x=t, lower=private.min(0), upper=private.max(0), label="", role="exact")
-cost = Line(x=t, y=bill, label="ε", label_at=0.97, side="top left")
+cost = Curve(x=t, y=bill, label="ε", label_at=0.97, side="top left")
 left = curves([cost], title="Spent: ε at δ = 10⁻⁴", x="step T", y="ε (nats)", y_range=(0, 3.3))
 right = {"title": "Bought: wrong in 100", "x": "step T", "y": "", "log_y": True}
 figure = panels(
@@ -581,11 +581,11 @@ def frame(i):
     columns = [before, Bars(x=bins[:-1] + 0.25, y=after, **name)]
     axes = {"x": "length", "y": "% of records", "y_range": (0, 110)}
     lines = [
-        Line(x=norms, y=bent, label="no noise", role="other", label_at=0.5, side="top left"),
-        Line(x=norms, y=eighty, label="80 steps"),
+        Curve(x=norms, y=bent, label="no noise", role="other", label_at=0.5, side="top left"),
+        Curve(x=norms, y=eighty, label="80 steps"),
     ]
-    marks = [Mark(x=norms[i], y=bent[i], label="", role="other")]
-    marks += [Mark(x=norms[i], y=eighty[i], label="")]
+    marks = [Dot(x=norms[i], y=bent[i], label="", role="other")]
+    marks += [Dot(x=norms[i], y=eighty[i], label="")]
     heading = {"title": "Cosine to the true gradient", "x": "C", "y": ""}
     return panels(
         curves(columns, title="Lengths of the gradients", **axes),

@@ -75,7 +75,7 @@ from dplearn.book import (
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Line, Mark, curves, panels, slider
+from dplearn.figures import Curve, Dot, curves, panels, slider
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, clipped_sum, fit
@@ -221,12 +221,12 @@ for name, length in signal.items():
 names = ["hidden weights", "hidden biases", "output weights", "output biases"]
 sides = ["bottom center", "middle right", "bottom center", "middle right"]
 named = zip(sizes, names, sides, strict=True)
-points = [Mark(x=sizes[m], y=signal[m], label=name, side=side) for m, name, side in named]
+points = [Dot(x=sizes[m], y=signal[m], label=name, side=side) for m, name, side in named]
 many = np.geomspace(8, 3000, 41)
 noise = 4 * 0.5 / 512 * np.sqrt(many)
 once = {"label": "noise, 1 step", "role": "quiet", "label_at": 0.4, "side": "top left"}
 often = {"label": "noise, 80 steps", "role": "other", "label_at": 0.6, "side": "bottom right"}
-lines = [Line(x=many, y=noise, **once), Line(x=many, y=noise / np.sqrt(80), **often)]
+lines = [Curve(x=many, y=noise, **once), Curve(x=many, y=noise / np.sqrt(80), **often)]
 title = "The largest part lies nearest to its noise"
 axes = {"x": "d, weights in the part", "y": "length", "log_x": True, "log_y": True}
 figure = curves(lines, marks=points, title=title, **axes)
@@ -377,8 +377,8 @@ print("rate · C = 0.5", *(f"{error:5.1f}" for error in coupled))
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=candidates, y=alone, label="C alone", role="other", label_at=1),
-        Line(x=candidates, y=coupled, label="rate · C = 0.5", label_at=1),
+        Curve(x=candidates, y=alone, label="C alone", role="other", label_at=1),
+        Curve(x=candidates, y=coupled, label="rate · C = 0.5", label_at=1),
     ],
     title="C alone is a steep valley; with the learning rate it is a plain",
     x="C, clipping norm",
@@ -439,9 +439,9 @@ t = np.arange(1, plan.steps + 1)
 low, high = (followed[start][1] for start in (0.02, 10))
 figure = curves(
     [
-        Line(x=t, y=high[:, 0], label="C from 10", role="other", label_at=0.1, side="top right"),
-        Line(x=t, y=low[:, 0], label="C from 0.02", label_at=0.1, side="bottom right"),
-        Line(
+        Curve(x=t, y=high[:, 0], label="C from 10", role="other", label_at=0.1, side="top right"),
+        Curve(x=t, y=low[:, 0], label="C from 0.02", label_at=0.1, side="bottom right"),
+        Curve(
             x=t,
             y=low[:, 1],
             label="median of the run from 0.02",
@@ -503,9 +503,9 @@ for epsilon in (1.0, 3.0, 8.0):
     ratios[epsilon] = noise / noise[-1]
 figure = curves(
     [
-        Line(x=few, y=ratios[8.0], label="ε = 8", role="second", label_at=0.17, side="top right"),
-        Line(x=few, y=ratios[3.0], label="ε = 3", label_at=0.17, side="top right"),
-        Line(x=few, y=ratios[1.0], label="ε = 1", role="other", label_at=0.17, side="bottom left"),
+        Curve(x=few, y=ratios[8.0], label="ε = 8", role="second", label_at=0.17, side="top right"),
+        Curve(x=few, y=ratios[3.0], label="ε = 3", label_at=0.17, side="top right"),
+        Curve(x=few, y=ratios[1.0], label="ε = 1", role="other", label_at=0.17, side="bottom left"),
     ],
     title="Larger lots mean less noise, up to a point",
     x="expected lot, of 60,000",
@@ -595,16 +595,16 @@ v = np.linspace(-12, 12, 121)
 
 def bell(i):
     lines = [
-        Line(x=v, y=norm.pdf(v), label="full lots", role="quiet", label_at=0.54, side="top right"),
-        Line(x=v, y=norm.pdf(v, scale=left_over[i]), label=""),
+        Curve(x=v, y=norm.pdf(v), label="full lots", role="quiet", label_at=0.54, side="top right"),
+        Curve(x=v, y=norm.pdf(v, scale=left_over[i]), label=""),
     ]
     axes = {"x": "÷ noise of full lots", "y": "density", "y_range": (0, 0.45)}
     return curves(lines, title="Noise left after the run", **axes)
 
 
 def place(i):
-    lines = [Line(x=lots, y=left_over, label="")]
-    here = Mark(x=lots[i], y=left_over[i], label=f"{left_over[i]:.2f}")
+    lines = [Curve(x=lots, y=left_over, label="")]
+    here = Dot(x=lots[i], y=left_over[i], label=f"{left_over[i]:.2f}")
     axes = {"x": "expected lot", "y": "", "log_x": True}
     axes |= {"x_range": (8, 400_000), "y_range": (0, 7)}
     return curves(lines, marks=[here], title="Its width", **axes)

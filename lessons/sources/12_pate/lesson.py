@@ -52,7 +52,7 @@ from scipy.stats import norm
 
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, gnmax_rdp
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.figures import Line, crowd, curves, slider
+from dplearn.figures import Curve, crowd, curves, slider
 from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes
 from dplearn.pate.as_printed import as_printed
 
@@ -128,7 +128,7 @@ rows = [[(250 + gap) // 2, (250 - gap) // 2] for gap in gaps]
 truth = [exact(row, 10.0) for row in rows]
 proved = [theorem(row, 10.0) for row in rows]
 lines = [
-    Line(
+    Curve(
         x=gaps,
         y=np.full(gaps.size, gnmax_rdp(order=10.0, noise_std=40.0)),
         label="any votes",
@@ -136,8 +136,8 @@ lines = [
         label_at=0.9,
         side="top left",
     ),
-    Line(x=gaps, y=proved, label="Theorem 6", role="guess", label_at=0.6, side="top right"),
-    Line(x=gaps, y=truth, label="exact", label_at=0.45, side="bottom left"),
+    Curve(x=gaps, y=proved, label="Theorem 6", role="guess", label_at=0.6, side="top right"),
+    Curve(x=gaps, y=truth, label="exact", label_at=0.45, side="bottom left"),
 ]
 picture = curves(
     lines,
@@ -254,8 +254,8 @@ def frame(noise):
     public = [p.guarantee(delta=1e-5).epsilon for p in plans]
     cheap = [as_printed(votes.first(p.answers), p, delta=1e-5).epsilon for p in plans]
     lines = [
-        Line(x=given, y=public, label="any votes", role="safe", label_at=0.75, side="top left"),
-        Line(
+        Curve(x=given, y=public, label="any votes", role="safe", label_at=0.75, side="top left"),
+        Curve(
             x=given,
             y=cheap,
             label="Theorem 6",

@@ -57,7 +57,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import renyi_gaussian, without_replacement_rdp
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
-from dplearn.figures import Line, crowd, curves, panels, slider
+from dplearn.figures import Curve, crowd, curves, panels, slider
 from dplearn.mechanisms import SubsetSum
 
 # %% [markdown]
@@ -139,7 +139,7 @@ x = np.linspace(-1, 6, 141)
 def pair(others, title, *places):
     laws = [(others, "before", "quiet", places[0]), (others + 1, "after", "exact", places[1])]
     lines = [
-        Line(x=x, y=density(k, 0.3)(x), label=name, role=role, label_at=at, side="top right")
+        Curve(x=x, y=density(k, 0.3)(x), label=name, role=role, label_at=at, side="top right")
         for k, name, role, at in laws
     ]
     return curves(lines, title=title, x="noisy number of ones", y="density", y_range=(0, 1.45))
@@ -326,9 +326,9 @@ def frame(threshold):
     k = int(np.sum(ink > threshold))
     ours = divergence(grid, 0.5, *digits_data, k)
     lines = [
-        Line(x=grid, y=ceiling, label="Theorem 9", role="wrong", label_at=0.75, side="top left"),
-        Line(x=grid, y=worst, label="bad case", role="other", label_at=0.2, side="bottom right"),
-        Line(x=grid, y=ours, label="digits", label_at=0.1, side="bottom right"),
+        Curve(x=grid, y=ceiling, label="Theorem 9", role="wrong", label_at=0.75, side="top left"),
+        Curve(x=grid, y=worst, label="bad case", role="other", label_at=0.2, side="bottom right"),
+        Curve(x=grid, y=ours, label="digits", label_at=0.1, side="bottom right"),
     ]
     axes = {"x": "order α", "y": "Rényi divergence (nats)", "log_x": True, "log_y": True}
     title = f"Ink above {threshold:g}: {k} others heavy, at order 64 {ours[grid == 64][0]:.3g}"

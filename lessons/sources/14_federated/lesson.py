@@ -65,7 +65,7 @@ from dplearn.federated.aggregation import (
     stages,
 )
 from dplearn.federated.noise import DistributedNoise
-from dplearn.figures import Line, curves, flow, images, slider
+from dplearn.figures import Curve, curves, flow, images, slider
 
 # %% [markdown]
 # The data are the 1,797 handwritten digits of this course. Who wrote which is not in the file, so we *deal* them to ten owners by a seed. Half of all go to Anna; the others get a hundred each, or one less.
@@ -393,8 +393,8 @@ def frame(z):
     mine = [user_level(run, records=int(k), delta=1.5e-4).epsilon for k in counts]
     flat = np.full(counts.size, mine[0])
     lines = [
-        Line(x=counts, y=flat, label="users clipped", label_at=0.5, side="bottom right"),
-        Line(
+        Curve(x=counts, y=flat, label="users clipped", label_at=0.5, side="bottom right"),
+        Curve(
             x=counts, y=mine, label="records clipped", role="wrong", label_at=0.5, side="top left"
         ),
     ]

@@ -55,7 +55,7 @@ from dplearn.audit import from_counts, from_guesses, one_run
 from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilon
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Bars, Line, curves, flow, images, panels, slider
+from dplearn.figures import Bars, Curve, curves, flow, images, panels, slider
 from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
 
@@ -198,11 +198,11 @@ def found_at(scores, alarms):
 
 alarms = np.linspace(0.005, 0.995, 100)
 most = norm.cdf(norm.ppf(alarms) + np.sqrt(steps) / plan.noise_multiplier)
-lines = [Line(x=alarms, y=most, label="the plan", role="safe", label_at=0.2, side="bottom right")]
+lines = [Curve(x=alarms, y=most, label="the plan", role="safe", label_at=0.2, side="bottom right")]
 for program, role, at in (("correct", "exact", 0.6), ("forgets C", "wrong", 0.05)):
     y_axis = found_at(runs[program][1], alarms)
     lines.append(
-        Line(x=alarms, y=y_axis, label=program, role=role, label_at=at, side="bottom right")
+        Curve(x=alarms, y=y_axis, label=program, role=role, label_at=at, side="bottom right")
     )
 right = curves(lines, title="What thresholds find", x="false alarms", y="found", y_range=(0, 1.1))
 show(
@@ -327,11 +327,11 @@ def frame(canaries):
     coins, noise = np.random.default_rng(3).random((2, canaries)), np.random.default_rng(4)
     here, z = coins[0] < 0.5, noise.standard_normal(canaries)
     each = {"guesses": (min(canaries // 10, 150),) * 2, "delta": 1e-5}
-    lines = [Line(x=true, y=true, label="truth", role="quiet", label_at=0.62, side="top left")]
+    lines = [Curve(x=true, y=true, label="truth", role="quiet", label_at=0.62, side="top left")]
     for assume, role, side in (("gaussian", "exact", "top left"), ("any", "guess", "bottom right")):
         proved = [one_run(here, here / w + z, **each, assume=assume).epsilon for w in widths]
         name = "Gaussian noise presumed" if assume == "gaussian" else "nothing presumed"
-        lines.append(Line(x=true, y=proved, label=name, role=role, label_at=0.85, side=side))
+        lines.append(Curve(x=true, y=proved, label=name, role=role, label_at=0.85, side=side))
     presumed, plain = (line.y[5] for line in lines[1:])
     proofs = f"{plain:.2g}, and {presumed:.2g} of a Gaussian"
     title = f"{canaries} canaries: of a true ε of 6, one run proves {proofs}"

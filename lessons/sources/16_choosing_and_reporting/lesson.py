@@ -53,7 +53,7 @@ from dplearn.book import gaussian_loss_tail, group_privacy_delta
 from dplearn.choosing import readings
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import deployments
-from dplearn.figures import Line, curves, flow, ladder, slider
+from dplearn.figures import Curve, curves, flow, ladder, slider
 from dplearn.ground.guarantee import round_up
 
 run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
@@ -314,7 +314,7 @@ rehearsed = {
 
 def frame(count):
     shares = [100 * point.mean for point in rehearsed[count]]
-    line = Line(x=wanted, y=shares, label="drawn digits", label_at=0.5, side="bottom right")
+    line = Curve(x=wanted, y=shares, label="drawn digits", label_at=0.5, side="bottom right")
     title = f"{count} people: {shares[1]:.0f} % at ε = 0.3, {shares[2]:.0f} % at 1"
     axes = {"x": "ε", "y": "accuracy in percent", "log_x": True, "y_range": (0, 100)}
     return curves([line], title=title, **axes)

@@ -57,7 +57,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
 from dplearn.book.published import check_figure, published
 from dplearn.classroom import check, guess, predict, show
-from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures import Curve, Dot, curves, epsilon_curves, slider
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
 
@@ -154,7 +154,7 @@ print("weak  ", verify(triangle).status)
 share = np.linspace(0, 100, 81)
 ranked = np.percentile(gaps, 100 - share)
 figure = curves(
-    [Line(x=share, y=ranked, label="gap", label_at=0.2, side="top right")],
+    [Curve(x=share, y=ranked, label="gap", label_at=0.2, side="top right")],
     zone=(-2.5, 0, "refuted here"),
     title="Most points agree with a false formula",
     x="triples, in per cent",
@@ -240,10 +240,10 @@ at_usual = book["G-F9"].value({"delta": 1e-5})
 
 figure = curves(
     [
-        Line(x=deltas, y=ends, label="true to here"),
-        Line(x=deltas, y=np.ones(40), label="proved to here", role="quiet"),
+        Curve(x=deltas, y=ends, label="true to here"),
+        Curve(x=deltas, y=np.ones(40), label="proved to here", role="quiet"),
     ],
-    marks=[Mark(x=1e-5, y=at_usual, label=f"{at_usual:.2f}", role="wrong")],
+    marks=[Dot(x=1e-5, y=at_usual, label=f"{at_usual:.2f}", role="wrong")],
     title="The classical noise fails for large ε, at every δ",
     x="δ",
     y="ε (nats)",
@@ -281,8 +281,8 @@ x, tails = [p["epsilon"] for p in pairs], [tail.value(p) for p in pairs]
 profile = [tail.truth(p).low for p in pairs]
 figure = curves(
     [
-        Line(x=x, y=tails, label="P(L > ε)", role="wrong", label_at=0.6, side="top right"),
-        Line(x=x, y=profile, label="δ(ε)", label_at=0.6, side="bottom left"),
+        Curve(x=x, y=tails, label="P(L > ε)", role="wrong", label_at=0.6, side="top right"),
+        Curve(x=x, y=profile, label="δ(ε)", label_at=0.6, side="bottom left"),
     ],
     title="The tail is larger than δ, at every ε",
     x="ε (nats)",
@@ -319,9 +319,9 @@ print(f"delta at the printed epsilon: {delivered:.3g} instead of 1e-05")
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=orders, y=right, label="right", role="rdp", label_at=0.12, side="top right"),
-        Line(x=orders, y=printed, label="printed", role="wrong", label_at=0.3, side="bottom left"),
-        Line(x=orders, y=np.full(80, exact), label="exact", label_at=0.95, side="top left"),
+        Curve(x=orders, y=right, label="right", role="rdp", label_at=0.12, side="top right"),
+        Curve(x=orders, y=printed, label="printed", role="wrong", label_at=0.3, side="bottom left"),
+        Curve(x=orders, y=np.full(80, exact), label="exact", label_at=0.95, side="top left"),
     ],
     title="Without the bracket the bound dips below the truth",
     x="order α",
@@ -445,9 +445,9 @@ limit = judge("9 central limit", "G-K2/as-a-bound")
 truth = {name: truth[name] for name in ballot}
 rows = dict(zip(truth, range(12, 0, -1), strict=True))
 colours = ("exact", "exact", "wrong")
-marks = [Mark(x=truth[n], y=y, label="", role=colours[truth[n]]) for n, y in rows.items()]
+marks = [Dot(x=truth[n], y=y, label="", role=colours[truth[n]]) for n, y in rows.items()]
 made = {n: guess(n) for n in rows if guess(n) is not None}
-marks += [Mark(x=made[n], y=rows[n] + 0.25, label="", role="guess") for n in made]
+marks += [Dot(x=made[n], y=rows[n] + 0.25, label="", role="guess") for n in made]
 score = sum(truth[n] == said for n, said in made.items())
 yours = f"you {score} of {len(made)}" if made else "and you?"
 robots = [sum(v == said for v in truth.values()) for said in (0, 2)]
@@ -484,9 +484,11 @@ def frame(epsilon):
     first = f"below the truth from k = {below[0]:,}" if below.size else "not yet below the truth"
     return curves(
         [
-            Line(x=k_few, y=curve[i], label="claimed", role="wrong", label_at=0.3, side="top left"),
-            Line(x=k_few, y=optimum[i], label="optimum", side="bottom right"),
-            Line(x=k_few, y=epsilon * k_few, label="basic", role="basic", side="top right"),
+            Curve(
+                x=k_few, y=curve[i], label="claimed", role="wrong", label_at=0.3, side="top left"
+            ),
+            Curve(x=k_few, y=optimum[i], label="optimum", side="bottom right"),
+            Curve(x=k_few, y=epsilon * k_few, label="basic", role="basic", side="top right"),
         ],
         title=f"ε = {epsilon:g} per release: {first}",
         x="number of releases k",
@@ -616,9 +618,11 @@ print(f"9 others: one way {one_way[4]:.4f}, both ways {both_ways[4]:.4f}")
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=field, y=both_ways, label="both ways"),
-        Line(x=field, y=one_way, label="one way", role="other", side="bottom right"),
-        Line(x=field, y=np.ones(9), label="claimed", role="wrong", label_at=0.15, side="top right"),
+        Curve(x=field, y=both_ways, label="both ways"),
+        Curve(x=field, y=one_way, label="one way", role="other", side="bottom right"),
+        Curve(
+            x=field, y=np.ones(9), label="claimed", role="wrong", label_at=0.15, side="top right"
+        ),
     ],
     title="With many candidates the winner's name costs 2ε",
     x="number of other candidates",

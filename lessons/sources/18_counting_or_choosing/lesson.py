@@ -62,7 +62,7 @@ from dplearn.book import (
 )
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
-from dplearn.figures import Line, Mark, curves, slider
+from dplearn.figures import Curve, Dot, curves, slider
 from dplearn.figures.drawings import Sheet, arrow, circle, lettering, rectangle
 from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
@@ -165,10 +165,10 @@ softmax = [gumbel_max_probability(scores=top, scale=1 / e) for e in grid]
 noisy = [chance_right(laplace(scale=1 / e)) for e in grid]
 every = [chance_right(laplace(scale=64 / e)) for e in grid]
 lines = [
-    Line(x=grid, y=flips, label="permute-and-flip", label_at=0.42, side="top left"),
-    Line(x=grid, y=noisy, label="Laplace", role="second", label_at=0.25, side="bottom right"),
-    Line(x=grid, y=softmax, label="exponential", role="third", label_at=0.67, side="bottom right"),
-    Line(x=grid, y=every, label="all 64 told", role="wrong", label_at=0.7, side="bottom right"),
+    Curve(x=grid, y=flips, label="permute-and-flip", label_at=0.42, side="top left"),
+    Curve(x=grid, y=noisy, label="Laplace", role="second", label_at=0.25, side="bottom right"),
+    Curve(x=grid, y=softmax, label="exponential", role="third", label_at=0.67, side="bottom right"),
+    Curve(x=grid, y=every, label="all 64 told", role="wrong", label_at=0.7, side="bottom right"),
 ]
 picture = curves(
     lines, title="One name for the price of one count", x="ε", y="right square named", log_x=True
@@ -382,12 +382,12 @@ def frame(c):
     best = 1 / (1 + ratio)
     narrow, wide = deviation(best, c), deviation(0.5, c)
     marks = [
-        Mark(x=0.5, y=wide, label="halves", role="quiet", side="bottom right"),
-        Mark(x=best, y=narrow, label="best split", side="bottom left"),
+        Dot(x=0.5, y=wide, label="halves", role="quiet", side="bottom right"),
+        Dot(x=best, y=narrow, label="best split", side="bottom left"),
     ]
     title = f"c = {c}, ratio {ratio:.3g}: deviation {narrow:.3g} instead of {wide:.3g} people"
     axes = {"x": "ε₁, share of the threshold", "y": "deviation of the noise (people)"}
-    line = Line(x=share, y=deviation(share, c), label="")
+    line = Curve(x=share, y=deviation(share, c), label="")
     return curves([line], marks=marks, title=title, **axes, log_y=True, y_range=(2.5, 300))
 
 

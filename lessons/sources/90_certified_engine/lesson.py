@@ -45,7 +45,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.classroom import show
 from dplearn.engine.contour import SampledGaussian, brackets
-from dplearn.figures import Line, curves, hugging, slider
+from dplearn.figures import Curve, curves, hugging, slider
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
@@ -141,9 +141,9 @@ print(f"ordered at all {grid.size} points: one step {ordered[0]}, five steps {or
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=grid, y=five[2], label="above", role="second", label_at=0.62),
-        Line(x=grid, y=five[1], label="truth", label_at=0.5, side="top right"),
-        Line(x=grid, y=five[0], label="below", role="other", label_at=0.6, side="bottom left"),
+        Curve(x=grid, y=five[2], label="above", role="second", label_at=0.62),
+        Curve(x=grid, y=five[1], label="truth", label_at=0.5, side="top right"),
+        Curve(x=grid, y=five[0], label="below", role="other", label_at=0.6, side="bottom left"),
     ],
     title="What was ordered for one step is ordered for five",
     x="ε (nats)",
@@ -298,8 +298,8 @@ bounds = [alias_bound(2.0, 1.5, P, plain_k) for P in fine]
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=fine, y=np.divide(bounds, closed(2.0)), label="bound", role="third", label_at=0),
-        Line(
+        Curve(x=fine, y=np.divide(bounds, closed(2.0)), label="bound", role="third", label_at=0),
+        Curve(
             x=fine, y=np.divide(alias, closed(2.0)), label="aliases", label_at=0.6, side="top right"
         ),
     ],
@@ -349,7 +349,7 @@ def bell(lam):
     t = np.linspace(0, 4, 241)
     height = integrand(t, far, lam)
     digits = np.log10(height[0] / truth)
-    line = Line(x=t, y=height / height[0], label="")
+    line = Curve(x=t, y=height / height[0], label="")
     about = f"λ = {lam:g}: peak {height[0] / truth:.2g} × the answer, {max(digits, 0):.0f} digits cancel"
     axes = {"x": "t", "y": "integrand / peak", "y_range": (-1.05, 1.05)}
     return curves([line], title=about, **axes), digits
@@ -422,8 +422,8 @@ print(f"step 4: error {seen[6]:.1e}, bound {bound[6]:.1e}; step 2: {seen[-1]:.0e
 nodes = 36 / widths
 figure = curves(
     [
-        Line(x=nodes, y=bound, label="bound", role="third", side="top right"),
-        Line(x=nodes, y=seen, label="error"),
+        Curve(x=nodes, y=bound, label="bound", role="third", side="top right"),
+        Curve(x=nodes, y=seen, label="error"),
     ],
     title="Twice the nodes, nearly four times the digits",
     x="nodes on an interval of length 36",
@@ -501,8 +501,8 @@ print(f"at t = 4: power {true_tail[-1]:.3g}, bound {certified[-1]:.3g}")
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=t, y=certified, label="bound B", role="third"),
-        Line(x=t, y=true_tail, label="power |M|"),
+        Curve(x=t, y=certified, label="bound B", role="third"),
+        Curve(x=t, y=true_tail, label="power |M|"),
     ],
     title="The bound decreases, so it holds for the whole rest of the line",
     x="t",
@@ -1030,9 +1030,11 @@ print(f"Laplace, finest mesh: [{on_nodes[-1][0]:.7f}, {on_nodes[-1][1]:.7f}]")
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=meshes, y=width["atoms between"], label="atoms between", role="wrong", label_at=0),
-        Line(x=meshes, y=width["Gaussian"], label="Gaussian", label_at=0),
-        Line(x=meshes, y=width["atoms on nodes"], label="atoms on nodes", role="other", label_at=0),
+        Curve(x=meshes, y=width["atoms between"], label="atoms between", role="wrong", label_at=0),
+        Curve(x=meshes, y=width["Gaussian"], label="Gaussian", label_at=0),
+        Curve(
+            x=meshes, y=width["atoms on nodes"], label="atoms on nodes", role="other", label_at=0
+        ),
     ],
     title="Slope 2, but slope 1 where an atom falls between two nodes",
     x="cell width h (nats)",
@@ -1104,7 +1106,7 @@ distances = {
 # %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=cell_widths, y=y, label=name, role=role, label_at=0)
+        Curve(x=cell_widths, y=y, label=name, role=role, label_at=0)
         for name, (y, role) in distances.items()
     ],
     title="Both brackets close on the truth, one by mesh, one at once",

@@ -79,7 +79,7 @@ from dplearn import (
 )
 from dplearn.classroom import show
 from dplearn.datasets import digits, oriented_gradients, split
-from dplearn.figures import Line, curves, slider
+from dplearn.figures import Curve, curves, slider
 from dplearn.training import Flat, Grouped, History, Trainer, check_model, clipped_sum, fit
 
 # %% [markdown]
@@ -253,9 +253,9 @@ def frame(sigma):
         for name in ("rdp", "prv", "gdp")
     }
     drawn = [
-        Line(x=epochs, y=ratio["rdp"], label="rdp", role="rdp", label_at=1),
-        Line(x=epochs, y=ratio["prv"], label="prv", role="other", label_at=1),
-        Line(x=epochs, y=ratio["gdp"], label="gdp", role="gdp", label_at=0.4, side="bottom right"),
+        Curve(x=epochs, y=ratio["rdp"], label="rdp", role="rdp", label_at=1),
+        Curve(x=epochs, y=ratio["prv"], label="prv", role="other", label_at=1),
+        Curve(x=epochs, y=ratio["gdp"], label="gdp", role="gdp", label_at=0.4, side="bottom right"),
     ]
     return curves(
         drawn,

@@ -45,7 +45,7 @@ import numpy as np
 from scipy.stats import norm
 
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Line, curves, slider
+from dplearn.figures import Curve, curves, slider
 from dplearn.mechanisms import Gaussian
 
 # %% [markdown]
@@ -82,7 +82,7 @@ def delta(epsilon, sigma):
 
 def profile(sigma):
     epsilons = np.linspace(0, 4, 41)
-    line = Line(x=epsilons, y=delta(epsilons, sigma), label="delta")
+    line = Curve(x=epsilons, y=delta(epsilons, sigma), label="delta")
     return curves([line], title=f"Noise multiplier {sigma:g}", x="ε", y="δ")
 
 
