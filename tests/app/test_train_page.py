@@ -128,7 +128,7 @@ def test_noise_rate_and_epochs_can_be_given_instead():
     assert "30 steps on lots of about 144 of" in shown(app)
     assert f"ε ≤ {text.bound(plan.guarantee(delta=1e-4).epsilon)}" in shown(app)
     # A lot larger than the data is named and cut.
-    app = opened(batch_size="20000")
+    app = opened(batch_size="1439")
     (message,) = explorer.errors(app)
     assert "at most the 1438 records" in message and "q = 1," in shown(app)
 
