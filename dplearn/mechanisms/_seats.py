@@ -257,7 +257,7 @@ class _Hiding(NamedTuple):
 
 def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     count = size * others / level
-    entries = math.ceil(count + 3 * math.sqrt(count))
+    entries = min(math.ceil(count + 3 * math.sqrt(count)), size * others)
     # The binomial number is split between its neighbours on a few, the last of which is m.
     mean, spread = size / level, math.sqrt(size / level)
     points = np.rint(mean + spread * np.linspace(-6, 12, _WEIGHTS))

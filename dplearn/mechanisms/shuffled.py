@@ -67,16 +67,18 @@ class Shuffled(Epoch):
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
     batch_size : int
-        Records that every batch is known to have, >= 1; the more, the better who makes room for a
-        record is hidden where none is left out. Of no use where one is.
+        Records that every batch has at least, >= 1, among whom the one who makes room is hidden.
+        Many are worth nearly as much as a record left out; where one is, it is of no use.
 
     Examples
     --------
     >>> noise = Gaussian(noise_multiplier=2.0)
-    >>> for epoch in (Shuffled(noise, batches=234), Shuffled(noise, batches=234, left_out=1e-3)):
+    >>> for hidden in ({}, {"batch_size": 256}, {"left_out": 1e-3}):
+    ...     epoch = Shuffled(noise, batches=234, **hidden)
     ...     lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
     ...     print(round(float(lower.epsilon(1e-5)), 2), round(float(upper.epsilon(1e-5)), 2))
     0.26 1.5
+    0.26 0.38
     0.26 0.28
     """
 
@@ -84,7 +86,7 @@ class Shuffled(Epoch):
     batch_size: int = 1
 
     name = "shuffled"
-    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10))
+    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10, 0.0, 64))
     refusal = (
         "shuffled batches that use every record",
         "a record that leaves moves the border of every batch behind it, "
@@ -101,6 +103,8 @@ class Shuffled(Epoch):
         used = "every record is used once in it"
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
+        elif self.batch_size > 1:
+            used += f", in a batch of {self.batch_size} or more"
         return (
             "a fresh random permutation each epoch, cut into batches of equal size",
             f"one permutation is one epoch: {used}",

@@ -452,8 +452,8 @@ for name, found in (("coins", coins), ("balls and bins", bins), ("shuffled", sea
     print(f"{name:<15}", found)
 alone = float(epoch.profiles()[0].epsilon(1e-6))
 print(f"one single release {alone:.4f}, ln 10000 = {np.log(batches):.3f}")
-for left_out in (0.0, 1e-6):
-    of_schools = Shuffled(Gaussian(4.0), 100, left_out)
+for hidden in ({}, {"batch_size": 600}, {"left_out": 1e-6}):
+    of_schools = Shuffled(Gaussian(4.0), 100, **hidden)
     print("the schools' first epoch:", pld.epsilon(of_schools, delta=1e-5, adjacency="zero_out"))
 
 # %% [markdown]
@@ -468,7 +468,7 @@ others = {"coins": coins.epsilon, "balls and bins": bins.epsilon}
 reveal("epsilon of a shuffled epoch", truth=seats.lower, kind="lower", others=others)
 
 # %% [markdown]
-# The single release has $\varepsilon = 10.9972$, the upper end for the shuffled epoch: ten thousand batches hide Anna hardly better than one. And the schools' own run, if they shuffled? With noise 4 the exact value is unknown: for the first epoch of a hundred batches the proved ends are 0.0897 and 0.6738. But let every epoch leave out one record in a million, or a single one, which the order draws: then they are 0.0897 and 0.1005. The attack is no weaker so; it is the proof that needs a free seat ([appendix 90](90_certified_engine.ipynb), part three). See it [in the explorer](explorer:?mechanism=gaussian&sampling=shuffled&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000).
+# The single release has $\varepsilon = 10.9972$, the upper end for the shuffled epoch: ten thousand batches hide Anna hardly better than one. And the schools' own run, if they shuffled? With noise 4 the exact value is unknown: for the first epoch of a hundred batches the proved ends are 0.0897 and 0.6738. Tell the proof that a batch has 600 records, among whom the one who makes room is hidden, and they are 0.0897 and 0.1030. Or let every epoch leave out one record in a million, or a single one, which the order draws: 0.0897 and 0.1005. The attack is no weaker so; it is the proof that wants a free seat or a crowd ([appendix 90](90_certified_engine.ipynb), part three). See it [in the explorer](explorer:?mechanism=gaussian&sampling=shuffled&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000).
 
 # %% [markdown]
 # A whole training run, sixty epochs that leave a record out, at five amounts of noise: what a calculator for coins claims, and what is proved for the shuffle, from below and from above.
@@ -499,7 +499,7 @@ words = f"from {ratios[0]:.2f} to {ratios[-1]:.2f} times the claim"
 show(figure, f"Epsilon of 60 shuffled epochs against noise, proved from both sides: {words}.")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** If time is short, cut anything but this. Play it: 12 students are 12 records in 4 rows of 3 seats, everybody holds up one finger *down*, one volunteer one finger *up* or none. The attacker sees only the sum of each row. Then let everybody choose a row by lot, and repeat. After the table of three lines ask again which step of the proof shuffling breaks: that without Anna the density is $f_0$, whatever the others do. With more noise nobody knows the exact value of a shuffled epoch; brackets are proved, narrow ones if a record is left out.
+# > **For the teacher.** If time is short, cut anything but this. Play it: 12 students are 12 records in 4 rows of 3 seats, everybody holds up one finger *down*, one volunteer one finger *up* or none. The attacker sees only the sum of each row. Then let everybody choose a row by lot, and repeat. After the table of three lines ask again which step of the proof shuffling breaks: that without Anna the density is $f_0$, whatever the others do. With more noise nobody knows the exact value of a shuffled epoch; brackets are proved, narrow ones if a record is left out or batches are large.
 
 # %% [markdown]
 # ## 9 Turn the knob yourself

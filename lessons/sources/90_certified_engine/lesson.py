@@ -1166,7 +1166,7 @@ for name, (low, high) in (("library", (other.lower, other.epsilon)), ("ours   ",
 #
 # *Fourth step: one after the other.* For a convex $\varphi$, $\mathbb E\varphi(D)$ is determined by $\mathbb E(D-k)_+$ and the mean, and grows with the former. So replace $D_B$ by an independent copy of the $D$ of the theorem, given everything before; then $D_{B-1}$; and so on to $D_1$. What remains is a convex function of the sum each time. Spreading $a_0$ over further copies, and then the weights evenly, raises it as well. $\square$
 #
-# The fourth step is where adaptive gradients are beaten: $x_t$ and $v_t$ may depend on the past, the bound on $D_t$ does not. And the first step is where a record must be left out: if every seat is read, the attacker sees the displaced record somewhere else, and must be paid for it (theorem B in `dplearn/mechanisms/_seats.py`, which is looser).
+# The fourth step is where adaptive gradients are beaten: $x_t$ and $v_t$ may depend on the past, the bound on $D_t$ does not. And the first step is where a record must be left out: if every seat is read, the attacker sees the displaced record somewhere else, and must be paid for it (theorem B in `dplearn/mechanisms/_seats.py`, which is looser; theorem D there pays little, if batches are large: the displaced record is hidden among those of its batch).
 #
 # Two batches of one record each, out of three, can be computed completely. The transform of $D$, and its law by chords as in section 11:
 
