@@ -87,12 +87,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, ndtr, ndtri
-from scipy.stats import binom
+from scipy.special import bdtr, ndtr, ndtri, xlog1py, xlogy
 
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
+from dplearn.ground.logspace import log_comb
 from dplearn.ground.work import counting, remembered, spend
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -265,7 +265,8 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     trials = np.arange(size + 1)
     cell = np.clip(np.searchsorted(points, trials, side="right") - 1, 0, points.size - 2)
     right = (trials - points[cell]) / np.diff(points)[cell]
-    masses = binom.pmf(trials, size, 1 / level)
+    weight = xlogy(trials, 1 / level) + xlog1py(size - trials, -1 / level)
+    masses = np.exp(log_comb(size, trials) + weight)
     chances = np.bincount(cell, masses * (1 - right), points.size)
     chances += np.bincount(cell + 1, masses * right, points.size)
     # Row a: |u| between it and the next. chi rises: between two radii it is at most the larger one.
@@ -275,8 +276,8 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     chi = np.where(cap < 0, 1.0, np.exp(gaussian_log_delta(np.maximum(cap, 0.0), s * radii)))
     far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
     spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
-    # A hair for the rounding of binomial masses.
-    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
+    # A hair for the rounding of binomial masses, whose logarithms grow with the size.
+    price = (1 + 1e-9 + 1e-14 * size) / bdtr(entries - 1, size * others - 1, 1 / level)
     return _Hiding(level, points[1:] * level / size, chances[1:], price, min(float(spill), 1.0))
 
 
