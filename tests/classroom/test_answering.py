@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from cases import ran
 from dplearn import figures, site
 from dplearn.classroom import Exercise, answering, check, checks, predictions, sources
 from dplearn.classroom._numbers import written
@@ -40,10 +41,8 @@ pytestmark = pytest.mark.slow
 
 def in_javascript(*asked):
     """What the script of a page answers to each (function, *arguments)."""
-    from pyright import node
-
     options = {"input": json.dumps(asked).encode(), "stdout": subprocess.PIPE}
-    done = node.run("node", "-e", ASK, str(SCRIPT), **options)
+    done = ran("node", "-e", ASK, str(SCRIPT), **options)
     assert done.returncode == 0
     return json.loads(done.stdout)
 

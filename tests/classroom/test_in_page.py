@@ -11,7 +11,7 @@ import pytest
 from test_answering_browser import ASSETS, field
 
 from browsing import DRAWN, visits
-from cases import each
+from cases import each, ran
 from dplearn.classroom import Program, answering, in_page, sources
 from dplearn.classroom.checks import exercises
 from dplearn.classroom.html import linked
@@ -82,12 +82,10 @@ def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys
 @pytest.fixture(scope="session")
 def pyodide(pytestconfig):
     """The folder of a Pyodide, unpacked once for a checkout; it has no NumPy."""
-    from pyright import node
-
     folder = pytestconfig.cache.mkdir("pyodide-314.0.7")
     if not (folder / "package").exists():
-        command = ["npm", "pack", "--pack-destination", str(folder), "pyodide@314.0.7"]
-        if node.run(*command, stdout=subprocess.DEVNULL).returncode:
+        command = ["pack", "--pack-destination", str(folder), "pyodide@314.0.7"]
+        if ran("npm", *command, stdout=subprocess.DEVNULL).returncode:
             pytest.skip("npm does not fetch Pyodide here.")
         (packed,) = folder.glob("*.tgz")
         with tarfile.open(packed) as archive:
