@@ -1,6 +1,7 @@
 """Shared fixtures, the settings of hypothesis, and files that need not be imported."""
 
 import re
+import sys
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -30,3 +31,11 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collect_file():
     """Tests hold no doctests, and looking for them takes as long as reading the tests."""
     return [file for file in (yield) if not isinstance(file, DoctestModule)]
+
+
+@pytest.fixture(autouse=True)
+def main_stays():
+    """Streamlit calls the page that it runs `__main__`, which new processes would run again."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main

@@ -45,7 +45,7 @@ with :math:`\hat\Phi` any concave function above :math:`n \mapsto E(D_1 + \dots 
 .. math:: \delta \le \tfrac1B\Big[\delta_{\text{Gauss}}(\varepsilon) + \int_0^\infty
           \hat\Phi\big((B-1)\,P(\Lambda > h)\big)\,dh\Big].
 
-**Theorem D.** Then let every batch have at least m records, and the record displace any of m
+**Theorem D.** Then let batches be equal, of m records or more, and the record displace any of m
 candidates of its batch, not said whom: in all N = m(B - 1). Let :math:`M` be the mean of their
 laws :math:`N(u_i)` at step 1, :math:`\ell_i = N(u_i)/M` at its output, of mean 1 whatever it is,
 H independent and binomial of m trials at 1/c, and j a number of records, c > N/j = h. Then
@@ -63,8 +63,9 @@ convex in M. Given step 1, batches part the candidates at random, so by Jensen t
 at most the mean :math:`f(d, \ell) = E(d + \sum_t w_tD_t)_+`, w_t the mean of :math:`\ell` in
 batch t; f is convex, positively homogeneous and symmetric in :math:`\ell`. What exceeds h costs at
 most :math:`(B-1)\delta_{\text{Gauss}}` times its mean. The rest, in [0, h], is majorised by j or
-fewer entries h, and as E D = 1 - e, each that is missing costs at most h(e - 1)/m. For d write the
-sum over t of :math:`w_td/(B-1)`. Of i entries f is at least i/j of that of j (draw i of j; Jensen):
+fewer entries h. Each that is missing costs at most h(e - 1)/m: a sum X rises with every D in it, so
+that by Harris :math:`E(D; X > 0) \ge (1 - e)P(X > 0)`. For d write the sum over t of
+:math:`w_td/(B-1)`. Of i entries f is at least i/j of that of j (draw i of j; Jensen):
 hence j may become binomial at the price of rho, and the counts of batches independent. Last, the
 mean over t of :math:`H_td` may fall to one batch whole, and two D with one weight to one D twice.
 
@@ -194,8 +195,9 @@ class _Epoch:
         self.half = 2 ** math.ceil(
             math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
         )
-        # Where theorem D levels out, theorem B may take over soon.
-        size = size or 1
+        # Where theorem D levels out, theorem B may take over soon. It may count fewer records than
+        # there are, and does where binomial tails lose their digits.
+        size = min(size or 1, 2**16, max(10**8 // batches, 1))
         self.stride = 0.3 / sigma if size > 1 else math.inf
         levels = 2.0 ** np.arange(1, math.log2(8 * size)) if size > 1 else ()
         self.hidings = [_hiding(1 / sigma, batches - 1, size, level) for level in levels]
@@ -276,8 +278,8 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     chi = np.where(cap < 0, 1.0, np.exp(gaussian_log_delta(np.maximum(cap, 0.0), s * radii)))
     far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
     spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
-    # A hair for the rounding of binomial masses, whose logarithms grow with the size.
-    price = (1 + 1e-9 + 1e-14 * size) / bdtr(entries - 1, size * others - 1, 1 / level)
+    # A hair for the rounding of binomial masses.
+    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
     return _Hiding(level, points[1:] * level / size, chances[1:], price, min(float(spill), 1.0))
 
 

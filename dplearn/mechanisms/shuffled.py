@@ -52,10 +52,11 @@ _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
 
-    ``profiles`` are upper bounds, proved in this library; they also hold for batches of unequal
-    public sizes, none larger than 1 / `batches` of the records. ``witnesses`` are real pairs, and
-    need equal batches (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, How private are
-    DP-SGD implementations?). Under ``add_remove`` nothing is claimed unless a record is left out.
+    ``profiles`` are upper bounds, proved in this library; without `batch_size` they also hold for
+    batches of unequal public sizes, none larger than 1 / `batches` of the records. ``witnesses``
+    are real pairs, and need equal batches (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang
+    2024, How private are DP-SGD implementations?). Under ``add_remove`` nothing is claimed unless
+    a record is left out.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class Shuffled(Epoch):
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
     batch_size : int
-        Records that every batch has at least, >= 1, among whom the one who makes room is hidden.
+        Records that each of equal batches has, or fewer, >= 1: they hide the one who makes room.
         Many are worth nearly as much as a record left out; where one is, it is of no use.
 
     Examples

@@ -215,6 +215,14 @@ def test_who_makes_room_is_hidden_among_the_records_of_a_batch(way, sigma, batch
     assert bound < _seats._Epoch(sigma, batches, way, 1).delta(epsilon)
 
 
+@each("batches, counted", [(4, 2**16), (100_000, 1000)])
+def test_no_more_records_count_than_binomial_tails_can_tell(batches, counted):
+    """At 1e10 candidates the tail of SciPy is wrong in its third digit."""
+    many, few = (_seats._Epoch(2.0, batches, "remove", n).hidings for n in (10**12, counted))
+    assert [h.price for h in many] == [h.price for h in few] and len(few) > 10
+    assert all(1 < h.price < 1.01 for h in many)
+
+
 @each("sigma, level", [(4.0, 1.6), (2.0, 4.0), (1.0, 8.0), (1.0, 64.0)])
 def test_no_crowd_is_told_apart_more_than_is_charged(sigma, level):
     """alpha of theorem D by quadrature: a share of one kind among another."""
