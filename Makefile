@@ -15,7 +15,8 @@ test fast: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
 QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
-CORE := $(addprefix tests/,ground engine mechanisms accountants certificates book claims house)
+CORE := $(addprefix tests/,ground engine mechanisms accountants certificates book claims house \
+	figures browser site app)
 REST := $(filter-out $(CORE) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) dplearn
 
 .PHONY: app train test fast fast-core fast-rest lint lessons site bench clean

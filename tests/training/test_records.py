@@ -200,6 +200,7 @@ def sentences():
     return Items(list(zip(tokens, Y, strict=True)))
 
 
+@pytest.mark.slow
 def test_items_of_different_lengths_need_padding_that_changes_nothing():
     for model, collate in ((Mean(masked=True), ragged), (Mean(masked=False), to_ten)):
         training = model.training
