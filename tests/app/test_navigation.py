@@ -119,7 +119,7 @@ def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name
     assert on_the_page and {state.notes[key] for key in on_the_page} <= set(errors(app))
     assert all(box.value not in address.values() for box in app.text_input)
     pictures = ([c.proto.spec for c in page.get("plotly_chart")] for page in (app, opened(name)))
-    assert next(pictures) == next(pictures) != []
+    assert next(pictures) == next(pictures) != [], f"{name} changes or draws no Plotly picture"
 
 
 @each("name", SERVED)
