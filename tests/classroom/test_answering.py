@@ -68,6 +68,8 @@ def texts_for(exercise):
     values += [factor * value for value in values for factor in (1.0015, 0.9985, 1.004, -1)]
     values += [factor * right for factor in (1.02, 0.98, 1.05, 100, 102, 98, 0.01)]
     values += [right + 1, right - 1, right + 0.5, 12345.678, 1e5]
+    # Between the tolerance of the smaller number and that of the larger one, and just beyond.
+    values += [right / (1 - exercise.rtol) * (1 + slack) for slack in (-1e-9, 1e-9)]
     rounded = [f"{right:.{digits}g}" for digits in range(1, 6)]
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
 
