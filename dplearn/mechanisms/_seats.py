@@ -52,9 +52,9 @@ by a likelihood ratio :math:`\ell_i \preceq \Lambda`. Cut the weights into layer
 the mean :math:`\Psi(n_h)`, of which by Jensen only the mean of :math:`n_h` counts; and a concave
 distortion of tails rises in convex order. If m > 1, :math:`\Psi(j)` is bounded as below.
 
-**Theorem D.** Let :math:`M` be the mean of the candidates' laws :math:`N(u_i)` at step 1,
-:math:`\ell_i = N(u_i)/M` at its output, of mean 1 whatever it is, H independent and binomial of m
-trials at 1/c, and j a number of records, c > N/j = h. Then
+**Theorem D.** Let M be the mean of the candidates' laws :math:`N(u_i)` at step 1, :math:`\ell_i =
+N(u_i)/M` at its output, of mean 1 whatever it is, H independent and binomial of m trials at 1/c,
+and j a number of records, c > N/j = h. Then
 
 .. math:: \delta \le \frac1{B\rho} E\Big(\frac cm \sum_{t=1}^{B-2} H_tD_t + \frac{2c}m
           H_{B-1}D_{B-1}\Big)_+ + \big(\delta_{\text{Gauss}}(\varepsilon) + e - 1\big)\,
@@ -80,10 +80,10 @@ squares of :math:`r_i = |u_i - u| \le 1 + a` have at most the mean V, and :math:
 N(u), s = 1/\sigma`, by Jensen. So it is at most the mean of :math:`\chi(r_i) = E(\Lambda_{sr_i} -
 he^{-s^2V/2})_+`, hence at most :math:`\chi(r) + V\sup_{r < q \le 1 + a} \chi(q)/q^2` for any r.
 
-**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up; all that follows is
-an expectation of something positive, which that only raises. What lies beyond the lattice adds at
-most its mean. The sum is tilted and transformed as in `dplearn.engine.lattice`, whose rounding is
-added cell by cell; what folds onto other sums counts twice at worst, and Chernoff bounds the rest.
+**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up, which only raises the
+mean of a positive part. What lies beyond the lattice adds at most its mean. The sum is transformed
+as in `dplearn.engine.lattice`, whose rounding is added cell by cell; what folds onto other sums
+counts twice at worst, and Chernoff bounds the rest.
 """
 
 import math
@@ -198,11 +198,10 @@ class _Epoch:
         self.reach: dict[float, float] = {}
         self.around = np.array([0.6, 1.0, 1.6] if self.left_out else [0.7, 1.4])
         self.pace, cells = (_PACE, _CELLS) if self.left_out else (2 * _PACE, _CELLS // 8)
-        self.half = 2 ** math.ceil(
-            math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
-        )
-        # Where theorem D levels out, theorem B may take over soon. Both may count fewer records
-        # than there are, and do where binomial tails lose their digits.
+        fine = min(0.01 * cells * math.sqrt(batches), 2**15)
+        self.half = 2 ** math.ceil(math.log2(max(cells, fine)))
+        # Theorem B may take over soon where D levels out. Both may count fewer records than there
+        # are, and do where binomial tails lose their digits.
         self.size = size = min(size or 1, 2**16, max(10**8 // batches, 1))
         self.stride = 0.3 / sigma if size > 1 else math.inf
         levels = 2.0 ** np.arange(1, math.log2(size * (batches - 1))) if size > 1 else ()
@@ -220,7 +219,7 @@ class _Epoch:
                 one, two = (_weighted(law, n * hiding.weights, hiding.chances) for n in (1, 2))
                 summed = self._positive(-hiding.level, [(self.batches - 2, one), (1, two)])
                 least = min(least, charge + summed * hiding.price / self.batches)
-            if charge < 0.03 * least or hiding.level > 4 * self.size:
+            if charge < 0.03 * least or hiding.level >= 4 * self.size:
                 break
         return min(least, self._layered(law, single)) if least > single / self.batches else least
 
@@ -231,7 +230,7 @@ class _Epoch:
         slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
         # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
         upper = most * ndtr(1 / self.sigma + ndtri(sizes[1:] / most))
-        # A hair for the rounding of slopes and normal tails.
+        # A hair for rounding.
         return (single + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
 
     def _sums(self, law: _Law, single: float) -> list[tuple[float, float]]:
@@ -243,9 +242,9 @@ class _Epoch:
         most = self.size * others
         known = {1: single / self.size}
         for hiding in self.hidings:
-            each = _weighted(law, hiding.weights, hiding.chances)
+            summed = [(others, _weighted(law, hiding.weights, hiding.chances))]
             share = hiding.price * hiding.entries / most
-            known[hiding.entries] = share * self._positive(hiding.entries, [(others, each)])
+            known[hiding.entries] = share * self._positive(hiding.entries, summed)
         known[most] = self._positive(most, [(others, law)])
         return sorted(known.items())
 
@@ -299,9 +298,11 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
     spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
     # A hair for the rounding of binomial masses.
-    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
-    weights = points[1:] * level / size
-    return _Hiding(level, entries, weights, chances[1:], price, min(float(spill), 1.0))
+    price, weights = (
+        (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level),
+        points[1:] * level,
+    )
+    return _Hiding(level, entries, weights / size, chances[1:], price, min(float(spill), 1.0))
 
 
 def _weighted(law: _Law, weights: NDArray, chances: NDArray) -> _Law:
