@@ -1,24 +1,25 @@
 r"""Poisson lots of bounded size: what is beyond the largest is left out by chance.
 
-**Theorem.** Let n be the size of the larger of two neighbours, of which every record but one is
-the same; let each record be drawn with chance q, and keep a uniform subset of L where more are
-drawn. Tell the attacker which other records were drawn: that can only help, and it tells nothing
-of the record, whose own coin is tossed apart. Say they are k.
+**Theorem** (Ganesh 2025, arXiv:2508.15089, proved here anew). Let n be the size of the larger of
+two neighbours, of which every record but one is the same; let each record be drawn with chance q,
+and keep a uniform subset of L where more are drawn. Tell the attacker whether L of the others were
+drawn. That can only help, and it tells nothing of the record, whose own coin is tossed apart.
 
-* If k < L nothing is cut, whether the record is drawn or not: the step is one Poisson step.
-* If k >= L, a set of L others, uniform, is summed up without the record. With it, which has the
-  chance :math:`\kappa = qL/(k+1)`, the sum has the record in the place of one of them. The laws are
-  :math:`(1-\kappa)A+\kappa B` and either A (the record is not there) or
-  :math:`(1-\kappa)A+\kappa B_0` (its place stays and contributes nothing). From A, B is at most two
-  norms away, :math:`B_0` at most one, and B is at most one from :math:`B_0`. By advanced joint
-  convexity (Balle, Barthe & Gaboardi 2018, Theorem 2) the profile is, in both directions, at most
-  that of a subset of fixed size drawn at the rate :math:`\kappa \le q`, under ``replace_one``.
+* If fewer were, nothing is cut, whether the record is drawn or not: the step is one Poisson step.
+* If L or more were, all is uniform: without the record, L of the others are summed up (call this
+  law A); with it, which has a chance :math:`\kappa`, L - 1 of them and the record, which takes the
+  place of another and so moves the sum by two norms (B). The laws are
+  :math:`(1-\kappa)A+\kappa B` and A: a Poisson step of rate :math:`\kappa` with half the noise.
+  Under ``zero_out`` the record's place stays, and the second law is
+  :math:`(1-\kappa)A+\kappa B_0`, where :math:`B_0` is at most one norm away from A and from B. By
+  advanced joint convexity (Balle, Barthe & Gaboardi 2018, Theorem 2) the profile is then at most
+  that of a subset of fixed size, drawn at the rate :math:`\kappa`, under ``replace_one``.
 
 So a step leaks at most :math:`(1-t)\,\delta_{\text{Poisson}}(\varepsilon) +
-t\,\delta_{\text{fixed}}(\varepsilon)` with :math:`t = P(\mathrm{Bin}(n-1, q) \ge L)`: the profile
-of one pair of laws, whatever was released before, so that it composes. If all others contribute
-nothing, it leaks as much as a Poisson step at the rate at which the record is kept, which is
-:math:`q(1-t)` or more.
+t\,\delta_{\text{cut}}(\varepsilon)` with :math:`t = P(\mathrm{Bin}(n-1, q) \ge L)` and
+:math:`t\kappa = P(\mathrm{Bin}(n, q) > L)\,L/n`: the profile of one pair of laws, whatever was
+released before, so that it composes. If all others contribute nothing, it leaks as much as a
+Poisson step at the rate :math:`q(1-t)+t\kappa` at which the record is kept.
 """
 
 import math
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from dplearn.engine.profile import Profile
+from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add
@@ -35,18 +36,17 @@ from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
-# Up to so many records the binomial tail is known to this relative error; it is rounded up by it.
-_MOST_RECORDS, _TAIL_ERROR = 10**8, 1e-6
+# Up to so many records the binomial tail is known to this relative error, and rounded by it.
+_MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
 
 
 @dataclass(frozen=True)
 class TruncatedPoisson(Wrapped):
     """A Gaussian on a Poisson sample, of which at most `largest` records are kept, by chance.
 
-    Lots of one shape are what compiled code and accelerators want (Chua, Ghazi, Kamath, Kumar,
-    Manurangsi, Sinha & Zhang 2024, Scalable DP-SGD, pay for it in delta; here the lots that were
-    cut have a profile of their own). ``profiles`` is an upper bound, and ``witnesses`` the leak where
-    other records contribute nothing; they are as near as the largest lot is rare.
+    Lots of one shape are what compiled code and accelerators want. ``profiles`` is an upper bound,
+    and ``witnesses`` the leak where other records contribute nothing: as near to each other as the
+    largest lot is rare.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ class TruncatedPoisson(Wrapped):
     def attained(self) -> bool:
         return self.largest >= self.dataset_size
 
-    @property
-    def log_cut(self) -> float:
-        """log of the chance that others fill the lot, rounded up."""
-        tail = binom.logsf(self.largest - 1, self.dataset_size - 1, self.sample_rate)
-        return min(float(tail) + _TAIL_ERROR, 0.0)
+    def _cut(self) -> tuple[float, float]:
+        """log t, the chance that others fill the lot, and log of t and the record being kept."""
+        size, rate, most = self.dataset_size, self.sample_rate, self.largest
+        filled, kept = binom.logsf([most - 1, most], [size - 1, size], rate)
+        return float(filled), float(kept + math.log(most / size))
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
         """Half the noise: a record may take the place of another."""
@@ -100,25 +100,35 @@ class TruncatedPoisson(Wrapped):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
-        if self.attained:
+        log_filled, log_kept = self._cut()
+        if self.attained or log_filled == -math.inf:
             return poisson
-        (fixed,) = WithoutReplacement(self.base, self.sample_rate).profiles("replace_one")
-        return tuple(_either(profile, fixed, self.log_cut) for profile in poisson)
+        rate = min(1.0, math.exp(log_kept - log_filled + 2 * TAIL_ERROR))
+        if adjacency == "add_remove":
+            replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
+        else:
+            replaced = WithoutReplacement(self.base, rate).profiles("replace_one") * 2
+        return tuple(_either(*pair, log_filled) for pair in zip(poisson, replaced, strict=True))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """The others contribute nothing: a Poisson step, at no less than the rate of lots uncut."""
-        uncut = float(np.exp(log1mexp(self.log_cut)))
-        step = PoissonSubsampled(self.base, self.sample_rate * uncut) if uncut else None
-        return step.witnesses(adjacency) if step else ()
+        """A record among others that contribute nothing."""
+        log_filled, log_kept = self._cut()
+        uncut = -math.expm1(min(log_filled + TAIL_ERROR, 0.0))
+        rate = self.sample_rate * uncut + math.exp(log_kept - TAIL_ERROR)
+        return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()
 
 
 def _either(first: Profile, second: Profile, log_weight: float) -> Profile:
-    """Profile of the first pair or, with this weight, the second; which it is, is told."""
-    log_rest = log1mexp(log_weight)
+    """Profile of the first pair or, with this weight, the second; which it is, is told.
 
-    def either(one, two):  # type: ignore[no-untyped-def]
-        return lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))
+    Each weight is rounded up.
+    """
+    log_weight, log_rest = log_weight + TAIL_ERROR, log1mexp(log_weight - TAIL_ERROR)
+
+    def either(one: Curve, two: Curve) -> Curve:
+        total = lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))
+        return lambda epsilon: np.minimum(total(epsilon), 0.0)
 
     parts = (first, second), (first.reverse(), second.reverse())
-    forward, backward = (either(*(p.log_delta_of for p in pair)) for pair in parts)
+    forward, backward = (either(one.log_delta_of, two.log_delta_of) for one, two in parts)
     return Profile(forward, backward, np.append(first.kinks, second.kinks))
