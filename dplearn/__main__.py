@@ -55,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_run_options(epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=samplings)
     about = "of shuffled epochs: each leaves out a record that chance draws"
     epsilon.add_argument("--leaves-out", action="store_true", help=about)
+    about = "of shuffled epochs that use every record in equal batches: how many records there are"
+    epsilon.add_argument("--records", type=int, help=about)
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -169,12 +171,28 @@ def _phase(text: str) -> tuple[float, float, int]:
         raise argparse.ArgumentTypeError(message) from None
 
 
+def _batch(rate: float, records: int | None) -> int:
+    """Records of a batch, or 1 where nobody said how many there are."""
+    if records is None:
+        return 1
+    size = round(rate * records)
+    if size < 1 or abs(rate * records - size) > 1e-9 * size:
+        raise ValueError(f"Expected --records such that batches are whole, got {rate * records:g}.")
+    return size
+
+
 def _epsilon(options: argparse.Namespace) -> int:
-    how = {"sampling": options.sampling, "leaves_out": options.leaves_out}
     first = options.noise_multiplier, _rate(options), options.steps
     plan = Phases(
         tuple(
-            DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps, **how)
+            DPSGD(
+                noise_multiplier=noise,
+                sample_rate=rate,
+                steps=steps,
+                sampling=options.sampling,
+                leaves_out=options.leaves_out,
+                batch_size=_batch(rate, options.records),
+            )
             for noise, rate, steps in (first, *(options.then or ()))
         )
     )

@@ -139,7 +139,7 @@ class Plan(Statable):
         completed: a record need not have been used in an epoch that is cut short. If
         1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which is
         the safe side, and nothing is claimed from below unless it `leaves_out` the rest: else what
-        a loader does with it is not known here.
+        a loader does with it is not known here. Only if it is whole, `batch_size` is of use.
 
         Examples
         --------
@@ -220,6 +220,7 @@ class DPSGD(Plan):
     max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
     sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
     leaves_out: bool = False  # whether each shuffled epoch leaves out a record that chance draws
+    batch_size: int = 1  # records in each shuffled batch, or fewer; if all are used, they hide one
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -227,9 +228,10 @@ class DPSGD(Plan):
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
         validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=self.sampling)
-        if self.leaves_out and self.sampling != "shuffled":
-            found = f"sampling={self.sampling!r}"
-            raise ValueError(f"Expected leaves_out with sampling='shuffled' alone, got {found}.")
+        validate.integer(minimum=1, batch_size=self.batch_size)
+        if (self.leaves_out or self.batch_size > 1) and self.sampling != "shuffled":
+            name, found = "leaves_out" if self.leaves_out else "batch_size", f"{self.sampling!r}"
+            raise ValueError(f"Expected {name} with sampling='shuffled' alone, got {found}.")
 
     @classmethod
     def from_epochs(
@@ -260,6 +262,7 @@ class DPSGD(Plan):
             max_grad_norm=max_grad_norm,
             sampling=sampling,
             leaves_out=sampling == "shuffled" and dataset_size % batch_size > 0,
+            batch_size=batch_size if sampling == "shuffled" else 1,
         )
 
     @classmethod
@@ -307,7 +310,8 @@ class DPSGD(Plan):
     def drawing(self) -> Drawing:
         """Lots that are drawn at once, and their mechanism."""
         base = Gaussian(self.noise_multiplier)
-        return Drawing.of(base, self.sampling, self.sample_rate, self.leaves_out, self.steps)
+        how = self.sampling, self.sample_rate, self.leaves_out, self.steps, self.batch_size
+        return Drawing.of(base, *how)
 
     @property
     def mechanism(self) -> Mechanism:

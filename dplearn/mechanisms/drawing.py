@@ -68,12 +68,18 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 def epoch(
-    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, leaves_out: bool = False
+    base: Gaussian,
+    *,
+    sampling: EpochSampling,
+    sample_rate: float,
+    leaves_out: bool = False,
+    batch_size: int = 1,
 ) -> Shuffled | RandomAllocation:
     """Mechanism of one epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
 
     It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
     a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
+    Records of a batch hide each other by a theorem only if there is no rest and all are used.
 
     Examples
     --------
@@ -85,7 +91,10 @@ def epoch(
     batches = math.floor((1 + _ROUNDING) / sample_rate)
     if sampling == "random_allocation":
         return RandomAllocation(base, batches)
-    return Shuffled(base, batches, max(1 - batches * sample_rate, _ROUNDING) if leaves_out else 0.0)
+    rest = 1 - batches * sample_rate
+    if leaves_out:
+        return Shuffled(base, batches, max(rest, _ROUNDING))
+    return Shuffled(base, batches, batch_size=batch_size if abs(rest) <= _ROUNDING else 1)
 
 
 class Drawing(NamedTuple):
@@ -98,7 +107,13 @@ class Drawing(NamedTuple):
 
     @classmethod
     def of(
-        cls, base: Gaussian, sampling: Sampling, sample_rate: float, leaves_out: bool, steps: int
+        cls,
+        base: Gaussian,
+        sampling: Sampling,
+        sample_rate: float,
+        leaves_out: bool,
+        steps: int,
+        batch_size: int = 1,
     ) -> Self:
         """The drawing of a run of `steps` steps by a scheme of either kind."""
         if sampling in SAMPLINGS:
@@ -108,6 +123,7 @@ class Drawing(NamedTuple):
             sampling=sampling,  # type: ignore[arg-type]
             sample_rate=sample_rate,
             leaves_out=leaves_out,
+            batch_size=batch_size,
         )
         whole = leaves_out or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
         return cls(mechanism, mechanism.batches, whole, steps)

@@ -78,10 +78,27 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
     assert run.mechanism.left_out == pytest.approx(96 / 60_000)
     assert any("is left out of it" in clause for clause in run.mechanism.assumptions)
     whole = DPSGD.from_epochs(**question | {"batch_size": 240}, epochs=60, sampling="shuffled")
-    assert whole.mechanism.left_out == 0 < whole.trained().mechanism.left_out < 1e-8
+    assert whole.mechanism == Shuffled(Gaussian(1.0), 250, batch_size=240)
+    assert 0 < whole.trained().mechanism.left_out < 1e-8
     assert Phases((whole, RUN)).trained() == Phases((whole.trained(), RUN))
-    with pytest.raises(ValueError, match="leaves_out with sampling='shuffled' alone, got sampling"):
-        dataclasses.replace(RUN, leaves_out=True)
+    # A rest that is used makes batches unequal, for which no theorem hides a record among others.
+    assert dataclasses.replace(run, leaves_out=False).mechanism == Shuffled(Gaussian(1.0), 234)
+    for name, value in {"leaves_out": True, "batch_size": 2}.items():
+        with pytest.raises(ValueError, match=f"{name} with sampling='shuffled' alone, got 'poiss"):
+            dataclasses.replace(RUN, **{name: value})
+
+
+@pytest.mark.slow
+def test_records_of_equal_batches_hide_who_makes_room():
+    """What a loader costs that uses every record, if the plan knows how large batches are."""
+    size = {"dataset_size": 40 * 256, "batch_size": 256, "noise_multiplier": 2.0}
+    run, law = DPSGD.from_epochs(**size, epochs=2, sampling="shuffled"), ACCOUNTANTS["pld"](1e-2)
+    known, unknown, left = (
+        dataclasses.replace(run, **changes).guarantee(law, delta=1e-5)
+        for changes in ({}, {"batch_size": 1}, {"leaves_out": True})
+    )
+    assert known.lower < left.epsilon < known.epsilon < 0.7 * unknown.epsilon
+    assert any("in a batch of 256 or more" in clause for clause in known.assumptions)
 
 
 @pytest.mark.slow
