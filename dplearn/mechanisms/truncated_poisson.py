@@ -55,7 +55,7 @@ class TruncatedPoisson(Wrapped):
     sample_rate : float
         Chance of each record to be drawn, in (0, 1].
     dataset_size : int
-        Public number of records of the larger neighbour, from 1 to 10^8.
+        Public number of records, from 1 to 10^8; a neighbour by ``add_remove`` may have one more.
     largest : int
         Records that a lot has at most, >= 1.
 
@@ -86,11 +86,12 @@ class TruncatedPoisson(Wrapped):
 
     @property
     def attained(self) -> bool:
-        return self.largest >= self.dataset_size
+        return self.largest > self.dataset_size
 
-    def _cut(self) -> tuple[float, float]:
+    def _cut(self, adjacency: Adjacency) -> tuple[float, float]:
         """log t, the chance that others fill the lot, and log of t and the record being kept."""
         size, rate, most = self.dataset_size, self.sample_rate, self.largest
+        size += adjacency == "add_remove"
         filled, kept = binom.logsf([most - 1, most], [size - 1, size], rate)
         return float(filled), float(kept + math.log(most / size))
 
@@ -100,7 +101,7 @@ class TruncatedPoisson(Wrapped):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
-        log_filled, log_kept = self._cut()
+        log_filled, log_kept = self._cut(adjacency)
         if self.attained or log_filled == -math.inf:
             return poisson
         rate = min(1.0, math.exp(log_kept - log_filled + 2 * TAIL_ERROR))
@@ -112,7 +113,7 @@ class TruncatedPoisson(Wrapped):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""
-        log_filled, log_kept = self._cut()
+        log_filled, log_kept = self._cut(adjacency)
         uncut = -math.expm1(min(log_filled + TAIL_ERROR, 0.0))
         rate = self.sample_rate * uncut + math.exp(log_kept - TAIL_ERROR)
         return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()
