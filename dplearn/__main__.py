@@ -21,7 +21,7 @@ from dplearn.claims import QUANTITIES, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
 from dplearn.run import DPSGD, Phases
 
 
@@ -51,12 +51,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
-    samplings = (*SAMPLINGS, *EPOCH_SAMPLINGS)
-    _add_run_options(epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=samplings)
+    _add_run_options(
+        epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=EVERY_SAMPLING
+    )
     about = "of shuffled epochs: each leaves out a record that chance draws"
     epsilon.add_argument("--leaves-out", action="store_true", help=about)
-    about = "of shuffled epochs that use every record in equal batches: how many records there are"
-    epsilon.add_argument("--records", type=int, help=about)
+    about = "records, of shuffled epochs that use all in equal batches and of truncated_poisson"
+    epsilon.add_argument("--dataset-size", type=int, help=about)
+    epsilon.add_argument(
+        "--largest", type=int, help="records in a lot of truncated_poisson at most"
+    )
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -171,16 +175,6 @@ def _phase(text: str) -> tuple[float, float, int]:
         raise argparse.ArgumentTypeError(message) from None
 
 
-def _batch(rate: float, records: int | None) -> int:
-    """Records of a batch, or 1 where nobody said how many there are."""
-    if records is None:
-        return 1
-    size = round(rate * records)
-    if size < 1 or abs(rate * records - size) > 1e-9 * size:
-        raise ValueError(f"Expected --records such that batches are whole, got {rate * records:g}.")
-    return size
-
-
 def _epsilon(options: argparse.Namespace) -> int:
     first = options.noise_multiplier, _rate(options), options.steps
     plan = Phases(
@@ -191,7 +185,8 @@ def _epsilon(options: argparse.Namespace) -> int:
                 steps=steps,
                 sampling=options.sampling,
                 leaves_out=options.leaves_out,
-                batch_size=_batch(rate, options.records),
+                dataset_size=options.dataset_size,
+                largest=options.largest,
             )
             for noise, rate, steps in (first, *(options.then or ()))
         )
