@@ -1323,7 +1323,7 @@ for name, value in all_orders.items():
 # Many batches of many records show what that is worth. The run of section 16, if its plan says how large the batches are:
 
 # %%
-print("batches of 256    ", replace(epochs, batch_size=256).guarantee(delta=1e-5))
+print("batches of 256    ", replace(epochs, dataset_size=234 * 256).guarantee(delta=1e-5))
 
 # %% [markdown]
 # Layers win where noise is small, the cap where it is large; the library takes the smaller one. In this run neither comes down to the bound of section 16: to leave one record out is still the cheapest proof.
