@@ -53,7 +53,7 @@ SPOILED = [
     (" | 2 Predict", "9 | 2 Predict", "has a plan of "),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
-    ("**Time** ", "**Time** 9", "does not say its time, "),
+    ("**Time** ", "**Time** 9", "'**Time** ... minutes' says the same"),
     ("In class, 5 minutes", "At home", "has no exercise for the class"),
     ("EXERCISES = (_clipped_sum, _counts,", "EXERCISES = (", "has fewer than three exercises"),
     ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),

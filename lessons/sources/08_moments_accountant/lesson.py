@@ -393,7 +393,7 @@ reveal("best moment", truth=moment)
 #
 # Many programs copied the list $\lambda\le32$. But the theorem holds for every $\lambda>0$, integer or not. What does a longer list save?
 
-# %% tags=["hide-input"]
+# %%
 orders = 1 + np.geomspace(0.05, 5000, 3000)
 
 
@@ -403,6 +403,10 @@ def all_moments(sigma, q, steps):
     return epsilons.min(), orders[np.argmin(epsilons)] - 1
 
 
+# %% [markdown]
+# A single step of our run, then a run with much noise and one with little:
+
+# %%
 print("    q      σ      T    λ ≤ 32  λ to 5000   best λ      exact")
 for q, sigma, steps in ((0.01, 4.0, 1), (0.001, 10.0, 1000), (0.01, 0.4, 1000)):
     short, (long, moment) = moments_accountant(sigma, q, steps)[0], all_moments(sigma, q, steps)
