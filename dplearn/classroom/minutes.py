@@ -57,9 +57,9 @@ def counted(lesson: Lesson) -> Load:
 
 def too_much(load: Load) -> list[str]:
     """What of a load is more than a lesson in class may have, in words."""
-    limits = ((load.words, WORDS, "words"), (load.lines, LINES, "lines of code"))
-    limits += ((load.minutes, MINUTES, "minutes"),)
-    return [f"{has:.0f} {what}, at most {most}" for has, most, what in limits if has > most]
+    has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
+    most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
+    return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]
 
 
 def _lines(text: str) -> int:

@@ -106,11 +106,9 @@ def text(lesson: Lesson) -> str:
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
 
     def minutes(match: re.Match[str]) -> str:
-        last = max(planned, default=0)
-        if "To here" in source[match.start() - 9 : match.start()]:
-            last = int(
-                re.findall(r"^# ## (\d+) |\A", source[: match.start()], re.MULTILINE)[-1] or 0
-            )
+        before, last = source[: match.start()], max(planned, default=0)
+        if before.endswith("To here "):
+            last = int(re.findall(r"^# ## (\d+) |\A", before, re.MULTILINE)[-1] or 0)
         return str(sum(planned[part] for part in planned if part <= last))
 
     return _CLOCK.sub(minutes, source)
