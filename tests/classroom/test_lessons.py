@@ -53,7 +53,7 @@ SPOILED = [
     (" | 2 Predict", "9 | 2 Predict", "has a plan of "),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
-    ("**Time** ", "**Time** 9", "does not say its time, "),
+    ("**Time** ", "**Time** 9", "'**Time** ... minutes' says the same"),
     ("In class, 5 minutes", "At home", "has no exercise for the class"),
     ("EXERCISES = (_clipped_sum, _counts,", "EXERCISES = (", "has fewer than three exercises"),
     ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),
@@ -76,9 +76,9 @@ def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
 
 
 def copied(number, folder):
-    """A copy of one lesson, with its notebook and the glossary, in another folder."""
+    """A copy of the sources, and of the notebook of one lesson with the glossary, elsewhere."""
     lesson = LESSONS[number]
-    shutil.copytree(lesson.folder, folder / "sources" / lesson.name)
+    shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
         shutil.copy(path, folder)
     return sources.lessons(folder)[number]
