@@ -7,6 +7,7 @@ Nothing here is needed to account for privacy.
 from dplearn.classroom.checks import Exercise, Mistake, check
 from dplearn.classroom.display import show
 from dplearn.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
+from dplearn.classroom.kept import mine
 from dplearn.classroom.predictions import guess, predict, reveal
 from dplearn.classroom.programs import Program, settled
 
@@ -20,6 +21,7 @@ __all__ = [
     "estimate",
     "estimate_delta",
     "guess",
+    "mine",
     "predict",
     "reveal",
     "settled",

@@ -138,21 +138,28 @@ class SelfTest:
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
-def check(key: str, answer: Any) -> None:
+def check(key: str, answer: Any, *, keep: bool = False) -> None:
     """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
 
     Hints get plainer as the same slip, or the same unexplained number, comes again. An
-    exercise that is not in the lessons that lie around the notebook is a LessonError.
+    exercise that is not in the lessons that lie around the notebook is a LessonError. A right
+    function is written to ``my_dp.py`` beside the notebook if `keep` says so.
 
     Examples
     --------
     >>> check("3.1", None)
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
-    verdict = exercise_of(key).verdict(answer)
+    exercise = exercise_of(key)
+    verdict = exercise.verdict(answer)
     slip = (verdict.text(),) if verdict.outcome == "wrong" else verdict.messages
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
+    if verdict.outcome == "right" and callable(exercise.right):
+        from dplearn.classroom import kept  # a page, which keeps no file, does without
+
+        offer = "for later lessons: put `, keep=True` before the last bracket, and run it again."
+        print(f"  {kept.keep(key, answer) if keep else offer}")
 
 
 def exercise_of(key: str) -> Any:
