@@ -121,7 +121,7 @@ class School(NamedTuple):
 
     @property
     def anna(self) -> int:
-        """The row of Anna: nine years old, born in October, from Oak; her five looks like a nine."""
+        """The row of Anna: nine years old, from Oak; her five looks like a nine."""
         return 341
 
 
