@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from dplearn.classroom._numbers import read_number, written
 from dplearn.classroom.sources import (
+    CHOSEN,
     RIGHT,
     Lesson,
     LessonError,
@@ -174,13 +175,14 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """What a lesson asks, by key: ``exercises.py``, then its self-test; an appendix has none."""
+    """What a lesson asks, by key: ``exercises.py``, then its choices; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
-    every, last = runpy.run_path(str(lesson.exercises))["EXERCISES"], self_test(lesson)
-    return {each.key: each for each in (*every, *[last] * bool(last.choices))}
+    every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
+    chosen = (self_test(lesson, part) for part in CHOSEN)
+    return {each.key: each for each in (*every, *(each for each in chosen if each.choices))}
 
 
-def self_test(lesson: Lesson) -> SelfTest:
-    """The self-test of a lesson, from its source; one without choices has no questions."""
-    return SelfTest(f"{int(lesson.number)}.test", questions(lesson))
+def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
+    """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
+    return SelfTest(f"{int(lesson.number)}.{part}", questions(lesson, part))

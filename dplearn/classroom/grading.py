@@ -57,8 +57,13 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
         marks.get(key, Score(key, 0, possible_points(each), f"{key} is not asked by any cell"))
-        for key, each in exercises(lesson).items()
+        for key, each in _graded(lesson).items()
     ]
+
+
+def _graded(lesson: Lesson) -> dict[str, Any]:
+    """The exercises of a lesson without its warm-up and its vote, which nobody fails."""
+    return {k: v for k, v in exercises(lesson).items() if not k.endswith((".warmup", ".vote"))}
 
 
 def _run(notebook: Any, lesson: Lesson) -> list[Score]:
@@ -104,7 +109,7 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
 
 def score_rows(number: str, answers: dict[str, Any]) -> str:
     """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
-    every = exercises(lessons()[number])
+    every = _graded(lessons()[number])
     rows = []
     for key, answer in answers.items():
         if key in every:

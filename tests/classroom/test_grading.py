@@ -25,6 +25,21 @@ LESSON = """\
 # No. It is.
 #
 # </details>
+
+# %%
+check("12.test", answer)
+
+# %% [markdown]
+# Who is right?
+#
+# <details><summary>a. Nobody.</summary>
+#
+# Right. A vote has no marks.
+#
+# </details>
+
+# %%
+check("12.vote", answer)
 """
 EXERCISES = """
 from dplearn.classroom import Exercise, Program
@@ -66,7 +81,7 @@ def check(key, answer):
     "def double(x):\n    return x + x\n\ncheck('12.3', double, keep=True)",
     "check('12.4', 42 / 0)",
     "%time pass\nexit(",
-    "answer = 'a'\ncheck('12.test', answer)",
+    "answer = 'a'\ncheck('12.test', answer)\ncheck('12.vote', answer)",
     "raise SystemExit",
 ]
 

@@ -76,9 +76,9 @@ def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
 
 
 def copied(number, folder):
-    """A copy of one lesson, with its notebook and the glossary, in another folder."""
+    """A copy of the sources, and of the notebook of one lesson with the glossary, elsewhere."""
     lesson = LESSONS[number]
-    shutil.copytree(lesson.folder, folder / "sources" / lesson.name)
+    shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
         shutil.copy(path, folder)
     return sources.lessons(folder)[number]
