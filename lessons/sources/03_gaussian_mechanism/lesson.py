@@ -3,13 +3,17 @@
 #
 # *A school publishes a count, a mean and a histogram. How much Gaussian noise keeps Anna safe?*
 #
-# <details><summary>After this lesson you can … · time · what you need · words</summary>
+# Anna's school has 1,438 pupils, and one table: age, village, height, and whether they have ever copied homework. Its office wants to publish how many have copied, how many come from each village, and mean ages. The picture shows the ages in one village.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
+# **After this lesson you can**
 #
 # 1. publish a count, a sum, a mean and a histogram of a real table, with bounds that you chose and error bars;
 # 2. say why the length of one person's vector is the sensitivity, and compute the exact $\delta$ of a noise level;
 # 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and hold the textbook recipe against it.
 #
-# * **Time** 32 minutes in class; what comes after section 8 is for the evening.
+# * **Time** NN minutes in class; what comes after section 8 is for the evening.
 # * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -29,43 +33,28 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | vote on the six villages before anything is computed |
-# | 3 | 2 Predict | a cap and a δ, in writing |
-# | 5 | 3 A small experiment | who chooses the cap, and what may they look at? |
-# | 2 | 4 The picture | find the lowest point, then exercise 3.1 |
-# | 5 | half time: 3.1 | alone, then compare |
-# | 5 | 5 The statement | derive the loss on the board; then ball and cube |
-# | 5 | 6 Is it true as printed? | vote, then the table, both ends |
-# | 2 | 7 Turn the knob yourself | a student at the keyboard |
-# | 1 | 8 Where this breaks | the number for the two adjacencies |
+# | 5 | 0 The first screen | everybody types a cap; write the median on the board |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 3 | 2 A vote | vote, two minutes in pairs, vote again; do not say who is right |
+# | 7 | 3 One table, four answers | who chooses the cap, and what may they look at? |
+# | 6 | 4 An exercise | alone, then compare |
+# | 7 | 5 The statement | derive the loss on the board; then ball and cube |
+# | 7 | 6 A recipe in every textbook | a guess, then the table, both ends |
+# | 2 | 7 Move the slider | a student at the keyboard |
+# | 2 | 8 Where this breaks | the number for the two adjacencies |
 # | – | 9 to 12 | at home |
 
-# %% [markdown]
-# ## 1 The question
-#
-# Anna's school has 1,438 pupils. Its office wants to publish how many pupils have copied homework, the mean age, and how many pupils each of six villages sends. Here is the table.
-
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 from scipy.integrate import quad
-from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, guess, mine, predict, reveal, show
 from dplearn.datasets import school
 from dplearn.figures import Bars, Curve, Dot, curves, slider
-from dplearn.mechanisms import Gaussian, Laplace
+from dplearn.mechanisms import Gaussian
 
 pupils = school()
-for row in (0, 1, 2, pupils.anna):
-    name = "Anna" if row == pupils.anna else f"{row:4}"
-    print(name, *(column[row] for column in (pupils.age, pupils.village, pupils.copied)))
-
-# %% [markdown]
-# How old are they? One village as a picture:
-
-# %% tags=["hide-input"]
 ages = pupils.age[pupils.village == "Elm"]
 counted = np.bincount(ages)
 figure = curves(
@@ -81,53 +70,85 @@ show(
 )
 
 # %% [markdown]
-# **Vote.** Every answer gets noise. Somebody says: *"Six villages are six questions, so each of the six counts needs more noise than a single count would."* Hands up: true, or false? Note the votes; section 3 counts them.
-#
-# <details><summary>Warm-up: three questions from earlier lessons</summary>
-#
-# * *01:* two counts give a person away. How? (They differ in that person: differencing.)
-# * *02:* what is $\delta(\varepsilon)$ as an area? (What $p$ rises above $e^{\varepsilon}q$.)
-# * *02:* what may be done with a private number afterwards? (Anything: post-processing.)
-#
-# </details>
-#
-# *(To here 4 minutes.)*
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** About half of a class votes "true". Do not comment. Those who vote "false" often mean that noise averages out; that is not the reason either.
-
-# %% [markdown]
-# ## 2 Predict
-#
-# * **Best cap.** A mean is a sum divided by 157, the size that Elm is known to have. A sum of ages needs a cap: whoever is older counts as that old. At which cap is the published mean age of Elm closest to the truth, with its noise?
-# * **Delta at epsilon 10.** Almost every textbook gives Gaussian noise the standard deviation $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$. At $\varepsilon=10$ it promises $\delta=10^{-5}$. Which $\delta$ does it deliver?
+# Every answer gets noise. A mean is a sum divided by 157, the size that Elm is known to have. A sum of ages needs a **cap**: whoever is older counts as that old. At which cap will the published mean age of Elm be closest to the truth? Write your guess in place of `None`, and run the cell.
 
 # %%
 predict("best cap", None)
-predict("delta at epsilon 10", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Usual guesses: 80 for the cap, "so that nobody is cut", and exactly $10^{-5}$. Leave both on the board.
+# > **For the teacher.** Usual guesses: 60 or 80, "so that nobody is cut". Leave them on the board.
 
 # %% [markdown]
-# *(To here 7 minutes.)*
+# *To here NN minutes.*
 #
-# ## 3 A small experiment
+# ## 1 Warm-up
 #
-# Neighbours add or remove one pupil. Each answer shall be $(1, 10^{-5})$-DP. The smallest Gaussian noise for that is 3.73 times the **sensitivity** (敏感度), the farthest that one pupil can move the answer; section 5 says why. (The number is called the *noise multiplier*, 噪声乘子.)
+# Three questions from earlier lessons. Write three letters.
+#
+# **1** 01.2
+#
+# **2** 01.4
+#
+# **3** 02.1
+
+# %%
+answers = ""
+check("3.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# The number of pupils from each of six villages shall be published, and how many pupils have copied homework. How much noise does each of the six numbers need, beside the noise on the single count?
+#
+# <details><summary>a. More: six numbers are six questions, and each of them costs.</summary>
+#
+# No. That would be so if one pupil could change all six of them.
+#
+# </details>
+#
+# <details><summary>b. Less: the errors of six numbers average out.</summary>
+#
+# No. Nobody averages them; each has its own error.
+#
+# </details>
+#
+# <details><summary>c. The same: a pupil is in one village only.</summary>
+#
+# Right. If Anna leaves, one number moves by 1 and the other five stay. The whole list moves as far as a single count.
+#
+# </details>
+
+# %%
+vote = ""
+check("3.vote", vote)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** About half of a class says "more". Let them name the pupil who changes two villages.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 One table, four answers
+#
+# Four of its rows, the last is Anna's: age, village, and whether they copied.
+
+# %%
+for row in (0, 1, 2, pupils.anna):
+    print(pupils.age[row], pupils.village[row], pupils.copied[row])
+
+# %% [markdown]
+# Neighbours add or remove one pupil. Each answer shall be $(1, 10^{-5})$-DP. The smallest Gaussian noise for that is 3.73 times the **sensitivity** (敏感度), the farthest that one pupil can move the answer; section 5 says why. (3.73 is the *noise multiplier*, 噪声乘子.)
 
 # %%
 smallest = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
-rng = np.random.default_rng(3)
+rng = np.random.default_rng(9)
 
 
 def published(answer, sensitivity):
-    answer = np.atleast_1d(answer).astype(float)
-    noisy = Gaussian(smallest).release(answer, sensitivity=sensitivity, rng=rng)
-    return noisy.round(1), f"give or take {2 * smallest * sensitivity:.1f}"
+    noisy = answer + smallest * sensitivity * rng.standard_normal(np.shape(answer))
+    return np.round(noisy, 1), f"give or take {2 * smallest * sensitivity:.1f}"
 
 
-print(f"noise multiplier {smallest:.4f}")
 print("copied", pupils.copied.sum(), *published(pupils.copied.sum(), sensitivity=1))
 
 # %% [markdown]
@@ -141,9 +162,9 @@ print(*names)
 print(truth, *published(truth, sensitivity=1))
 
 # %% [markdown]
-# The same noise as for one count. The vote: **false**. Each pupil is in one cell, so all cells cost as much as one (**parallel composition**, 并行组合). It would be true if a pupil could live in all six villages.
+# The same noise as for one count. Each pupil is in one cell, so all cells cost as much as one (**parallel composition**, 并行组合).
 #
-# A **sum** of ages moves by an age. Which age is the largest? The oldest pupil in the table is 77, but a sensitivity that was *looked up* tells something about that pupil, and it does not bound the next one. Somebody must choose a **cap** before looking.
+# A **sum** of ages moves by an age. Which age is the largest? The oldest pupil in the table is 77, but a sensitivity that was *looked up* tells something about that pupil, and it does not bound the next one. Somebody must choose the cap before looking.
 
 # %%
 print("cap   mean of the cut ages   published, cap / 157 per pupil")
@@ -153,15 +174,7 @@ for cap in (15, 30, 100):
 print(f"true mean {ages.mean():.2f}")
 
 # %% [markdown]
-# The count, the histogram and the mean together cost more than one of them: lesson 04.
-#
-# *(To here 12 minutes.)*
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Ask who may choose the cap, and from what. Good answers: the law (nobody is admitted over 80), last year's published table, a guess. Bad: the table itself.
-
-# %% [markdown]
-# ## 4 The picture
+# (All answers together cost more than one: lesson 04.)
 #
 # A low cap cuts the evening class off, a high cap lets in noise. The error that is to be expected has both parts:
 
@@ -195,13 +208,20 @@ at_100 = both[-1]
 show(figure, f"Error {both.min():.2f} years at cap {best}, {at_100:.2f} at cap 100.")
 
 # %% [markdown]
-# Few would have dared to cut at half the age of the oldest. (To draw this picture we looked. It is a picture for a lesson, not for an office.)
+# The best cap is half the age of the oldest. (To draw this we looked, as an office must not.)
 
 # %%
 reveal("best cap", truth=best, others={"the oldest pupil": float(max(ages))})
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask who may choose the cap, and from what. Good answers: the law (nobody is admitted over 80), last year's published table, a guess. Bad: the table itself.
+
 # %% [markdown]
-# **Half time. ★ 3.1** *(In class, 5 minutes.)* The mean *height* of the 71 pupils of a village, heights cut to 200 cm, shall be published with the noise multiplier 3.73. Neighbours add or remove a pupil, 71 is a public number. What is the *standard deviation* of the noise on the mean, in centimetres? Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# *To here NN minutes.*
+#
+# ## 4 An exercise
+#
+# **★ 3.1** *(In class, 5 minutes.)* The mean *height* of the 71 pupils of a village, heights cut to 200 cm, shall be published with the noise multiplier 3.73. Neighbours add or remove a pupil, 71 is a public number. What is the *standard deviation* of the noise on the mean, in centimetres? Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 
 # %%
 answer = None
@@ -221,7 +241,7 @@ check("3.1", answer)
 # </details>
 
 # %% [markdown]
-# *(To here 19 minutes.)*
+# *To here NN minutes.*
 #
 # ## 5 The statement
 #
@@ -243,7 +263,7 @@ def formula(epsilon, sigma):
 
 
 # %% [markdown]
-# Is the formula right? In lesson 02 you wrote $\delta$ of any two lists of probabilities. Cut the axis into cells: that is post-processing, so your function must find a little less, and the finer the cells, the closer.
+# In lesson 02 you wrote $\delta$ of two lists of probabilities. Cut the axis into cells: that is post-processing, so your function finds a little less, and the finer the cells, the closer.
 
 # %%
 delta_of = mine("delta_of")
@@ -264,11 +284,17 @@ show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C
 # > **For the teacher.** The words *if and only if* carry the lesson. Ask what an "if" alone would allow us to say about a mechanism that fails the condition. (Nothing.)
 
 # %% [markdown]
-# *(To here 24 minutes.)*
+# *To here NN minutes.*
 #
-# ## 6 Is it true as printed?
+# ## 6 A recipe in every textbook
 #
-# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." **Vote:** this recipe is (a) exactly the least noise, (b) always enough, (c) neither.
+# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." Is it enough? Is it more than enough? At $\varepsilon=10$ it promises $\delta=10^{-5}$. Which $\delta$ does it deliver?
+
+# %%
+predict("delta at epsilon 10", None)
+
+# %% [markdown]
+# What it asks for, beside the least noise:
 
 
 # %%
@@ -276,6 +302,7 @@ def recipe(epsilon, delta=1e-5):
     return np.sqrt(2 * np.log(1.25 / delta)) / epsilon
 
 
+print("sqrt(2 ln(1.25/delta)) / epsilon")
 print("epsilon   recipe    exact   recipe/exact   delta of the recipe")
 for epsilon in (0.1, 0.5, 1, 5, 10, 20):
     exact = Gaussian.analytic(epsilon=epsilon, delta=1e-5).noise_multiplier
@@ -283,12 +310,10 @@ for epsilon in (0.1, 0.5, 1, 5, 10, 20):
     print(f"{row}  {recipe(epsilon) / exact:13.3f}  {formula(epsilon, recipe(epsilon)):20.4g}")
 
 # %% [markdown]
-# Neither.
-#
 # * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times.
 # * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ it uses *less* than needed. The $\delta$ that it delivers is more than twice the promise, at $\varepsilon = 20$ over a hundred times.
 #
-# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. One counterexample refutes it, in three ways that share no code: the formula, the area integrated, and four million releases.
+# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. One counterexample, in three ways that share no code:
 
 # %%
 sigma = recipe(10)
@@ -312,9 +337,9 @@ reveal("delta at epsilon 10", truth=at_ten.exact, others={"promised": 1e-5})
 # > **For the teacher.** Before running the cell, ask how many of four million releases have a loss above 10. (Fewer than one in ten thousand.) When time is short, the table is enough.
 
 # %% [markdown]
-# *(To here 29 minutes.)*
+# *To here NN minutes.*
 #
-# ## 7 Turn the knob yourself
+# ## 7 Move the slider
 #
 # The slider changes the crowd whose mean age is published. Before you touch it: does a larger crowd need a larger cap, or a smaller one? (In Jupyter, move the mouse over the picture to wake it up.)
 
@@ -371,7 +396,7 @@ for adjacency in ("add_remove", "replace_one"):
 # * **It hides a person, not a fact**, and one person's worth: for three sisters the sensitivity is three times as large.
 # * **$\delta$ must be small against $1/n$.** Publishing the file of one random pupil is $(0, 1/n)$-private.
 #
-# *(To here 32 minutes.)*
+# *To here NN minutes: the class ends here.*
 
 # %% [markdown]
 # ## 9 At home
@@ -405,8 +430,10 @@ print(f"promised 1e-05, formula {corner:.4f}, simulated {simulated}")
 #
 # Where the delivered $\delta$ crosses the promised one, and that is a root.
 
-
 # %%
+from scipy.optimize import brentq
+
+
 def broken_by(epsilon, delta=1e-5):
     return float(profile(recipe(epsilon, delta)).log_delta(epsilon)) - np.log(delta)
 
@@ -440,8 +467,11 @@ show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing
 #
 # How much noise does each of $d$ counts need, if one pupil may change all of them? In the second column Laplace noise keeps $\varepsilon=1$ without any $\delta$. In the third it has the same $(1, 10^{-5})$ as the Gaussian noise beside it; the library adds up the losses of the $d$ counts (lesson 09).
 
-
 # %%
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.mechanisms import Laplace
+
+
 def laplace_noise(d, epsilon=1, delta=1e-5):
     least = smallest_noise_multiplier(Laplace(1.0), epsilon=epsilon, delta=delta, steps=d)
     return np.sqrt(2) * least.value
@@ -457,12 +487,6 @@ for d in (1, 7, 20, 100, 1000):
 # Compare the last two columns, which make the same promise. At a thousand counts Laplace noise is $\sqrt2$ times as wide, not twelve times: what saves the factor of twelve in the second column is $\delta$, for either noise. Below seven counts Laplace noise is even the smaller one.
 #
 # What is left for Gaussian noise, and why deep learning uses it? That $\sqrt2$. A guarantee in closed form that asks for nothing but the Euclidean length of a contribution, and that length is what we clip. And sums of Gaussian noise are Gaussian again, so many releases are as easy to account for as one.
-#
-# <details><summary>In the formula book</summary>
-#
-# [The analytic noise](explorer:formula_book?id=G-B5b), [both adjacencies](explorer:formula_book?id=G-F7&misprint=doubles), [where the classical recipe ends](explorer:formula_book?id=G-F9&misprint=one-number), [sensitivity of a sum](explorer:formula_book?id=G-B18&misprint=difference) and of [a sum of vectors](explorer:formula_book?id=G-B18b&misprint=coordinatewise), [Laplace noise on a vector](explorer:formula_book?id=G-B2&misprint=euclidean), [its tail](explorer:formula_book?id=G-B14&misprint=one-side) and [variance](explorer:formula_book?id=G-B14b&misprint=square).
-#
-# </details>
 #
 # ### Exercises
 #
@@ -662,6 +686,12 @@ check("3.test", answers)
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, appendix A: where the recipe is proved, with its condition.
 # * Zhao et al. (2019), *Reviewing and improving the Gaussian mechanism*: how many papers used the recipe outside its range.
 # * Mironov (2012), *On significance of the least significant bits for differential privacy*: why floating point matters.
+#
+# <details><summary>In the formula book</summary>
+#
+# [The analytic noise](explorer:formula_book?id=G-B5b), [both adjacencies](explorer:formula_book?id=G-F7&misprint=doubles), [where the classical recipe ends](explorer:formula_book?id=G-F9&misprint=one-number), [sensitivity of a sum](explorer:formula_book?id=G-B18&misprint=difference) and of [a sum of vectors](explorer:formula_book?id=G-B18b&misprint=coordinatewise), [Laplace noise on a vector](explorer:formula_book?id=G-B2&misprint=euclidean), [its tail](explorer:formula_book?id=G-B14&misprint=one-side) and [variance](explorer:formula_book?id=G-B14b&misprint=square).
+#
+# </details>
 #
 # **Next** [lesson 04](04_composition.ipynb): the same people are asked again and again.
 #
