@@ -18,7 +18,7 @@ from dplearn.classroom.html import linked
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 # What is measured of these needs NumPy, or a mechanism.
-ELSEWHERE = {"3.4", "7.4", "9.4", "10.4"}
+ELSEWHERE = {"3.4", "7.4", "9.4", "10.4", "19.3"}
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 

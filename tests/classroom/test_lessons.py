@@ -25,7 +25,7 @@ def test_a_lesson_keeps_the_contract(lesson):
 # What is put in place of what, in the files of lesson 03, and the complaint.
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
-    ("## 9 At home", "## 9 Later", "has no part 'At home'"),
+    ("## 11 On one card", "## 11 On a card", "has no part 'On one card'"),
     ("formula {formula(", "<= {formula(", "rounds a bound to the"),
     ("## 1 Warm-up", "## 1 On one card. Warm-up", "has its parts in another order"),
     ("# 03 The", "# 04 The", "does not start with its title, '# 03 ...'"),
@@ -55,7 +55,11 @@ SPOILED = [
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
     ("**Time** ", "**Time** 9", "has a plan of "),
     ("In class, 5 minutes", "At home", "has no exercise for the class"),
-    ("EXERCISES = (_mean_height, _counts,", "EXERCISES = (", "has fewer than three exercises"),
+    (
+        "EXERCISES = (_mean_height, _counts, _where_it_breaks, _search)",
+        "EXERCISES = ()",
+        "has fewer than three exercises",
+    ),
     ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),
 ]
 
