@@ -297,7 +297,7 @@ def train(lot_sum, canaries=(), seed=1):
 
 
 accuracy, _ = train(own["lot_sum"])
-print(f"{accuracy:.1%} right on unseen digits")
+print(f"{accuracy:.1%} right on unseen digits, after lots of about {expected}")
 
 # %% [markdown]
 # ## 7 State it
@@ -549,9 +549,9 @@ check("19.3", private_step)
 #
 # </details>
 #
-# <details><summary>b. At least 99.5 %.</summary>
+# <details><summary>b. Less: each audit has a chance of one in a thousand to accuse an innocent program.</summary>
 #
-# Right. Five chances of one in a thousand.
+# Right. Five such chances add up to five in a thousand, at most.
 #
 # </details>
 #
