@@ -100,7 +100,8 @@ def parts_stand_in_order(built):
     last = built.code[-1].source
     if not (last.startswith("# Checks") and "assert " in last):
         yield "has no '# Checks' cell: the last code cell asserts what the lesson claims"
-    if built.appendix and built.text.count("<summary>Answer to") < 3:
+    answers = re.findall("<summary>(?:Answer to|Solution of) ", built.text)
+    if built.appendix and len(answers) < 3:
         yield "has fewer than three exercises with '<summary>Answer to ...'"
 
 
@@ -168,8 +169,8 @@ def the_class_is_short_and_is_asked(built):
     )
     if not any(map(is_folded, first)) or not re.search(r"predict|check", first[-1].source):
         yield "does not begin with a picture and something to do, before its first part"
-    evening = next(i for i, cell in enumerate(built.cells) if "At home" in cell.source)
-    for_class = "\n".join(cell.source for cell in built.cells[:evening])
+    every = "\n".join(cell.source for cell in built.cells)
+    for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]
     asked = (f'check("{int(built.number)}.{part}", ' for part in ("warmup", "vote"))
     if len(sources.questions(built.lesson, "warmup")) != 3 or not all(
         a in for_class for a in asked

@@ -272,7 +272,11 @@ def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
 # What is put in place of what in lesson 05, and the complaint.
 TOO_MUCH = [
     ("The last two lines decide the vote.", "word " * 1300, "words, at most 1300 in class"),
-    ('answers = \\"\\"', "\\n".join(f"a{i} = {i}" for i in range(61)), "lines of code, at most 60"),
+    (
+        'answers = \\"\\"  # three',
+        "\\n".join(f"a{i} = {i}" for i in range(61)),
+        "lines of code, at most 60",
+    ),
     ("*(In class, 5 minutes.)*", "*(In class, 25 minutes.)*", "minutes, at most 50 in class"),
     ("| 2 | 9 Move", "| 12 | 9 Move", "plans 12 minutes for section 9, which takes about 2"),
     ('check(\\"5.warmup\\"', 'check(\\"5.cold\\"', "does not warm up with three questions"),

@@ -3,7 +3,7 @@
 #
 # *A pair (ε, δ) forgets most of the loss. What should an account of a hundred releases remember instead?*
 #
-# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them: it is nearly always between $-0.4$ and 0.4.
+# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them. After a hundred reports, what is her $\varepsilon$ at $\delta = 10^{-5}$? Adding up (lesson 04) says 44.71, and that is a bound. How small is the true value?
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -62,29 +62,23 @@ from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 report, delta = Gaussian(noise_multiplier=10.0), 1e-5
 alone = float(report.profiles()[0].epsilon(delta))
+added = ACCOUNTANTS["basic"]().epsilon(report, delta=delta, steps=100).epsilon
 losses = np.linspace(-0.45, 0.55, 201)
-one = Curve(x=losses, y=norm.pdf(losses, 0.005, 0.1), label="loss of one report", role="quiet")
+one = Curve(x=losses, y=norm.pdf(losses, 0.005, 0.1), label="", role="exact")
 figure = curves(
     [one],
     marks=[Dot(x=alone, y=0, label=f"ε = {alone:.3g}", side="top center")],
-    title=f"One report: ε = {alone:.3g} at δ = 1e-5",
+    title=f"Anna's loss in one report: ε = {alone:.3g} at δ = 1e-5",
     x="privacy loss (nats)",
     y="density",
     y_range=(-0.1, 4.3),
 )
-show(
-    figure, f"Privacy loss of one report: mean 0.005, standard deviation 0.1; epsilon {alone:.4f}."
-)
+figure.update_layout(height=260)
+words = f"epsilon {alone:.4f} at delta 1e-5; adding up says {added:.2f} for a hundred"
+show(figure, f"Privacy loss of one report, mean 0.005, standard deviation 0.1: {words}.")
 
 # %% [markdown]
-# After a hundred reports, what is Anna's $\varepsilon$ at $\delta = 10^{-5}$? If we give each report a hundredth of $\delta$ and add up the hundred values of $\varepsilon$ (lesson 04), we may promise this:
-
-# %%
-added = ACCOUNTANTS["basic"]().epsilon(report, delta=delta, steps=100).epsilon
-print(f"adding up: epsilon {added:.2f}")
-
-# %% [markdown]
-# That is a bound. How small is the true value? Write your guess in place of `None`, and run the cell.
+# Write down a guess.
 
 # %%
 predict("epsilon of 100 reports", None)
@@ -97,7 +91,7 @@ predict("epsilon of 100 reports", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons. Write three letters.
+# Three questions from earlier lessons.
 #
 # **1** 04.3
 #
@@ -106,7 +100,7 @@ predict("epsilon of 100 reports", None)
 # **3** 02.4
 
 # %%
-answers = ""
+answers = ""  # three letters, such as "bca"
 check("5.warmup", answers)
 
 # %% [markdown]
@@ -143,7 +137,7 @@ check("5.warmup", answers)
 # </details>
 
 # %%
-vote = ""
+vote = ""  # one letter
 check("5.vote", vote)
 
 # %% [markdown]

@@ -74,7 +74,7 @@ predict("delta at epsilon 1", None)
 #
 # ## 1 Warm-up
 #
-# TODO: three questions from earlier lessons, such as question 1 of the self-test of lesson 01. Write three letters.
+# TODO: three questions from earlier lessons, such as question 1 of the self-test of lesson 01.
 #
 # **1** 01.1
 #
@@ -83,7 +83,7 @@ predict("delta at epsilon 1", None)
 # **3** 01.3
 
 # %%
-answers = ""
+answers = ""  # three letters, such as "bca"
 check("KEY.warmup", answers)
 
 # %% [markdown]
@@ -104,7 +104,7 @@ check("KEY.warmup", answers)
 # </details>
 
 # %%
-vote = ""
+vote = ""  # one letter
 check("KEY.vote", vote)
 
 # %% [markdown]
