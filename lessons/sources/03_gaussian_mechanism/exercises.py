@@ -195,8 +195,10 @@ def _kept(answer, epsilon, delta, sensitivity):
     noise = float(answer(epsilon, delta, sensitivity))
     keeps = False
     if noise > 0:
-        (profile,) = Gaussian(noise / sensitivity).profiles()
-        keeps = bool(profile.delta(epsilon) <= delta * (1 + 1e-6))
+        mu = sensitivity / noise
+        below = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # of a normal number, the probability
+        without = math.exp(epsilon) * below(-epsilon / mu - mu / 2)
+        keeps = below(mu / 2 - epsilon / mu) - without <= delta * (1 + 1e-6)
     return {"standard deviation": noise, "keeps the promise": keeps}
 
 
@@ -273,7 +275,8 @@ _search = Program(
     ),
     hints=(
         "For sensitivity 1: delta falls as the noise grows. Where does it meet the given one?",
-        "brentq(lambda s: formula(epsilon, s) - delta, 0.01, 1000), times the sensitivity.",
+        "Halve an interval of noise, 0.01 to 1000, a hundred times: to the left the delta is too "
+        "large. Multiply its right end by the sensitivity.",
     ),
 )
 

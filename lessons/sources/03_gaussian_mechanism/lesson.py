@@ -530,7 +530,7 @@ check("3.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 3.4** Write the calibration that makes every recipe unnecessary: the smallest standard deviation of the noise that gives $(\varepsilon,\delta)$ to an answer of this sensitivity. (`formula(epsilon, sigma)` of section 5 is $\delta$ for sensitivity 1; `brentq` finds where a function is 0.)
+# **★★★ 3.4** Write the calibration that makes every recipe unnecessary: the smallest standard deviation of the noise that gives $(\varepsilon,\delta)$ to an answer of this sensitivity. It needs nothing but `math`: $\Phi(x)$ of section 5 is `math.erfc(-x / math.sqrt(2)) / 2`, and halving an interval finds where $\delta$ is reached.
 
 
 # %%
@@ -545,15 +545,28 @@ check("3.4", least_noise)
 # <details><summary>Solution of 3.4</summary>
 #
 # ```python
+# import math
+#
+#
 # def least_noise(epsilon, delta, sensitivity):
-#     sigma = brentq(lambda sigma: formula(epsilon, sigma) - delta, 0.01, 1000)
-#     return sensitivity * sigma
+#     def phi(x):
+#         return math.erfc(-x / math.sqrt(2)) / 2
+#
+#     low, high = 0.01, 1000
+#     for _ in range(100):
+#         sigma = (low + high) / 2
+#         a, b = 1 / (2 * sigma), epsilon * sigma
+#         if phi(a - b) - math.exp(epsilon) * phi(-a - b) > delta:
+#             low = sigma
+#         else:
+#             high = sigma
+#     return sensitivity * high
 #
 #
 # check("3.4", least_noise)
 # ```
 #
-# More noise, smaller $\delta$: the two meet once. Everything is measured in units of the sensitivity, so it multiplies at the end.
+# More noise, smaller $\delta$: the two meet once. (In this notebook, `brentq(lambda sigma: formula(epsilon, sigma) - delta, 0.01, 1000)` finds the same place.) Everything is measured in units of the sensitivity, so it multiplies at the end.
 #
 # </details>
 

@@ -149,10 +149,11 @@ def _both_halves(private_step, rows, norm, sigma, expected):
     """What 10.4 measures of the noisy sum if all take part, and 7.4 of who takes part."""
 
     def lot_sum(batches, norm, sigma, rng):
-        everybody = np.concatenate(batches)
+        everybody, rng = np.concatenate(batches), np.random.default_rng(rng.getrandbits(64))
         return expected * np.asarray(private_step(everybody, norm, sigma, 1.0, expected, rng))
 
     def draw(n, q, rng):
+        rng = np.random.default_rng(rng.getrandbits(64))
         return np.flatnonzero(np.asarray(private_step(np.eye(n), 2.0, 0.0, q, 1, rng)) > 0.1)
 
     summed = exercise_of("10.4").measure(lot_sum, [rows], norm, sigma)
