@@ -21,8 +21,7 @@ from types import CodeType
 from typing import Any
 
 from dplearn.classroom._guard import Stop, limited
-from dplearn.classroom.checks import exercise_of
-from dplearn.classroom.sources import LessonError, lessons
+from dplearn.classroom.sources import lessons
 from dplearn.ground.files import write_whole
 
 _SECONDS = 5.0  # for all that stands in the file
@@ -36,38 +35,33 @@ def library() -> Path | None:
     return Path(name).resolve() if name else None
 
 
-def mine(name: str) -> Callable:
-    """The student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
-
-    Whose it is, is printed. A name that no exercise asks for is a LessonError.
-    """
-    key = _keys().get(name, "")
-    exercise = exercise_of(key) if key else None
-    if not callable(right := getattr(exercise, "right", None)):
-        raise LessonError(f"Expected the name of a function that an exercise asks for, got {name}.")
-    path, function, why = library(), None, "no my_dp.py lies beside this notebook"
-    if path and path.exists():
-        scope = _run(path)
-        function, why = scope.get(name), f"{path.name} has none; exercise {key} keeps one"
-        if isinstance(scope.get(""), BaseException):
-            why = f"{path.name} stops with {_in_words(scope[''])}"
-        elif function and exercise.verdict(function).outcome != "right":
-            function, why = None, f"the one in {path.name} is not right in exercise {key}"
-    print(f"{name}: {f'yours, {_since(path, key)}' if function else f'ours, as {why}.'}")
-    return function or right
+def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
+    """The student's function for an exercise, if it is there and right, and whose is used."""
+    path = library()
+    if path is None or not path.exists():
+        return None, "ours, as no my_dp.py lies beside this notebook."
+    scope = _run(path)
+    if isinstance(scope.get(""), BaseException):
+        return None, f"ours, as {path.name} stops with {_in_words(scope[''])}."
+    if (function := scope.get(name)) is None:
+        return None, f"ours, as {path.name} has none; exercise {key} keeps one."
+    if exercise.verdict(function).outcome != "right":
+        return None, f"ours, as the one in {path.name} is not right in exercise {key}."
+    block = _block(path.read_text(encoding="utf-8"), key)
+    return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
 
 
-def keep(key: str, function: Callable) -> str:
+def keep(key: str, exercise: Any, function: Callable) -> str:
     """Write a right answer to exercise `key` into the file; the sentence says what was done."""
     if (path := library()) is None:
         return "not kept: $DPLEARN_MINE is empty, so there is no file."
-    name = next(name for name, each in _keys().items() if each == key)
+    name = next(name for name, each in keys().items() if each == key)
     again = f'run check("{key}", {name}, keep=True) again'
     try:
         block = _standing_alone(function, name)
         scope: dict[str, Any] = {"__name__": "my_dp"}
         exec(compile(block, "<kept>", "exec"), scope)
-        if exercise_of(key).verdict(scope[name]).outcome != "right":
+        if exercise.verdict(scope[name]).outcome != "right":
             raise ValueError(f"its text alone is not right; put all it needs inside, and {again}.")
         text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
         ast.parse(text)
@@ -84,7 +78,7 @@ def keep(key: str, function: Callable) -> str:
     return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.{told}'
 
 
-def _keys() -> dict[str, str]:
+def keys() -> dict[str, str]:
     """Key of the exercise by the name of what its cell checks."""
     texts = [lesson.source.read_text(encoding="utf-8") for lesson in lessons().values()]
     return {name: key for text in texts for key, name in _ASKED.findall(text)}
@@ -109,12 +103,6 @@ def _run(path: Path) -> dict[str, Any]:
 
 def _in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".rstrip(": .")
-
-
-def _since(path: Path | None, key: str) -> str:
-    """When the function of an exercise was kept, if the file still says so."""
-    block = _block(path.read_text(encoding="utf-8"), key) if path else None
-    return f"kept on {block['day']}." if block else f"from {path.name if path else ''}."
 
 
 def _block(text: str, key: str) -> re.Match | None:
