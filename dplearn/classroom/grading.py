@@ -8,6 +8,7 @@ process with them; these are marks for homework, not an examination.
 import ast
 import itertools
 import json
+import os
 import re
 import secrets
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     for _ in notebook.cells:  # each time that the kernel dies one of them is left out
         client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
         try:
-            with client.setup_kernel():
+            with client.setup_kernel(env={**os.environ, "DPLEARN_MINE": ""}):
                 for number, cell in enumerate(notebook.cells):
                     client.execute_cell(cell, number, store_history=False)
             break

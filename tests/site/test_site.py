@@ -92,9 +92,16 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     slider = view.locator(".slider input").first
     figure = view.locator(".chart:has(.slider)").first
     before = figure.locator(".title").text_content(), figure.locator("output").text_content()
-    slider.press("Home" if slider.input_value() != "0" else "End")
+    drawn = "node => JSON.stringify(node._fullData.map(trace => [trace.x, trace.y, trace.text]))"
+    picture, start = figure.locator(".js-plotly-plot"), slider.input_value()
+    first = picture.evaluate(drawn)
+    slider.press("Home" if start != "0" else "End")
     after = figure.locator(".title").text_content(), figure.locator("output").text_content()
     assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
+    assert picture.evaluate(drawn) != first
+    slider.fill(start)
+    assert figure.locator(".title").text_content() == before[0]
+    assert picture.evaluate(drawn) == first
 
 
 def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
