@@ -18,6 +18,7 @@ from dplearn.book.kit.written import claim_of, right_side
 from dplearn.claims import _search as search
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
+from dplearn.claims.judging import Finding, Reading, proofread
 from dplearn.claims.verdict import (
     HOLDS,
     STATUS,
@@ -37,12 +38,15 @@ __all__ = [
     "QUANTITIES",
     "STATUS",
     "Closest",
+    "Finding",
     "Point",
+    "Reading",
     "Region",
     "Slice",
     "Verdict",
     "aliases",
     "canonical",
+    "proofread",
     "setting",
     "verdict_on",
 ]
