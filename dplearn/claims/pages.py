@@ -10,12 +10,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dplearn.book.everything import as_json
-from dplearn.claims import proofread
+from dplearn.claims.judging import proofread
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -234,19 +235,22 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Print what is found about every claim of the files; 1 if one is refuted."""
-    found = [(path, place) for path in options.files for place in places(path)]
+    """Exit status of the files' claims, which are judged and printed: 1 if one is refuted."""
+    claims = [(path, place) for path in options.files for place in places(path)]
     rows, told = [], Counter[str]()
-    for path, place in found:
+    for path, place in claims:
         finding = proofread(place.formula, words=place.words)
         told[finding.verdict] += 1
-        rows.append({"file": str(path), **place._asdict(), **as_json(vars(finding))})
+        rows.append({"file": str(path), **place._asdict(), **as_json(asdict(finding))})
         if not options.json:
-            where = f"{path}:{f'cell {place.cell}:' if place.cell else ''}{place.line}"
-            print(f"{where}: {finding.verdict}: {place.formula}\n    {finding}", flush=True)
+            cell = f"cell {place.cell}:" if place.cell else ""
+            print(f"{path}:{cell}{place.line}: {finding.verdict}: {place.formula}")
+            print(
+                *(f"    {x}" for x in (finding.reading, finding.reason) if x), sep="\n", flush=True
+            )
     if options.json:
         print(json.dumps(rows, indent=2, allow_nan=False))
     else:
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.items())
-        print(f"{len(found)} formulas make a claim{': ' * bool(found)}{verdicts}.")
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.most_common())
+        print(f"{len(claims)} formulas make a claim{': ' * bool(claims)}{verdicts}.")
     return 1 if told["refuted"] else 0

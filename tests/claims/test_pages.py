@@ -6,6 +6,7 @@ import time
 import pytest
 
 from cases import each
+from dplearn.__main__ import main
 from dplearn.claims.pages import places, places_in
 
 NOISE = r"\sigma = \sqrt{2\ln(1.25/\delta)}/\varepsilon"
@@ -118,3 +119,28 @@ def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
             assert "Expected at most" in str(error)
         seconds.append(time.process_time() - began)
     assert seconds[1] < 15 * seconds[0] + 0.5, seconds
+
+
+NOTES = (
+    "Two releases.\n\nIf it is zCDP, $\\varepsilon = \\rho + 2\\sqrt{\\rho\\ln(1/\\delta)}$.\n\n"
+    "If it is RDP, $\\varepsilon = \\tau + \\ln(1/\\delta)/\\alpha - 1$.\n\n"
+    "$\\mu = \\frac1n\\sum_i x_i$ is the mean.\n"
+)
+
+
+def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
+    page, right = tmp_path / "notes.md", tmp_path / "right.tex"
+    page.write_text(NOTES)
+    right.write_text(NOTES.partition("If it is RDP")[0])
+    assert main(["proofread", str(page), "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    told = [(row["line"], row["verdict"], row["entry"], row["misprint"]) for row in rows]
+    assert told[:2] == [(3, "holds", "G-D3", ""), (5, "refuted", "G-D1", "bracket")]
+    assert told[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
+    assert main(["proofread", str(right), str(right)]) == 0
+    assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
+    # What cannot be read stops everything before anything is judged.
+    assert main(["proofread", str(right), str(tmp_path / "none.md")]) == 2
+    told = capsys.readouterr()
+    assert not told.out and told.err.startswith("dplearn proofread: ") and "none.md" in told.err
+    assert told.err.count("\n") == 1
