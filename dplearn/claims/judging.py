@@ -11,6 +11,7 @@ import numpy as np
 
 from dplearn.book import Misprint, Refutation, refute
 from dplearn.book.kit.entry import Kind
+from dplearn.book.kit.expression import GREEK
 from dplearn.book.kit.written import parse
 from dplearn.claims.places import (
     CONSTANT,
@@ -36,7 +37,7 @@ _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
     "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
-    "sensitivity": "the sensitivity", "adv": "the advantage", "order": "α",
+    "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
     "probability": "the probability", "tradeoff": "the trade-off", "": "the value",
 }  # fmt: skip
 
@@ -177,6 +178,7 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if kind == "about":
         return replace(finding, verdict="approximation", reason=_how_far(candidate))
     stated = _given(claim, candidate)
+    stated = stated if _wider(candidate, stated) or candidate.rank != EQUAL else ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
     outcome = _search(candidate, kind, stated)
@@ -192,7 +194,7 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
 
 
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:
-    text = f"Counterexample: {outcome.counterexample}."
+    text = f"Counterexample: {_case(candidate, outcome)}."
     if candidate.rank == MISPRINT:
         return f"{text} {candidate.entry.misprint(candidate.misprint).note}"
     if candidate.rank == CONSTANT:
@@ -205,6 +207,8 @@ def _looseness(candidate: Candidate) -> str:
         return f"Safe, but not exact: {candidate.entry.misprint(candidate.misprint).note}"
     times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
     typical = "" if candidate.rank == CONSTANT else "typically "
+    if times == "1":
+        return f"Safe, and hardly different from {candidate.entry.id}."
     return f"Safe, but not exact: {typical}a factor {times} from {candidate.entry.id}."
 
 
@@ -248,7 +252,7 @@ def _given(claim: Claim, candidate: Candidate) -> tuple[str, ...]:
     return tuple(stated)
 
 
-def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> Misprint | None:
+def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, str] | None:
     """The entry's own misprint that drops its hypothesis, or what the conditions speak of."""
     entry = candidate.entry
     for wide in entry.misprints:
@@ -258,14 +262,14 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> Misprint | None:
             dropped = [c for c in re.split(r"\s+and\s+", entry.given) if c not in kept]
             names = {n for c in dropped for n in _parsed(c).names}
             if not stated or any(_parsed(c).names & names for c in stated):
-                return wide
+                return wide, " and ".join(dropped)
     return None
 
 
 def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:
     """The book's own search for a counterexample, where the conditions are met."""
     entry = candidate.entry
-    wide = _wider(candidate, stated) if stated else None
+    wide, _ = (_wider(candidate, stated) if stated else None) or (None, "")
     given: Any = wide.given if wide else entry.given
     if stated and not callable(given):
         given = " and ".join(filter(None, (given, *stated)))
@@ -284,8 +288,7 @@ def _stated(candidate: Candidate) -> Callable[..., float]:
 
     def stated(**p: Any) -> float:
         value = float(np.asarray(function(**p)))
-        if math.isnan(value) and candidate.rank == EQUAL:
-            value = entry.value(p)
+        value = value if math.isfinite(value) else entry.value(p)
         return max(value, 0.0) if floor and not math.isnan(value) else value
 
     return stated
@@ -294,8 +297,32 @@ def _stated(candidate: Candidate) -> Callable[..., float]:
 def _where(candidate: Candidate, kind: Kind) -> str:
     """The range in which an entry's own formula holds, and where it begins to fail."""
     entry = candidate.entry
-    if wide := _wider(candidate):
-        outcome = refute(entry, replace(wide, kind=kind))
+    if wider := _wider(candidate):
+        outcome = refute(entry, replace(wider[0], kind=kind))
         if outcome.status == "refuted":
-            return f"Only if {entry.hypothesis}; beyond it fails: {outcome.counterexample}."
-    return f"It is {entry.id}{f', for {entry.hypothesis}' if entry.hypothesis else ''}."
+            failing = _case(candidate, outcome)
+            return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
+    told = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
+    return f"It is {entry.id}{told}."
+
+
+def _in_letters(candidate: Candidate, text: str) -> str:
+    """A text about the entry's parameters in the letters of the formula."""
+    for letter, parameter in candidate.roles.items():
+        text = re.sub(rf"\b{parameter}\b", _symbol(letter), text)
+    return text
+
+
+def _symbol(letter: str) -> str:
+    """A letter as it is printed."""
+    first, _, below = letter.partition("_")
+    first = {name: sign for sign, name in reversed(GREEK.items())}.get(first, first)
+    return first + {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}.get(
+        below, f"_{below}"
+    )
+
+
+def _case(candidate: Candidate, outcome: Refutation) -> str:
+    """The counterexample in the letters of the formula, with its two values."""
+    case = outcome.counterexample
+    return f"{_in_letters(candidate, str(case))} for {_LETTER[candidate.place.about]}"

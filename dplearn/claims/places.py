@@ -72,19 +72,26 @@ def formula_of(claim: Claim) -> Expression:
     if claim.quantity in ("sigma", "scale") and "Delta" not in text:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
-    if re.fullmatch(r"\s*[\w.]*\s*", text):
-        refuse(f"Expected a formula, got {text.strip() or 'nothing'} alone.")
     letters = {letter for names in LETTERS.values() for letter in names if "_" not in letter}
     try:
-        return parse(text, letters)
+        formula = parse(text, letters)
     except ValueError as error:
         return refuse(str(error))
+    if len(formula.program) == 1:
+        refuse(f"Expected a formula, got {text.strip()} alone.")
+    if open_ := sorted(n for n in formula.names if re.fullmatch(r"c_?[0-9]", n)):
+        refuse(f"Expected a number in place of the constant {open_[0]}.")
+    return formula
 
 
 def candidates(claim: Claim) -> list[Candidate]:
     """Places in which the claim can be read, the most likely first."""
     formula = formula_of(claim)
-    found: list[Candidate] = []
+    if claim.quantity == "variance" and not claim.root:
+        deviation = candidates(replace(claim, quantity="sigma", root=True))
+    else:
+        deviation = []
+    found: list[Candidate] = [c for c in deviation if not c.solved]
     for id in ABOUT:
         for place in _places(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:
@@ -193,15 +200,15 @@ def _solved(place: Place, formula: Expression, quantity: str) -> Any:
         old = [n for n in formula.names if base(n) == place.about]
     elif place.about not in letter_of:
         return None
-    new = {"steps": "T", "scale": "b", "sensitivity": "C_bar"}.get(quantity, quantity)
-    fits = quantity in ("epsilon", "delta", "sigma", "scale", "rho", "steps", "sensitivity")
+    new = {"steps": "T", "scale": "b", "norm": "C_m"}.get(quantity, quantity)
+    fits = quantity in ("epsilon", "delta", "sigma", "scale", "rho", "steps", "norm")
     enough = place.entry.kind in ("upper", "identity") and len(old) == 1 and fits
     return _Solved(formula, old[0], new) if enough and new not in formula.names else None
 
 
 def base(name: str) -> str:
     """The letter without its decoration."""
-    return "D" if name == "D_alpha" else re.sub(r"_(bar|prime|hat|tilde|line|m|[0-9])$", "", name)
+    return "D" if name == "D_alpha" else re.sub(r"_[A-Za-z0-9]{1,5}$", "", name)
 
 
 # Letters that print uses for a function of the entry's parameters.

@@ -95,7 +95,8 @@ _QUANTITIES = {
     "rate": r"q(_\w+)?",
     "scale": r"[bS](_\w+)?|lambda|scale",
     "p": r"p(_\w+)?",
-    "sensitivity": r"Delta|C(_\w+)?",
+    "sensitivity": r"Delta|C",
+    "norm": r"C_\w+",
     "variance": r"V|Var.*|variance",
     "adv": r"Adv.*|TV.*",
     "order": r"alpha(_\w+)?",
@@ -106,6 +107,7 @@ _CUT = re.compile(
     r"\\q?quad|\\text\s*\{\s*(?:[,;]|for|if|when|where|with|and)|\\Rightarrow|\\iff"
     r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b|[,;]\s+(?=\S)"
 )
+_COMMA = re.compile(r"\\?,")
 _DEFINED = re.compile(
     r"\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
 )
@@ -147,6 +149,8 @@ def spell(text: str) -> str:
         deepest = max(deepest, depth)
     if deepest > _DEEPEST:
         refuse(f"Expected at most {_DEEPEST} levels of brackets, got {deepest}.")
+    if len(re.findall(r"(?<!\\){", text)) != len(re.findall(r"(?<!\\)}", text)):
+        refuse("Expected as many { as }.")
     for pattern, why in _REFUSED.items():
         if re.search(pattern, text):
             refuse(f"Expected a closed form: {why}.")
@@ -225,7 +229,7 @@ def _pair(text: str) -> list[Claim]:
         before = re.sub(r"(?:\\(?:text|mathrm)\s*\{|[\s$~}-]|\bis\b)+$", "", text[: kind.start()])
         before = before.rpartition(r"\Rightarrow")[2].strip()
         if kind[1] in ("DP", "RDP") and before.endswith(")"):
-            parts = _split(_last_bracket(before))
+            parts = _pieces(_COMMA, _last_bracket(before))
             about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
             if len(parts) == 2:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
@@ -235,7 +239,7 @@ def _pair(text: str) -> list[Claim]:
             return [Claim(about, "identity", spell(before), left=about)]
     left, sign, right = text.partition("=")
     if sign and left.strip()[:1] == "(" and right.strip()[:1] == "(":
-        lefts, rights = _split(left.strip()[1:-1]), _split(right.strip()[1:-1])
+        lefts, rights = (_pieces(_COMMA, side.strip()[1:-1]) for side in (left, right))
         if len(lefts) == len(rights) == 2:
             return [_relation(f"{a} = {b}") for a, b in zip(lefts, rights, strict=True)]
     return []
@@ -251,32 +255,30 @@ def _last_bracket(text: str) -> str:
     return ""
 
 
-def _split(text: str) -> list[str]:
-    """Parts between the commas that stand in no bracket."""
-    depth, parts = 0, [""]
-    for sign in text:
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.removesuffix("\\") for part in parts]
-
-
 def _bare(text: str) -> bool:
     """Whether it is a name or a number alone, which claims nothing."""
     return bool(re.fullmatch(r"[A-Za-z]+(_\w+)?|[\d.]+(e-?\d+)?|inf", text.strip()))
 
 
+def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
+    """Where a pattern is found in no bracket."""
+    depth, depths = 0, []
+    for sign in text:
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
+        depths.append(depth)
+    return [m for m in pattern.finditer(text) if depths[m.start()] <= 0]
+
+
 def _relations(spelled: str) -> list[re.Match]:
     """The relations that stand in no bracket."""
-    depth, outside = 0, []
-    signs = {m.start(): m for m in _RELATION.finditer(spelled)}
-    for place, sign in enumerate(spelled):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
-        if depth <= 0 and place in signs:
-            outside.append(signs[place])
-    return outside
+    return _outside(_RELATION, spelled)
+
+
+def _pieces(pattern: re.Pattern, text: str) -> list[str]:
+    """A text divided where a pattern is found in no bracket."""
+    cuts = _outside(pattern, text)
+    begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
 
 def _relation(text: str) -> Claim:
@@ -286,11 +288,15 @@ def _relation(text: str) -> Claim:
     law = re.fullmatch(r"\s*(?:\\mathcal\s*\{?\s*)?N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*", text)
     if law:
         return Claim("sigma", "identity", re.sub(r"\bI(_d)?\s*$", "", spell(law[1])), True, "sigma")
-    first, *later = _CUT.split(text)
+    first, *later = _pieces(_CUT, text)
     for place in later:
         defined = _DEFINED.fullmatch(place)
-        if defined and defined[1] in first.partition("=")[2]:
-            first = first.replace(defined[1] + (defined[2] or ""), f"({defined[3]})")
+        if defined and defined[1] in _RELATION.sub("=", first).partition("=")[2]:
+            square = f"({defined[3]})" if defined[2] else f"({defined[3]})^2"
+            root = rf"\sqrt{{{defined[3]}}}" if defined[2] else f"({defined[3]})"
+            letter = re.escape(defined[1])
+            first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
+            first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
     spelled = spell(first)
     signs = _relations(spelled)
     if not signs:

@@ -80,7 +80,7 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "positives": "c k", "threshold_scale": "b b_1", "query_scale": "b b_2", "variance": "mu",
         "inverse_scale": "gamma", "flip": "q", "bit_noise": "sigma_b sigma", "noise": "f",
         "hashes": "h", "honest": "h", "yes": "y", "truth": "p", "one": "p", "other": "q",
-        "zero_rate": "p", "one_rate": "q", "leaves": "n T", "upper": "u", "count": "n",
+       "zero_rate": "p", "one_rate": "q", "leaves": "n T", "upper": "u", "count": "n",
         "share": "pi", "frequency": "f", "clients": "n", "trials": "n", "shape": "eta",
         "lipschitz": "L", "record": "t", "loss": "l", "ones": "k", "pairs": "m", "queries": "m",
         "correct": "v", "guesses": "r", "alike": "k", "mean_p": "mu_0 mu_1", "mean_q": "mu_1 mu_2",
@@ -138,6 +138,18 @@ FORMS: dict[str, list[Form]] = {
         about="rdp", value=_over_order,
         given="noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier) and 1 < order"
         " and order - 1 <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))")],
+    # Noise on the sum instead of the mean, and of batches whose size nobody speaks of.
+    "G-F1": [
+        Form({"noise_multiplier": _NOISE, "max_grad_norm": _NOISE, "expected_batch": Log(2.0, 1e4)},
+             lambda noise_multiplier, max_grad_norm, expected_batch: {
+                 "noise_multiplier": noise_multiplier, "max_grad_norm": max_grad_norm,
+                 "expected_batch": expected_batch, "dimension": 10},
+             value=lambda value, expected_batch, **_: value * expected_batch),
+        Form({"noise_multiplier": _NOISE, "max_grad_norm": _NOISE},
+             lambda noise_multiplier, max_grad_norm: {
+                 "noise_multiplier": noise_multiplier, "max_grad_norm": max_grad_norm,
+                 "expected_batch": 1.0, "dimension": 10}),
+    ],
     "G-F4": [Form({"groups": _K, "noise_multiplier": _NOISE}, lambda groups, noise_multiplier: {
         "noise_multipliers": np.full(groups, noise_multiplier)})],
     "G-F4b": [Form({"groups": _K, "max_norm": _NOISE}, lambda groups, max_norm: {

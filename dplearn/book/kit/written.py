@@ -223,8 +223,6 @@ class _Parser:
 
     def expression(self, least: float, depth: int) -> None:
         """Read what operators hold together that bind at least as tightly as `least`."""
-        if depth > _DEEPEST:
-            self.fail(f"at most {_DEEPEST} levels of nesting")
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
@@ -266,6 +264,8 @@ class _Parser:
 
     def operand(self, least: float, depth: int) -> None:
         """A number, a name, a call, a bracket, or a prefix and what it binds."""
+        if depth > _DEEPEST:
+            self.fail(f"at most {_DEEPEST} levels of nesting")
         token, kind = self.token, self.kind
         prefix = "minus" if token == "-" else token
         if prefix in PREFIX and (kind == "symbol" or least <= TIGHT[prefix]):
