@@ -20,6 +20,7 @@ from dplearn.claims.places import (
     NEAR,
     Candidate,
     candidates,
+    is_spoken_of,
     is_strange,
     wrong_units,
 )
@@ -131,9 +132,13 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     rivals = [c for c in same if c.distance <= reach][:4]
     if first.rank == EQUAL and is_strange(claim, first):
         # Right there, and a known misprint elsewhere: the words must tell.
-        rivals += [c for c in found if c.rank == MISPRINT][:2]
-    elif first.rank == EQUAL:
-        rivals = [c for c in rivals if not is_strange(claim, c)]
+        return rivals + [c for c in found if c.rank == MISPRINT][:2]
+    if first.rank == EQUAL:
+        # A misprint of what the words speak of is as likely as what is right elsewhere.
+        spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
+        return [c for c in rivals if not is_strange(claim, c)] + spoken[:2]
+    if first.rank == CONSTANT:
+        return rivals + [c for c in found if c.rank == EQUAL][:2]
     return rivals
 
 
@@ -176,6 +181,9 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
     )
     if kind == "about":
+        wrong = same and claim.relation != "about" and entry.misprint(same)
+        if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
+            return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
         return replace(finding, verdict="approximation", reason=_how_far(candidate))
     stated = _given(claim, candidate)
     stated = stated if _wider(candidate, stated) or candidate.rank != EQUAL else ()
@@ -187,7 +195,8 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if outcome.status == "refuted":
         return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
     if candidate.rank == EQUAL or kind == "identity":
-        return replace(finding, reason=f"It holds as {entry.id} does, where this is so.")
+        also = " under the condition stated with it" if stated else ""
+        return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
     if candidate.rank == NEAR and entry.kind != "identity":
         return replace(finding, reason="No counterexample found; the book's own is another bound.")
     return replace(finding, verdict="safe", reason=_looseness(candidate))
@@ -197,6 +206,8 @@ def _refutation(candidate: Candidate, outcome: Refutation) -> str:
     text = f"Counterexample: {_case(candidate, outcome)}."
     if candidate.rank == MISPRINT:
         return f"{text} {candidate.entry.misprint(candidate.misprint).note}"
+    if candidate.rank == EQUAL:
+        return f"{text} It is {candidate.entry.id}, whose hypothesis is narrower."
     if candidate.rank == CONSTANT:
         return f"{text} It is {candidate.factor:.4g} times {candidate.entry.id}."
     return text
@@ -270,12 +281,17 @@ def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refuta
     """The book's own search for a counterexample, where the conditions are met."""
     entry = candidate.entry
     wide, _ = (_wider(candidate, stated) if stated else None) or (None, "")
-    given: Any = wide.given if wide else entry.given
+    known = entry.misprint(candidate.misprint) if candidate.rank == MISPRINT else None
+    own = known if known and not known.oracle and not stated else wide
+    given: Any = own.given if own and own.given is not None else entry.given
     if stated and not callable(given):
         given = " and ".join(filter(None, (given, *stated)))
-    domain = wide.domain if wide else {}
-    trial = Misprint("typed", "", entry.statement, _stated(candidate), given, domain, kind=kind)
+    name, domain = candidate.misprint or "typed", own.domain if own else {}
+    trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
     outcome = refute(entry, trial)
+    for seed in (1, 2):
+        if outcome.status == "stands":
+            outcome = refute(entry, trial, seed=seed)
     if outcome.status == "error" and stated:
         return _search(candidate, kind, ())
     return outcome

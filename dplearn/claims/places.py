@@ -99,13 +99,19 @@ def candidates(claim: Claim) -> list[Candidate]:
             elif not claim.root and (solved := _solved(place, formula, claim.quantity)):
                 found += _fitting(place, solved, False, True)
     found = [c for c in found if c.rank <= MISPRINT or not is_strange(claim, c)]
-    return sorted(found, key=lambda c: (c.rank, is_strange(claim, c), *c.order))
+    # What is plain and a constant off comes before what is equal and not spoken of.
+    return sorted(found, key=lambda c: (c.rank + 2.5 * is_strange(claim, c), *c.order))
 
 
 def is_strange(claim: Claim, candidate: Candidate) -> bool:
     """Whether the entry is about more than letters, and no word beside the formula says so."""
+    return candidate.entry.id in ONLY_WITH and not is_spoken_of(claim, candidate)
+
+
+def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
+    """Whether a word beside the formula names what the entry is about."""
     words = ONLY_WITH.get(candidate.entry.id, "")
-    return bool(words) and not re.search(words, claim.words, re.IGNORECASE)
+    return bool(words) and bool(re.search(words, claim.words, re.IGNORECASE))
 
 
 @cache
@@ -370,7 +376,9 @@ def _compared(
         return Candidate(place, function, roles, NEAR, math.inf, math.nan, unused=unused)
     distance, middle = float(np.median(np.abs(ratio))), float(np.median(ratio))
     rank, misprint = NEAR, ""
-    if np.max(np.abs(ratio)) < _SAME:
+    if np.any(np.isposinf(values) & np.isfinite(ours)):
+        pass  # the entry has no bound there, and the claim has one
+    elif np.max(np.abs(ratio)) < _SAME:
         rank, distance = EQUAL, 0.0
     elif misprint := _misprint(place, function, roles):
         rank, distance = MISPRINT, 0.0
@@ -412,6 +420,8 @@ def _wrong_values(place: Place, misprint: Misprint) -> tuple[list[dict[str, Any]
 def wrong_units(claim: Claim) -> str:
     """What is wrong with the units: twice the sensitivity needs twice the noise; "" if nothing."""
     formula = formula_of(claim)
+    if claim.quantity == "scale" and re.search(r"(?:Delta|Δ)\s*(?:_\{?2|₂)", claim.words):
+        refuse("Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.")
     if "Delta" not in formula.names:
         return ""
     scales = ("sigma", "scale", "sensitivity")

@@ -105,7 +105,8 @@ _QUANTITIES = {
 }
 _CUT = re.compile(
     r"\\q?quad|\\text\s*\{\s*(?:[,;]|for|if|when|where|with|and)|\\Rightarrow|\\iff"
-    r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b|[,;]\s+(?=\S)"
+    r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
+    r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
 )
 _COMMA = re.compile(r"\\?,")
 _DEFINED = re.compile(
@@ -307,6 +308,8 @@ def _relation(text: str) -> Claim:
     left = square[1] if square else left
     word = re.sub(r"\s*([_()\[\]])\s*", r"\1", re.sub(r"^(max|min) ", "", left))
     word = word[1:-1] if word[:1] == "(" and word[-1:] == ")" else word
+    if re.fullmatch(r"b_?[12].*", left):
+        refuse("Several scales are one condition, and not one claim.")
     about = next((q for q, form in _QUANTITIES.items() if re.fullmatch(form, word)), "")
     if not about:
         refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")

@@ -103,6 +103,8 @@ def _side(text: str) -> tuple[int, str, str]:
     relation = _SAYS.get(match[0][0]) or _SAYS.get(match[0][:2], "")
     if quantity == "sigma" and relation:  # Noise that is enough: no more than this is needed.
         relation = "lower" if relation == "upper" else "upper"
+    elif quantity in ("epsilon", "delta") and relation and "(" not in left:
+        relation = "upper"  # So much is enough, and more than that is, too.
     return match.end(), quantity, relation
 
 
