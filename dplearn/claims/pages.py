@@ -54,8 +54,13 @@ _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
 _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
 )
-# Where a sentence, a paragraph, an item or a cell of a table ends.
-_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z$\\])|\n[\s>]*\n|\n[\s>]*(?:[|*#-]|\d+\.)\s|\\item")
+# Where a sentence, a paragraph, a row, an item or a heading ends.
+_BREAK = re.compile(
+    r"(?<=[.!?])\s+(?=[A-Z$\\])|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
+    r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
+)
+# A formula that ends its sentence.
+_ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
 
 
 class Place(NamedTuple):
@@ -205,7 +210,7 @@ def _is_claim(formula: str) -> bool:
 
 def _says_more(right: str) -> bool:
     """Whether one of the parts of a right side has letters and is not just one name."""
-    parts = re.sub(r"\\(?:left|right)(?![a-z])|[().]", " ", right).split(",")
+    parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
     return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
 
 
@@ -222,10 +227,10 @@ def _flat(formula: str) -> str:
 def _sentence(text: str, start: int, end: int) -> str:
     """What stands before and behind a formula in its sentence, cell or item, without tags."""
     before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())[-1]
-    behind = _BREAK.split(text[end : end + 200].lstrip())[0]
-    return " ".join(
-        html.unescape(re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{before} {behind}")).split()
-    )
+    ended = _ENDED.search(text, max(start, end - 40), end)
+    behind = "" if ended else _BREAK.split(text[end : end + 200].lstrip())[0]
+    around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{before} {behind}")
+    return " ".join(html.unescape(around).split())
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
