@@ -65,6 +65,7 @@ def main() -> int:
 def _line(row: Row, finding, fault: str, seconds: float) -> str:
     told = f"{finding.entry} {finding.misprint} {finding.reading} {finding.reason}"
     cells = [fault.upper() or finding.verdict, f"{row.about} {row.id}", row.formula, row.words]
+    cells = [" ".join(cell.split()) for cell in cells]
     return " | ".join([*cells, f"{finding.verdict}: {told}", f"{seconds:.1f} s"])
 
 

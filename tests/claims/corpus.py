@@ -95,7 +95,9 @@ class _Typist:
         if token in "^_":
             inner = self.group()
             if token == "_":
-                return "_" + re.sub(r"\W+", "", inner)
+                return f"_{inner}" if inner.isalnum() else f"_({inner})"
+            if inner == "*":
+                return "*"
             if not self.plain and inner.isdigit():
                 return inner.translate(_RAISED)
             return f"^{_bracketed(inner)} "
@@ -105,7 +107,12 @@ class _Typist:
 
     def command(self, name: str) -> str:
         if name in ("frac", "tfrac", "dfrac"):
-            return f"{_bracketed(self.group())}/{_bracketed(self.group())} "
+            quotient = f"{_bracketed(self.group())}/{_bracketed(self.group())}"
+            behind = next((t for t in self.tokens[::-1] if not t.isspace()), "")
+            alone = re.fullmatch(
+                r"|[-+=,.)}&]|\\(?:le|ge|right|Big|quad|,|to|approx|Rightarrow)", behind
+            )
+            return f"{quotient} " if alone else f"({quotient})"
         if name == "binom":
             return f" binom({self.group()}, {self.group()})"
         if name == "sqrt":
