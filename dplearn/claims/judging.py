@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dplearn.book import Misprint, Refutation, refute
+from dplearn.book import Misprint, Refutation, refute, starting_points
 from dplearn.book.kit.entry import Kind
 from dplearn.book.kit.expression import GREEK
 from dplearn.book.kit.written import parse
@@ -121,7 +121,7 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
         refuse(f"Nothing in the book about {_LETTER[claim.quantity]} has these letters.")
     first = found[0]
     name = f"{first.entry.title} ({first.entry.id})"
-    if first.rank == NEAR and (first.unused or first.distance > _NEAR):
+    if first.rank == NEAR and (first.unused or first.solved or first.distance > _NEAR):
         refuse(f"Nothing in the book resembles it; the nearest is {name}.")
     if first.rank >= CONSTANT and claim.relation == "lower":
         refuse("It is not clear whether so much is enough, or a bound from below is meant.")
@@ -186,10 +186,15 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
             return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
         return replace(finding, verdict="approximation", reason=_how_far(candidate))
     stated = _given(claim, candidate)
-    stated = stated if _wider(candidate, stated) or candidate.rank != EQUAL else ()
+    if candidate.rank == EQUAL and not _goes_further(candidate, stated):
+        stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
+    if candidate.rank == CONSTANT and _is_looser(candidate, kind):
+        return replace(finding, verdict="safe", reason=_looseness(candidate))
     outcome = _search(candidate, kind, stated)
+    if outcome.status == "refuted" and claim.hedged:
+        refuse("It is stated under a condition that is not read.")
     if outcome.status == "error":
         refuse(f"The search has no answer: {outcome.reason}")
     if outcome.status == "refuted":
@@ -200,6 +205,12 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if candidate.rank == NEAR and entry.kind != "identity":
         return replace(finding, reason="No counterexample found; the book's own is another bound.")
     return replace(finding, verdict="safe", reason=_looseness(candidate))
+
+
+def _is_looser(candidate: Candidate, kind: Kind) -> bool:
+    """Whether it is so many times what the entry has, to the safe side."""
+    sound = candidate.entry.kind in (kind, "identity")
+    return sound and candidate.factor != 1 and (candidate.factor > 1) == (kind == "upper")
 
 
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:
@@ -277,6 +288,21 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, 
     return None
 
 
+def _goes_further(candidate: Candidate, stated: tuple[str, ...]) -> bool:
+    """Whether the conditions leave points that the entry's own hypothesis excludes."""
+    wider = _wider(candidate, stated) if stated else None
+    if not wider:
+        return False
+    wide = candidate.entry.claimed(wider[0])
+    points = starting_points(wide, points=200)
+    meets = parse(" and ".join(stated))
+    return any(
+        not candidate.entry.accepts(p)
+        for p in points
+        if meets.names <= {*p} and bool(meets(**{n: p[n] for n in meets.names}))
+    )
+
+
 def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:
     """The book's own search for a counterexample, where the conditions are met."""
     entry = candidate.entry
@@ -289,7 +315,7 @@ def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refuta
     name, domain = candidate.misprint or "typed", own.domain if own else {}
     trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
     outcome = refute(entry, trial)
-    for seed in (1, 2):
+    for seed in (1, 2) if candidate.rank == NEAR else ():
         if outcome.status == "stands":
             outcome = refute(entry, trial, seed=seed)
     if outcome.status == "error" and stated:

