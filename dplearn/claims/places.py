@@ -263,7 +263,11 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
         letter = base(name)
         direct = [p for p in own if {name, letter} & _letters(p)]
         exact = [p for p in direct if p == name]
-        derived = [r for r in _STANDS_FOR.get(letter, ()) if {*_FUNCTIONS[r][0].split()} <= {*own}]
+        derived = [
+            r
+            for r in _STANDS_FOR.get(letter, ())
+            if {*_FUNCTIONS[r][0].split()} <= {*own} and not r.startswith(place.about)
+        ]
         fits.append(exact or direct + derived)
     missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
     if len(missing) == 1 and missing[0] in "TknN" and _scales(formula, names, missing[0]):

@@ -290,9 +290,13 @@ def _relation(text: str) -> Claim:
     """Left and right of the relation, what is defined beside it put in."""
     parts = [p for p in text.split(r"\Rightarrow") if _RELATION.search(spell(p))]
     text = parts[-1] if parts else text
-    law = re.fullmatch(r"\s*(?:\\mathcal\s*\{?\s*)?N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*", text)
+    law = re.search(r"(?<![A-Za-z])N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*$", text)
+    scale = re.search(r"(?<![A-Za-z])Lap(?:lace)?\}?\s*(?:\\left)?\(\s*(?:0\s*,)?(.+)\)\s*$", text)
     if law:
         return Claim("sigma", "identity", re.sub(r"\bI(_d)?\s*$", "", spell(law[1])), True, "sigma")
+    if scale:
+        size = re.sub(r"(?<![A-Za-z])L_?1(?![0-9])", " Delta ", spell(scale[1]))
+        return Claim("scale", "identity", size, left="b")
     first, *later = _pieces(_CUT, text)
     for place in later:
         defined = _DEFINED.fullmatch(place)

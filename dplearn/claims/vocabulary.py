@@ -128,7 +128,8 @@ FORMS: dict[str, list[Form]] = {
         "mus": np.full(steps, sensitivity / noise_multiplier)}),
         Form({"noise_multiplier": _NOISE, "sensitivity": _NOISE},
         lambda noise_multiplier, sensitivity: {
-        "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS}, lambda steps, mu: {"mus": np.full(steps, mu)})],
+        "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS},
+        lambda steps, mu: {"mus": np.full(steps, mu)})],
     # Somebody is published with chance delta, and nobody is protected better by any epsilon.
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,
