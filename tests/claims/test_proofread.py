@@ -13,11 +13,12 @@ from dplearn.claims.vocabulary import ABOUT, FORMS, ONLY_WITH
 
 # As printed, the sentence around it, the verdict, and the entry with the misprint it equals.
 PRINTED = [
-    (r"\epsilon\geq\frac{\sqrt{2\ln(1.25/\delta)}}{\frac{\sigma}{\Delta_2 f}}", "", "holds", "G-B4"),
+    (r"\epsilon\geq\frac{\sqrt{2\ln(1.25/\delta)}}{\frac{\sigma}{\Delta_2f}}", "", "holds", "G-B4"),
     ("z = √(2 ln(1.25/δ))/ε", "", "holds", "G-B4"),
     ("sigma = sqrt(2 ln(1.25/delta))/epsilon", "for ε < 1", "holds", "G-B4"),
     ("sigma = sqrt(2 ln(1.25/delta))/epsilon", r"for $\varepsilon\in(0,1)$", "holds", "G-B4"),
     ("sigma = sqrt(2 ln(1.25/delta))/epsilon", "for every ε > 0", "refuted", "G-B4"),
+    ("σ = √(2 ln(1.25/δ))/ε", "for ε ≤ 1/2 and ε < " + "1^" * 600 + "1", "holds", "G-B4"),
     ("σ = √(ln(1.25/δ))/ε", "", "refuted", "G-B4/no-two"),
     ("σ = 2Δ√(2 ln(1.25/δ))/ε", "", "safe", "G-B4"),
     (r"D_\alpha(P\Vert Q)\leq\frac{\alpha}{2\sigma^2}", "", "holds", "G-A4"),
@@ -52,10 +53,14 @@ PRINTED = [
     ("ρ = 1/(2σ²)", "", "holds", "G-B19b"),
     ("ρ = 1/(2σ²)", "aggregated in a tree", "ambiguous", ""),
     ("μ = Δ/σ", "", "holds", "G-C6"),
+    ("noise Lap(ε/L1)", "", "refuted", ""),
+    ("f + Lap(Δ/ε)", "", "holds", "G-B2"),
+    ("ε = 1/(2z^2)+√(2 ln(1/δ))/z", "", "holds", "G-D3"),
+    ("D_α = 1/(α-1) ln(α/(2α-1) e^((α-1)/b) + (α-1)/(2α-1) e^(-α/b))", "", "holds", "G-A8"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "words", "verdict", "judge"), PRINTED, ids=str)
+@pytest.mark.parametrize(("formula", "words", "verdict", "judge"), PRINTED)
 def test_a_printed_formula_is_judged_by_the_entry_that_it_is(formula, words, verdict, judge):
     found = proofread(formula, words=words)
     assert found.verdict == verdict, found
@@ -102,7 +107,7 @@ def test_no_entry_is_reversed_in_its_own_print(id):
 
 
 def unsafe_misprints() -> list[tuple[str, str]]:
-    """Ids of misprints that print another value; a tenth of them, drawn once, for every run."""
+    """Ids of thirty misprints that print another value, drawn once."""
     ids = [(id, m.name) for id, e in book.items() for m in e.misprints if m.claim is not None]
     return sorted(random.Random(2).sample(ids, 30))
 
@@ -111,7 +116,7 @@ def unsafe_misprints() -> list[tuple[str, str]]:
 RIGHT_ELSEWHERE = {"G-B5/one-tail": "G-D8"}
 
 
-@pytest.mark.parametrize(("id", "name"), unsafe_misprints(), ids="/".join)
+@pytest.mark.parametrize(("id", "name"), unsafe_misprints())
 def test_no_misprint_of_the_book_holds(id, name):
     found = proofread(book[id].statement_of(book[id].misprint(name)), words=book[id].title)
     assert found.verdict != "holds" or found.entry == RIGHT_ELSEWHERE.get(f"{id}/{name}")
