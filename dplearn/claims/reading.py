@@ -113,7 +113,8 @@ _COMMA = re.compile(r"\\?,")
 _DEFINED = re.compile(
     r"\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
 )
-_SIMPLE = r"(?:[\d.]+(?:\s*[*/^]\s*-?[\d.]+)*|inf)"
+_NUMBER = r"\d+\.?\d*(?:e-?\d+)?"
+_SIMPLE = rf"(?:{_NUMBER}(?:\s*[*/^]\s*-?{_NUMBER})?|inf)"
 _CONDITION = re.compile(
     rf"(?:{_SIMPLE}\s*[<>]=?\s*)?\b[a-zA-Z]\w*\s*[<>]=?\s*{_SIMPLE}|{_SIMPLE}\s*[<>]=?\s*[a-zA-Z]\w*"
 )
@@ -206,9 +207,9 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
         text = text.removeprefix(begin).removesuffix(end)
     inside = " ".join(re.findall(r"\\(?:text|mathrm)\s*\{([^{}]*)\}", text))
-    beside = f"{words[:2000]} {inside} {text}"
+    beside = f"{words[:_LONGEST]} {inside} {text}"
     found = _pair(text) or [_relation(text)]
-    stated = _conditions(words[:2000]) + _conditions(text)
+    stated = _conditions(words[:_LONGEST]) + _conditions(text)
     rest = " ".join(spell(piece) for piece in _pieces(_CUT, text)[1:])
     hedged = bool(re.search(r"[<>]|\belse\b", _CONDITION.sub("", rest)))
     return [
@@ -224,7 +225,7 @@ def _conditions(text: str) -> list[str]:
     except NotReadError:
         return []
     text = re.sub(r"(\w+) in \((\S+?), ?(\S+?)\)", r"\2 < \1 < \3", text)
-    return [" ".join(found[0].split()) for found in _CONDITION.finditer(text)]
+    return [" ".join(found[0].split()) for found in _CONDITION.finditer(text)][:8]
 
 
 def _pair(text: str) -> list[Claim]:

@@ -196,16 +196,14 @@ def _claim(state: State) -> None:
         _chips(state, able)
     if able and finding.reading:
         st.caption(_linked(retold(finding.reading)))
-    verdict = None
+    verdict, read = None, ""
     try:
         if able:
             question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
             question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
-            # The formula as it is read, before anything is computed.
             names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
-            sign = _SIGNS[question["relation"]]
-            read = right_side(side.right, names).latex
-            st.latex(f"{_SYMBOLS[asked['quantity']]} {sign} {read}")
+            sign, formula = _SIGNS[question["relation"]], right_side(side.right, names).latex
+            read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
             verdict = _verdict(**question)
         elif finding.verdict == "not read":
             parse(side.right)  # which says where it cannot be read
@@ -217,8 +215,8 @@ def _claim(state: State) -> None:
             with st.container(key="faded"):
                 _answer(state, *last)
         return
-    st.session_state["claim_found"] = finding, verdict
-    _answer(state, finding, verdict)
+    st.session_state["claim_found"] = finding, verdict, read
+    _answer(state, finding, verdict, read)
 
 
 def _chips(state: State, able: list[tuple[str, str]]) -> None:
@@ -232,12 +230,18 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
             state.values["x"] = state.values["y"] = X.default
 
     told = {key: " · ".join(map(retold, name.split(" · "))) for key, name in names.items()}
-    st.pills(_say("reading"), [*names], key="claim_reading", format_func=told.__getitem__,
-             on_change=chosen)  # fmt: skip
+    st.pills(
+        _say("reading"),
+        [*names],
+        key="claim_reading",
+        format_func=told.__getitem__,
+        on_change=chosen,
+        label_visibility="collapsed",
+    )
 
 
-def _answer(state: State, finding: Finding, verdict: Verdict | None) -> None:
-    """The map on the left if there is one, and what was found."""
+def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
+    """The map on the left if there is one, and what was found of the formula as it is read."""
     if verdict is None:
         box, icon = _BOXES[finding.verdict]
         box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
@@ -246,6 +250,7 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None) -> None:
     with left:
         _map(state, verdict)
     with right:
+        st.latex(read)
         box, icon = _OUTCOMES[verdict.status]
         box(f"**{_headline(verdict)}**", icon=icon)
         for sentence in verdict.sentences()[1:]:

@@ -524,6 +524,9 @@ What is $\rho$-zCDP has $\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$.
 On a Poisson sample at rate $q$ an $\varepsilon$-DP mechanism has $\varepsilon' = q\varepsilon$.
 """
 
+# %% [markdown]
+# What is found about each, with the line in which it stands:
+
 # %%
 found = {}
 for place in places_in(page.encode(), "notes.md"):
