@@ -69,7 +69,7 @@ def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     assert app.query_params["x"] == "delta"
     # Another reading brings axes of its own.
     app = opened(**AMPLIFIED, x="q", y="epsilon")
-    app.get("button_group")[0].set_value(["amplified_epsilon:pure_dp"])
+    app.get("button_group")[0].set_value("amplified_epsilon:pure_dp")
     app = explorer.checked(app.run())
     assert not {"x", "y"} & {*app.query_params} and app.query_params["of"] == "pure_dp"
 

@@ -1,4 +1,4 @@
-"""Proofreading: a sample of the corpus, and slips that public trackers report, as printed."""
+"""Formulas that a script typed from the book, and slips of public trackers, as printed."""
 
 import numpy as np
 import pytest

@@ -104,15 +104,17 @@ def choose_anew(state: State) -> None:
 
 def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
     """Quantity and mechanism of every map that knows the names of a claim, the entry's first."""
-    forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
-    first = [(form.quantity, of) for form in forms for of in form.mechanisms]
-    able = []
+    able, spoken = [], frozenset[str]()
     for quantity in [side.quantity] if side.quantity else QUANTITIES:
         for of, truth in QUANTITIES.get(quantity, {}).items():
             with suppress(ValueError):
                 names = (*truth.names, "alpha")
-                canonical(right_side(side.right, aliases(names)).names - {"Delta"}, names)
-                able.append((quantity, of))
+                found = right_side(side.right, aliases(names)).names - {"Delta"}
+                canonical(found, names)
+                able, spoken = [*able, (quantity, of)], found
+    forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
+    alike = [f for f in forms if parse(f.expression).names == spoken]
+    first = [(form.quantity, of) for form in alike for of in form.mechanisms]
     about = {quantity for quantity, _ in first}
     able = [pair for pair in able if pair[0] in about] or able
     return sorted(able, key=lambda pair: pair not in first)
@@ -163,7 +165,7 @@ def _page(state: State) -> bool:
     told = Counter[str]()
     with st.spinner(_say("trying")):
         for place in claims[:_LISTED]:
-            finding = questions.ask(proofread, place.formula, words=place.words)
+            finding = _proofread(place.formula, place.words)
             told[finding.verdict] += 1
             cell = f"{place.cell}:" if place.cell else ""
             colour = _COLOURS[finding.verdict]
@@ -181,12 +183,20 @@ def _page(state: State) -> bool:
     return True
 
 
+def _proofread(formula: str, words: str) -> Finding:
+    """What is found about a formula; where the server cannot be asked, that."""
+    try:
+        return questions.ask(proofread, formula, words=words)
+    except ValueError as error:
+        return Finding(verdict="not read", reason=str(error))
+
+
 def _claim(state: State) -> None:
     """What is found about one formula: as what it is read, then the map and the verdict."""
     asked = state.values
     claims = places_in(asked["claim"].encode(), "text.md")
     formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
-    finding = questions.ask(proofread, formula, words=f"{words} {asked['held']}")
+    finding = _proofread(formula, f"{words} {asked['held']}")
     side = side_of(formula)
     if able := readings(side, finding.entry):
         new = st.session_state.pop("claim_is_new", False)
