@@ -129,7 +129,7 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
         refuse(f"It equals a misprint of {name}, which the words do not speak of.")
     reach = 0.0 if first.rank <= MISPRINT else first.distance + 0.7
     same = [c for c in found if (c.rank, c.unused) == (first.rank, first.unused)]
-    rivals = [c for c in same if c.distance <= reach][:4]
+    rivals = [c for c in same if c.distance <= reach][:3]
     if first.rank == EQUAL and is_strange(claim, first):
         # Right there, and a known misprint elsewhere: the words must tell.
         return rivals + [c for c in found if c.rank == MISPRINT][:2]
@@ -315,9 +315,8 @@ def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refuta
     name, domain = candidate.misprint or "typed", own.domain if own else {}
     trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
     outcome = refute(entry, trial)
-    for seed in (1, 2) if candidate.rank == NEAR else ():
-        if outcome.status == "stands":
-            outcome = refute(entry, trial, seed=seed)
+    if outcome.status == "stands" and candidate.rank == NEAR:
+        outcome = refute(entry, trial, seed=1)
     if outcome.status == "error" and stated:
         return _search(candidate, kind, ())
     return outcome

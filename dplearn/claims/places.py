@@ -9,19 +9,18 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from inspect import signature
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.book import Formula, Misprint, book, starting_points
-from dplearn.book.kit.domains import Choice, Domain, Log, by_name
+from dplearn.book.kit.domains import Choice
 from dplearn.book.kit.expression import Expression
 from dplearn.book.kit.written import parse
 from dplearn.claims.reading import Claim, refuse
-from dplearn.claims.vocabulary import ABOUT, FORMS, LETTERS, LISTS, ONLY_WITH, Form
+from dplearn.claims.vocabulary import ABOUT, LETTERS, ONLY_WITH, Place, places_of
 from dplearn.ground.solve import decreasing_root
 
 _POINTS, _ASSIGNMENTS = 64, 48
@@ -29,15 +28,6 @@ _SAME = 1e-6
 _QUOTIENT = re.compile(r"(/\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*(?=[A-Za-z0-9(√])")
 # Ranks of a candidate, the best first.
 EQUAL, MISPRINT, CONSTANT, NEAR = range(4)
-
-
-@dataclass(frozen=True)
-class Place:
-    """An entry as print has it: its own parameters, and what its value is."""
-
-    entry: Formula
-    about: str
-    own: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -94,7 +84,7 @@ def candidates(claim: Claim) -> list[Candidate]:
         deviation = []
     found: list[Candidate] = [c for c in deviation if c.entry.id == "G-F1"]
     for id in ABOUT:
-        for place in _places(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
+        for place in places_of(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:
                 found += _fitting(place, formula, claim.root, False)
             elif not claim.root and (solved := _solved(place, formula, claim.quantity)):
@@ -122,69 +112,6 @@ def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
     """Whether a word beside the formula names what the entry is about."""
     words = ONLY_WITH.get(candidate.entry.id, "")
     return bool(words) and bool(re.search(words, claim.words, re.IGNORECASE))
-
-
-@cache
-def _places(id: str, numbered: int) -> tuple[Place, ...]:
-    """The entry as it stands, and in the fewer letters of print."""
-    entry, about = book[id], ABOUT[id]
-    own = tuple(n for n in signature(entry.function).parameters if n in entry.parameters)
-    lists = [n for n in own if n in LISTS]
-    forms = list(FORMS.get(id, ()))
-    if lists and numbered > 1:
-        forms = [_numbered(entry, lists[0], numbered)]
-    out = [] if lists else [Place(entry, about, own)]
-    return (*out, *(_shaped(entry, form, about) for form in forms))
-
-
-def _numbered(entry: Formula, name: str, size: int) -> Form:
-    """An entry about a list as one about so many numbered letters."""
-    one = LISTS[name]
-    domain: dict[str, Domain] = {f"{one}_{k + 1}": Log(0.05, 3.0) for k in range(size)}
-    rest = {n: d for n, d in entry.domain.items() if n != name and n not in LISTS}
-    fixed = {n: np.zeros(size) for n in entry.domain if n in LISTS and n != name}
-
-    def into(**letters: Any) -> dict[str, Any]:
-        return {name: np.array([letters[n] for n in domain]), "steps": size, **fixed}
-
-    return Form({**domain, **{n: d for n, d in rest.items() if n != "steps"}}, into)
-
-
-def _shaped(entry: Formula, form: Form, about: str) -> Place:
-    """The entry in the letters of a form."""
-
-    def through(function: Callable[..., Any], after: Callable[..., Any]) -> Callable[..., Any]:
-        call = by_name(function)
-        return lambda **letters: after(call({**letters, **form.into(**letters)}), **letters)
-
-    def claimed(misprint: Misprint) -> Misprint:
-        claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        return replace(misprint, claim=through(claim, form.value))  # type: ignore[arg-type]
-
-    lifted = [m for m in entry.misprints if m.claim is not None and not (m.domain or m.given)]
-    own = tuple(form.domain)
-    entry = replace(
-        entry,
-        function=through(entry.function, form.value),
-        oracle=through(entry.oracle, _on_ends(form.value)),
-        domain=form.domain,
-        given=form.given,
-        along=None,
-        printed=(),
-        misprints=tuple(claimed(m) for m in lifted),
-    )
-    return Place(entry, form.about or about, own)
-
-
-def _on_ends(value: Callable[..., float]) -> Callable[..., Any]:
-    """The value of an oracle that may answer with an interval."""
-
-    def after(truth: Any, **letters: Any) -> Any:
-        if not hasattr(truth, "low"):
-            return value(truth, **letters)
-        return replace(truth, low=value(truth.low, **letters), high=value(truth.high, **letters))
-
-    return after
 
 
 class _Solved:

@@ -1,12 +1,16 @@
 """The letters of print: what entries of the book are about, and how their parameters are named."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from dplearn.book.kit.domains import Choice, Domain, Log, Whole
+from dplearn.book import Formula, Misprint, book
+from dplearn.book.kit.domains import Choice, Domain, Log, Whole, by_name
+from dplearn.book.kit.written import parse
 
 # What the value of an entry is; entries about laws, lists and events have no letter of their own.
 _ABOUT = {
@@ -87,6 +91,15 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "std_p": "sigma_0 sigma_1", "std_q": "sigma_1 sigma_2", "ratio": "r",
     }.items()
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry as print has it: its own parameters, and what its value is."""
+
+    entry: Formula
+    about: str
+    own: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -171,3 +184,66 @@ FORMS: dict[str, list[Form]] = {
 # Parameters that are lists: with numbered letters in print.
 LISTS = {"epsilons": "epsilon", "deltas": "delta", "mus": "mu", "norms": "max_norm",
          "noise_multipliers": "noise_multiplier"}  # fmt: skip
+
+
+@cache
+def places_of(id: str, numbered: int) -> tuple[Place, ...]:
+    """The entry as it stands, and in the fewer letters of print."""
+    entry, about = book[id], ABOUT[id]
+    own = tuple(n for n in signature(entry.function).parameters if n in entry.parameters)
+    lists = [n for n in own if n in LISTS]
+    forms = list(FORMS.get(id, ()))
+    if lists and numbered > 1:
+        forms = [_numbered(entry, lists[0], numbered)]
+    out = [] if lists else [Place(entry, about, own)]
+    return (*out, *(_shaped(entry, form, about) for form in forms))
+
+
+def _numbered(entry: Formula, name: str, size: int) -> Form:
+    """An entry about a list as one about so many numbered letters."""
+    one = LISTS[name]
+    domain: dict[str, Domain] = {f"{one}_{k + 1}": Log(0.05, 3.0) for k in range(size)}
+    rest = {n: d for n, d in entry.domain.items() if n != name and n not in LISTS}
+    fixed = {n: np.zeros(size) for n in entry.domain if n in LISTS and n != name}
+
+    def into(**letters: Any) -> dict[str, Any]:
+        return {name: np.array([letters[n] for n in domain]), "steps": size, **fixed}
+
+    return Form({**domain, **{n: d for n, d in rest.items() if n != "steps"}}, into)
+
+
+def _shaped(entry: Formula, form: Form, about: str) -> Place:
+    """The entry in the letters of a form."""
+
+    def through(function: Callable[..., Any], after: Callable[..., Any]) -> Callable[..., Any]:
+        call = by_name(function)
+        return lambda **letters: after(call({**letters, **form.into(**letters)}), **letters)
+
+    def claimed(misprint: Misprint) -> Misprint:
+        claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
+        return replace(misprint, claim=through(claim, form.value))  # type: ignore[arg-type]
+
+    lifted = [m for m in entry.misprints if m.claim is not None and not (m.domain or m.given)]
+    own = tuple(form.domain)
+    entry = replace(
+        entry,
+        function=through(entry.function, form.value),
+        oracle=through(entry.oracle, _on_ends(form.value)),
+        domain=form.domain,
+        given=form.given,
+        along=None,
+        printed=(),
+        misprints=tuple(claimed(m) for m in lifted),
+    )
+    return Place(entry, form.about or about, own)
+
+
+def _on_ends(value: Callable[..., float]) -> Callable[..., Any]:
+    """The value of an oracle that may answer with an interval."""
+
+    def after(truth: Any, **letters: Any) -> Any:
+        if not hasattr(truth, "low"):
+            return value(truth, **letters)
+        return replace(truth, low=value(truth.low, **letters), high=value(truth.high, **letters))
+
+    return after
