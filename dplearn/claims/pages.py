@@ -186,7 +186,8 @@ def _claims(body: str, notion: str) -> Iterator[str]:
             if _is_claim(claim):
                 yield claim
             elif notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
-                yield rf"{claim}\text{{-{notion}}}"
+                pure = notion == "DP" and "," not in claim
+                yield rf"({claim}, 0)\text{{-DP}}" if pure else rf"{claim}\text{{-{notion}}}"
 
 
 def _lines(body: str) -> list[str]:

@@ -65,6 +65,7 @@ def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
     pair = r"\left(k\varepsilon, k\delta\right)"
     assert found(f"It is ${pair}${behind}.") == [(1, rf"{pair}\text{{-DP}}")]
     assert not found(rf"It is $(\varepsilon, \delta)${behind}.")
+    assert found(rf"It is $k\varepsilon${behind}.") == [(1, r"(k\varepsilon, 0)\text{-DP}")]
     assert found(r"This is $\tfrac12\varepsilon^2$-zCDP.")[0][1].endswith(r"\text{-zCDP}")
 
 
