@@ -274,8 +274,9 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
 
 def _found(finding: Finding) -> str:
     """How a formula was read and what follows, with links to the entries."""
-    others = [f"{r.reading} ({_say('verdict.' + r.verdict)})" for r in finding.candidates]
-    return _linked(" ".join(retold(x) for x in (finding.reading, finding.reason, *others) if x))
+    others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
+    told = [retold(x) for x in (finding.reading, finding.reason) if x]
+    return _linked(" ".join([*told, *others]))
 
 
 def _linked(told: str) -> str:
