@@ -106,7 +106,7 @@ def test_a_pasted_paragraph_is_listed_formula_by_formula():
     app = enter(opened(), "claim", NOTES)
     assert not app.get("plotly_chart") and len(app.latex) == 2
     told = shown(app)
-    assert "Refuted." in told and "Twice the sensitivity" in told and "Holds." in told
+    assert "[Refuted]" in told and "Twice the sensitivity" in told and "[Holds]" in told
     assert "2 formulas make a claim, 2 are listed." in told
 
 

@@ -167,20 +167,21 @@ def _page(state: State) -> bool:
         for place in claims[:_LISTED]:
             finding = _proofread(place.formula, place.words)
             told[finding.verdict] += 1
-            cell = f"{place.cell}:" if place.cell else ""
-            colour = _COLOURS[finding.verdict]
-            st.markdown(
-                f":{colour}-badge[{_say('verdict.' + finding.verdict)}] :small[{cell}{place.line}]"
-            )
+            key = "page.in_cell" if place.cell else "page.line"
+            where = _say(key, cell=place.cell, line=place.line)
+            badge = f":{_COLOURS[finding.verdict]}-badge[{_named(finding.verdict)}]"
+            st.markdown(f"{badge} :small[{where}]")
             st.latex(place.formula)
             st.markdown(_found(finding))
-    verdicts = ", ".join(
-        f"{count} × {_say('verdict.' + verdict)}" for verdict, count in told.items()
-    )
+    verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
     st.markdown(
         f"**{_say('page.count', count=len(claims), listed=sum(told.values()))}** {verdicts}"
     )
     return True
+
+
+def _named(verdict: str) -> str:
+    return _say(f"verdict.{verdict}").rstrip(".。")
 
 
 def _proofread(formula: str, words: str) -> Finding:
