@@ -17,7 +17,7 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import QUANTITIES, setting, verdict_on
+from dplearn.claims import QUANTITIES, pages, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
@@ -78,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
     _add_claim_options(claim)
+    page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
+    pages.add_options(page)
     proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
     proof.set_defaults(run=_certify)
     _add_run_options(proof, required=True, choices=["pld"])
@@ -88,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
     pate.set_defaults(run=_pate)
     _add_pate_options(pate)
-    for command in (epsilon, find, book, claim, pate):
+    for command in (epsilon, find, book, claim, page, pate):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     _add_what_is_looked_at(commands)
     return parser
