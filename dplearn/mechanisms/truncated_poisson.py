@@ -26,18 +26,20 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import betainc
 
 from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add
+from dplearn.ground.logspace import log_add
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
 # Up to so many records the binomial tail is known to this relative error, and rounded by it.
 _MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
+# A chance of less is taken for so much.
+_LEAST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,10 @@ class TruncatedPoisson(Wrapped):
 
     name = "truncated_poisson"
     fields_of_examples = ((Gaussian(1.0), 0.01, 10_000, 140), (Gaussian(2.0), 0.5, 3, 1))
-    conditions = ("Poisson sampling, fresh each step, of which a uniform subset is kept",)
+    conditions = (
+        "Poisson sampling, fresh each step",
+        "of a lot that is too large a uniform subset is kept",
+    )
     adjacencies = ("add_remove", "zero_out")
     refusal = ("Poisson sampling that is cut", "the theorem is for 'add_remove' and 'zero_out'")
     no_outputs = "lots that were cut and lots that were not are told apart"
@@ -89,11 +94,13 @@ class TruncatedPoisson(Wrapped):
         return self.largest > self.dataset_size
 
     def _cut(self, adjacency: Adjacency) -> tuple[float, float]:
-        """log t, the chance that others fill the lot, and log of t and the record being kept."""
-        size, rate, most = self.dataset_size, self.sample_rate, self.largest
-        size += adjacency == "add_remove"
-        filled, kept = binom.logsf([most - 1, most], [size - 1, size], rate)
-        return float(filled), float(kept + math.log(most / size))
+        """t, the chance that others fill the lot, and the chance of that and the record kept."""
+        size, most = self.dataset_size + (adjacency == "add_remove"), self.largest
+        if most >= size:
+            return 0.0, 0.0
+        # P(Bin(n, q) >= k) is an incomplete beta function.
+        filled, kept = betainc([most, most + 1], size - most, self.sample_rate)
+        return float(filled), float(kept) * most / size
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
         """Half the noise: a record may take the place of another."""
@@ -101,30 +108,35 @@ class TruncatedPoisson(Wrapped):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
-        log_filled, log_kept = self._cut(adjacency)
-        if self.attained or log_filled == -math.inf:
+        if self.attained:
             return poisson
-        rate = min(1.0, math.exp(log_kept - log_filled + 2 * TAIL_ERROR))
+        filled, kept = self._cut(adjacency)
+        # Where others fill the lot the record is kept at a rate of at most that of its coin.
+        rate = self.sample_rate
+        if filled > _LEAST:
+            rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
+        weight = max(filled, _LEAST)
         if adjacency == "add_remove":
             replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
         else:
             replaced = WithoutReplacement(self.base, rate).profiles("replace_one") * 2
-        return tuple(_either(*pair, log_filled) for pair in zip(poisson, replaced, strict=True))
+        return tuple(_either(*pair, weight) for pair in zip(poisson, replaced, strict=True))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""
-        log_filled, log_kept = self._cut(adjacency)
-        uncut = -math.expm1(min(log_filled + TAIL_ERROR, 0.0))
-        rate = self.sample_rate * uncut + math.exp(log_kept - TAIL_ERROR)
+        filled, kept = self._cut(adjacency)
+        uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
+        rate = self.sample_rate * uncut + kept * (1 - TAIL_ERROR)
         return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()
 
 
-def _either(first: Profile, second: Profile, log_weight: float) -> Profile:
+def _either(first: Profile, second: Profile, weight: float) -> Profile:
     """Profile of the first pair or, with this weight, the second; which it is, is told.
 
     Each weight is rounded up.
     """
-    log_weight, log_rest = log_weight + TAIL_ERROR, log1mexp(log_weight - TAIL_ERROR)
+    log_weight = math.log(weight) + TAIL_ERROR
+    log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 
     def either(one: Curve, two: Curve) -> Curve:
         total = lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))

@@ -81,6 +81,14 @@ def test_lots_that_are_never_cut_are_poisson_lots():
     assert step.zcdp() == 0.5
 
 
+def test_a_lot_of_all_records_is_cut_for_a_newcomer_alone():
+    step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, largest=3)
+    whole = PoissonSubsampled(Gaussian(1.0), 0.5)
+    for adjacency, more in (("zero_out", 1.0), ("add_remove", 1.01)):
+        said, exact = (m.profiles(adjacency)[0].delta(1.0) for m in (step, whole))
+        assert more * exact <= said <= (more + 0.3) * exact * (1 + 1e-6)
+
+
 def test_a_record_may_take_the_place_of_another():
     step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, largest=1)
     orders = np.array([1.5, 3.0, 8.0])
@@ -102,7 +110,7 @@ def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, large
     with mpmath.workdps(40):
         truth = tail(size - 1, largest), tail(size, largest + 1) * largest / size
         for said, chance in zip(step._cut("zero_out"), truth, strict=True):
-            assert abs(said - float(mpmath.log(chance))) < TAIL_ERROR / 10
+            assert abs(said / chance - 1) < TAIL_ERROR / 10
 
 
 def test_weights_are_rounded_up():
@@ -117,7 +125,7 @@ def test_weights_are_rounded_up():
 def test_fixed_shapes_cost_little_if_the_largest_lot_is_rare():
     """Adding the chance of a cut to delta, steps times, would ask for larger lots."""
     step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, largest=160)
-    assert 1000 * math.exp(step._cut("zero_out")[0]) > 1e-5
+    assert 1000 * step._cut("zero_out")[0] > 1e-5
     whole = PoissonSubsampled(Gaussian(1.0), 0.01)
     cut, whole = (m.guarantee(delta=1e-5, steps=1000) for m in (step, whole))
     assert whole.lower <= cut.epsilon <= 1.001 * whole.epsilon
