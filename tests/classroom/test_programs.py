@@ -242,7 +242,8 @@ HARMFUL = {
 @pytest.mark.parametrize("key, function", HARMFUL.values(), ids=HARMFUL)
 def test_what_protects_nobody_is_not_right(key, function):
     program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
-    program = replace(program, cases=program.cases[-1:], mistakes=())
+    some = slice(1) if key == "7.4" else slice(3, None)  # with noise
+    program = replace(program, cases=program.cases[some], mistakes=())
     assert program.verdict(with_numpy(function)).outcome == "wrong"
 
 
