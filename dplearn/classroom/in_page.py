@@ -50,7 +50,7 @@ def described(program: Program) -> str:
         "made": [_plain([program.of_mistake(slip, i) for i in places]) for slip in slips],
         "mistakes": [mistake.hints for mistake in program.mistakes],
     }
-    same = ("key", "praise", "hints", "rtol", "rtol_mistakes")
+    same = ("key", "praise", "hints", "rtol", "rtol_mistakes", "seconds")
     return repr(told | {name: getattr(program, name) for name in same})
 
 

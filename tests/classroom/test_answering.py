@@ -86,8 +86,10 @@ def test_the_browser_judges_every_number_as_python():
         if number is not None:
             assert (there["head"], tuple(there["messages"])) == (here.head, here.messages), text
     assert len(numbers) > 40 and min(counts.values()) > 100, counts
-    (empty,) = in_javascript(["judge", answering.as_data(numbers[0]), " "])
-    assert empty["outcome"] == "open"
+    (empty, comma) = in_javascript(
+        *(("judge", answering.as_data(numbers[0]), x) for x in (" ", "5,3"))
+    )
+    assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
 def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):

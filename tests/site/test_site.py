@@ -159,7 +159,13 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
     assert done.first.text_content() == "1 of 7"
+    for spoilt in ("%", "{broken", "null"):
+        view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
+        view.reload()
+        cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
+        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 7"
     view.evaluate("dplearnProgress.clear()")
+    assert not view.locator(".kept + p").text_content()
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
     view.add_init_script(refused)
     view.goto(index)

@@ -233,12 +233,12 @@ def _lot_sum(batches, norm, sigma, rng):
 
 
 def _sum_and_noise(lot_sum, batches, norm, sigma):
-    """The sum without noise, and what 2000 calls say about the noise.
+    """The sum without noise, and what 3000 calls say about the noise.
 
     Noise that is normal and independent is refused in fewer than one of 10,000 checks.
     """
     total = lot_sum(batches, norm, 0.0, random.Random(0))
-    if not hasattr(total, "__len__") or len(total) != len(batches[0][0]):
+    if not sigma or not hasattr(total, "__len__") or len(total) != len(batches[0][0]):
         return {"sum without noise": total}
     rng = random.Random(1)
     calls = [lot_sum(batches, norm, sigma, rng) for _ in range(2000)]
@@ -246,19 +246,31 @@ def _sum_and_noise(lot_sum, batches, norm, sigma):
         [float(x) - s for x in column]
         for column, s in zip(zip(*calls, strict=True), map(float, total), strict=True)
     ]
-    noise = [x for column in columns for x in column]
-    mean, size = sum(noise) / len(noise), len(noise)
-    width = math.sqrt(sum((x - mean) ** 2 for x in noise) / size)
-    unit = [(x - mean) / (width or 1.0) for x in noise]
-    far, rare = sum(abs(x) > 3 for x in unit) / size, math.erfc(3 / math.sqrt(2))
+    mean, width, unit = _standardised([x for column in columns for x in column])
+    size, root = len(unit), math.sqrt(len(columns))
+    _, of_sum, _ = _standardised([sum(call) for call in zip(*columns, strict=True)])
+    # The shape needs many draws: a sum of twelve uniforms has a fourth moment of 2.9.
+    zeros = [[[0.0] * 200]]
+    wide = (lot_sum(zeros, norm, sigma, rng) for _ in range(1000))
+    _, _, unit = _standardised([float(x) for call in wide for x in call])
+    far, rare = sum(abs(x) > 3 for x in unit) / len(unit), math.erfc(3 / math.sqrt(2))
+    fourth = sum(x**4 for x in unit) / len(unit)
     measured = {  # value, truth, standard error
         "deviation of the noise": (width, sigma * norm, width / math.sqrt(2 * size)),
         "mean / deviation": (mean / (width or 1.0), 0.0, 1 / math.sqrt(size)),
-        "fourth moment": (sum(x**4 for x in unit) / size, 3.0, math.sqrt(24 / size)),
-        "share beyond 3 deviations": (far, rare, math.sqrt(rare / size)),
+        "deviation of its sum / its own": (of_sum / (width or 1.0), root, root / math.sqrt(4000)),
+        "fourth moment": (fourth, 3.0, math.sqrt(24 / len(unit))),
+        "share beyond 3 deviations": (far, rare, math.sqrt(rare / len(unit))),
         "largest correlation": (_largest_correlation(columns, mean), 0.0, 0.05),
     }
     return {"sum without noise": total, **{k: settled(*v) for k, v in measured.items()}}
+
+
+def _standardised(noise):
+    """Mean and deviation of numbers, and the numbers in units of these."""
+    mean = sum(noise) / len(noise)
+    width = math.sqrt(sum((x - mean) ** 2 for x in noise) / len(noise))
+    return mean, width, [(x - mean) / (width or 1.0) for x in noise]
 
 
 def _largest_correlation(columns, mean):
@@ -311,6 +323,12 @@ def _laplace(rng):
     return rng.expovariate(1.0) - rng.expovariate(1.0)
 
 
+def _centred(rng, n):
+    draws = [rng.gauss(0, 1) for _ in range(n)]
+    mean = sum(draws) / n
+    return [z - mean for z in draws]
+
+
 def _row(*first):
     """A gradient of ten coordinates."""
     return [*first, *[0.0] * (10 - len(first))]
@@ -321,8 +339,8 @@ _noisy_lot = Program(
     right=_lot_sum,
     measure=_sum_and_noise,
     cases=(
-        ([[_row(3.0, 4.0)]], 1.0, 2.0),
-        ([[_row(0.3, 0.4)]], 1.0, 2.0),
+        ([[_row(3.0, 4.0)]], 1.0, 0.0),
+        ([[_row(0.3, 0.4)]], 1.0, 0.0),
         ([[_row(0.3, 0.4), _row(3.0, 4.0)]], 1.0, 2.0),
         ([[_row(6.0, 8.0), _row()], [_row(0.1, 0.2)], [_row(-5.0, 12.0)]], 2.5, 1.5),
     ),
@@ -407,6 +425,13 @@ _noisy_lot = Program(
             ),
         ),
         Mistake(
+            _noise_of(_std, _centred),
+            (
+                "What do the coordinates of your noise add up to?",
+                "To zero: the sum of all coordinates comes out exact. Do not centre the draws.",
+            ),
+        ),
+        Mistake(
             _noise_of(_std, lambda rng, n: [_laplace(rng) for _ in range(n)]),
             (
                 "Which noise does the accountant suppose?",
@@ -424,7 +449,7 @@ _noisy_lot = Program(
         ),
     ),
     hints=(
-        "Only what differs is shown: the sum at sigma = 0, or the noise of 2000 calls, which is "
+        "Only what differs is shown: the sum at sigma = 0, or the noise of 3000 calls, which is "
         "normal, with a draw of its own for each coordinate.",
         "[x + rng.gauss(0, sigma * norm) for x in total], once.",
     ),

@@ -761,7 +761,7 @@ check("10.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of micro-batches, each of them a list of gradients, each of these a list of numbers. `rng` is a generator of Python's module `random`: `rng.gauss(0, s)` is a new normal number of standard deviation `s`. Return the noisy sum of the clipped gradients, coordinate by coordinate. The library looks at the sum with `sigma = 0`, and at the noise of 2000 calls.
+# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of micro-batches, each of them a list of gradients, each of these a list of numbers. `rng` is a generator of Python's module `random`: `rng.gauss(0, s)` is a new normal number of standard deviation `s`. Return the noisy sum of the clipped gradients, coordinate by coordinate. The library looks at the sum with `sigma = 0`, and at the noise of 3000 calls.
 
 
 # %%
