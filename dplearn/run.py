@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -246,6 +246,10 @@ class DPSGD(Plan):
         if self.sampling == "truncated_poisson" and None in (self.dataset_size, self.largest):
             found = f"dataset_size={self.dataset_size!r}, largest={self.largest!r}"
             raise ValueError(f"Expected both with sampling='truncated_poisson', got {found}.")
+
+    def __repr__(self) -> str:
+        said = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return f"DPSGD({', '.join(f'{name}={x!r}' for name, x in said if x is not None)})"
 
     @classmethod
     def from_epochs(
