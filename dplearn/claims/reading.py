@@ -67,15 +67,11 @@ _SPELLING = [
     (r"\^\{?\s*\\?(?:prime|star|ast|\*)\s*\}?|['′]", "_prime "),
     (r"_\{\s*\\?([A-Za-z0-9]+)[^{}]*\}", r"_\1"),
     (rf"\\({_WORDS})(?![A-Za-z])", r" \1 "),
-    (r"≲", " lesssim "),
-    (r"≈|≃|∼", " approx "),
-    (r"→|\\rightarrow(?![a-z])", " to "),
+    (r"[≲≈≃∼→]|\\rightarrow(?![a-z])", " approx "),
     (r"≤|\b(?:leq|le|leqslant)\b", "<="),
     (r"≥|\b(?:geq|ge|geqslant)\b", ">="),
     (r"∈", " in "),
     (r":=|≔", "="),
-    (r"\b(?:cdot|times)\b|[·×⋅]", "*"),
-    (r"\binfty\b|∞", "inf"),
     (r"\b([a-zA-Z]\w*)\s+_\s*(\w+)", r"\1_\2"),
     (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
     (r"\s+", " "),
@@ -162,7 +158,9 @@ def spell(text: str) -> str:
     text = re.sub(f"(.)([{''.join(_MARKS)}])", lambda m: f" {m[1]}_{_MARKS[m[2]]} ", text)
     text = re.sub(r"\\(?![A-Za-z{}|,;:!>/ ])", " ", text)
     text = _with_brackets(text)
-    text = re.sub("|".join(_GREEK), lambda m: f" {_GREEK[m[0]]}", text)
+    greek = "".join(_GREEK)
+    text = re.sub(f"([{greek}])(?=[A-Za-z])", r"\1 ", text)
+    text = re.sub(f"[{greek}]", lambda m: f" {_GREEK[m[0]]}", text)
     for pattern, replacement in _SPELLING:
         text = re.sub(pattern, replacement, text)
     return text.strip(" .,;")
