@@ -208,7 +208,7 @@ def test_a_page_in_chinese_has_no_english_sentence(chinese, page, address):
 
 # Formulas that cannot be read, each for a reason of its own.
 UNREADABLE = [("q*", ""), ("2 3", ""), ("(1", ""), ("sigma(2)", ""), ("min(1)", ""), ("[1)", "")]
-UNREADABLE += [("q=", ""), ("q", "q"), ("q", "q=7"), ("q", "T=1.5"), ("q", "sgma=1")]
+UNREADABLE += [("L=1", ""), ("q", "q"), ("q", "q=7"), ("q", "T=1.5"), ("q", "sgma=1")]
 UNREADABLE += [("sgma(2)", ""), ("q" * 3000, ""), ("a*b", ""), ("ε + ε'", "")]
 
 

@@ -56,7 +56,7 @@ def test_where_nothing_can_be_typed_and_no_run_is_described_there_is_no_link():
 
 @pytest.mark.slow
 def test_a_verdict_names_an_entry_as_a_link():
-    link = "(Classical noise, [G-B4](formula_book?id=G-B4&misprint=none))"
+    link = "(Classical noise of the Gaussian mechanism, [G-B4](formula_book?id=G-B4&misprint=none))"
     assert link in words(opened("check_a_claim"))
     assert links.entry_link("G-B4/no-two") == "[G-B4/no-two](formula_book?id=G-B4&misprint=no-two)"
     assert state_at("formula_book?id=G-B4&misprint=no-two").values["misprint"] == "no-two"

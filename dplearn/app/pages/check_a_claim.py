@@ -176,7 +176,9 @@ def _claim(state: State) -> None:
     claims = places_in(asked["claim"].encode(), "text.md")
     formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
     finding = _proofread(formula, f"{words} {asked['held']}")
-    side = side_of(formula)
+    side = Side("", "", formula)
+    with suppress(ValueError):
+        side = side_of(formula)
     if able := readings(side, finding.entry):
         new = st.session_state.pop("claim_is_new", False)
         if new or (asked["quantity"], asked["of"]) not in able:
