@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from dplearn import DPSGD, site
 from dplearn.book import book, refute
 from dplearn.book.published import drawn_figures
-from dplearn.browser import pairs
+from dplearn.browser import CLOSED_FORMS, pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site import entries
@@ -191,13 +191,22 @@ def test_an_entry_leads_back_to_the_lessons_that_teach_it(out, view):
     assert "/lessons/03_gaussian_mechanism.html#" in view.url
 
 
+def links_to(out, page, named) -> dict[str, set[str]]:
+    """Lessons by what they ask of a page: each link of a source that the page can answer."""
+    asking = {}
+    for lesson in lessons().values():
+        text = (out / "lessons" / f"{lesson.name}.html").read_text()
+        there = re.findall(rf'{re.escape(page)}\?([^"]+)', text)
+        sources = re.findall(rf"\]\(explorer:({named}[^)]+)", lesson.source.read_text())
+        assert [*map(html.unescape, there)] == [link.partition("?")[2] for link in sources]
+        for link in there:
+            asking.setdefault(html.unescape(link), set()).add(f"{lesson.name}.html")
+    return asking
+
+
 def test_links_of_lessons_open_their_own_numbers(out, view):
     """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
-    asking: dict[str, set[str]] = {}
-    for path in (out / "lessons").glob("[0-9]*.html"):
-        for link in HREF.findall(path.read_text()):
-            if "explorer.html?" in link:
-                asking.setdefault(urlsplit(html.unescape(link)).query, set()).add(path.name)
+    asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
     assert len(asking) > 8
     found = set()
     for query, names in asking.items():
@@ -224,14 +233,8 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
 
 
 def test_links_to_mechanisms_open_their_own_numbers(out, view):
-    links = {
-        urlsplit(html.unescape(link)).query
-        for path in (out / "lessons").glob("*.html")
-        for link in HREF.findall(path.read_text())
-        if "mechanisms.html?" in link
-    }
-    assert len(links) >= 4
-    for query in links:
+    named = rf"mechanisms\?mechanism=(?:{'|'.join(CLOSED_FORMS)})&"
+    for query in links_to(out, "mechanisms.html", named):
         asked = dict(parse_qsl(query))
         view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
         view.locator(".dp[data-drawn='1']").wait_for()
