@@ -60,9 +60,9 @@ wrong = 8 * noise * each_evening[0], np.cumsum(noise * each_evening[1])
 figure = curves(
     [
         Curve(x=nights, y=wrong[0], label="fresh noise on every total", role="quiet", width=1.5,
-              label_at=0.55, side="top right"),
+              label_at=22 / 63, side="top right"),
         Curve(x=nights, y=wrong[1], label="noise on every evening, added up", role="second",
-              label_at=0.7, side="bottom center"),
+              label_at=26 / 63, side="bottom center"),
     ],
     title="By how much the published totals are wrong",
     x="evening",
@@ -260,7 +260,7 @@ def frame(share):
               role="quiet", label_at=0.5, side="top center"),
         Curve(x=nights, y=over_the_winter(own), label="own noise", role="second", label_at=0.55,
               side="top left"),
-        Curve(x=nights, y=every, label="taken back", label_at=0.75, side="bottom center"),
+        Curve(x=nights, y=every, label="taken back", label_at=0.6, side="bottom right"),
     ]  # fmt: skip
     title = f"Taken back {share:g}: the worst total has noise {every.max():.3g}"
     return curves(
