@@ -191,9 +191,8 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
     r, p, q = (x[r > 0] for x in (r, p, q))
-    value = (p - q) / r
     # Down to -exp(mu^2) / 4; what is summed must be positive.
-    value += 1 - value.min()
+    value = (p - q) / r - np.min((p - q) / r) + 1
     order = np.argsort(value)
     one = Masses(value[order], r[order], ((p / r)[order], (q / r)[order]))
     total = repeated(one, batches, partial(sum_of, above=False))
