@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 import statistics
+from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -262,10 +263,39 @@ def _unreadable(target):
         yield f"links to the explorer with {target}, where it reads {error!r}"
 
 
+def chinese_says_the_same(built):
+    """Formulas, code, links and numbers of the Chinese text, cell by cell."""
+    if not built.lesson.chinese.exists():
+        return
+    told = sources.in_chinese(built.lesson, built.cells)
+    for english, chinese in zip(built.cells, told, strict=True):
+        for what, find in PARTS_OF_A_TEXT.items():
+            here, there = (Counter(find(cell.source)) for cell in (english, chinese))
+            if here != there:
+                lost, more = list(here - there), list(there - here)
+                yield f"has {what} {lost}, in Chinese {more}, in {_start(english.source)}"
+
+
+def _bare(text):
+    """A text without code, formulas and addresses; numbers without marks of thousands."""
+    text = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", text, flags=re.S)
+    return re.sub(r"(?<=\d)[, ](?=\d{3})", "", text)
+
+
+# `None` is what a notebook asks to replace; the site, which alone is in Chinese, has fields.
+PARTS_OF_A_TEXT = {
+    "code": re.compile(r"```.*?```|`(?!None`)[^`\n]+`", re.S).findall,
+    "formulas": re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.S).findall,
+    "links": re.compile(r"\]\(([^)\s]+)\)").findall,
+    "folds": re.compile(r"</?details>|^\|", re.M).findall,
+    "numbers": lambda text: re.findall(r"\d+(?:\.\d+)?|[εδσ]", _bare(text)),
+}
+
+
 EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
 EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
 EVERYWHERE += [knows_neither_private_names_nor_the_machine]
-EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
+EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere, chinese_says_the_same]
 COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
 COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 

@@ -72,7 +72,8 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 17
+    chinese = sum(lesson.chinese.exists() for lesson in lessons().values())
+    assert links > 400 and len(texts) == len(lessons()) + chinese + len(ENTRIES) + 17
 
 
 def opened(view, out, name: str) -> None:
@@ -336,3 +337,15 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
 def test_markdown_keeps_formulas_and_headings_have_anchors():
     text = from_markdown("## A & b_c\n\n$a_1 * b_2 * c < d$ and $$x_1$$")
     assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
+
+
+def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
+    view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
+    view.get_by_role("link", name="中文", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 高斯机制"
+    vote = view.locator('.ask[data-ask*="3.vote"]')
+    view.get_by_text("一样：一名学生只住在一个村庄。").click()
+    vote.get_by_role("button").click()
+    assert view.get_by_text("对。Anna 离开时").is_visible()
+    view.get_by_role("link", name="English", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 The Gaussian mechanism"
