@@ -27,8 +27,8 @@ from typing import Any
 
 from dplearn import training
 from dplearn.app.job import MEMORY, PATIENCE, SECONDS, Job
+from dplearn.app.models import accuracy, gradient_norms, started, tensors
 from dplearn.datasets import practice_set
-from dplearn.training.models import accuracy, gradient_norms, started, tensors
 
 # No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
 _UNCLIPPED = 1e9

@@ -141,7 +141,7 @@ from torch import nn
 from dplearn import DPSGD
 from dplearn.datasets import practice_set
 from dplearn.training import {"" if kind == "Flat" else f"{kind}, "}fit
-from dplearn.training.models import built, inputs_for
+from dplearn.app.models import built, inputs_for
 
 train, held_out = practice_set({job.dataset!r})
 inputs = inputs_for({job.model!r}, train.images)
