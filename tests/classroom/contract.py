@@ -22,7 +22,7 @@ from dplearn.classroom import Program, sources
 from dplearn.classroom.checks import exercises, self_test
 from dplearn.classroom.display import PLOTLY
 from dplearn.classroom.minutes import MINUTES, counted, too_much
-from explorer import start
+from explorer import page_at, start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
@@ -248,7 +248,7 @@ def _unreadable(target):
     page = urlparse(target)
     try:
         address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
-        if navigation.page_at(page.path) is navigation.modules()[0]:
+        if page_at(page.path) is navigation.modules()[0]:
             # The browser reads it; that it opens the lesson's numbers is a test of the site.
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
             if lost := address.keys() - names:
@@ -256,7 +256,7 @@ def _unreadable(target):
             fields = notary.fields_of_a_run()
             address = {key: address[key] for key in address.keys() & fields.keys()}
         else:
-            fields = start(navigation.page_at(page.path), address).fields
+            fields = start(page_at(page.path), address).fields
         for key, value in address.items():
             fields[key].parse(value)
     except (KeyError, ValueError) as error:
