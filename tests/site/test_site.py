@@ -146,27 +146,27 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
     assert view.evaluate("dplearnProgress.get('01', '1.1')") == "done"
     assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
-    assert view.locator(".contents p").text_content() == "1 of 7 answered"
+    assert view.locator(".contents p").text_content() == "1 of 9 answered"
     view.goto(index)
     done = view.locator("td.done")
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
     assert "Go on with Why anonymisation fails" in view.locator(".begin").text_content()
     with view.expect_download() as download:
         view.get_by_text("save it as a file").click()
     download.value.save_as(tmp_path / "mine.json")
     view.get_by_text("forget it").click()
-    assert done.first.text_content() == "0 of 7"
+    assert done.first.text_content() == "0 of 9"
     assert "Start here: Why anonymisation fails" in view.locator(".begin").text_content()
     (tmp_path / "bad.json").write_text("{}")
     for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
     for spoilt in ("%", "{broken", "null"):
         view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
         view.reload()
         cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
-        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 7"
+        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 9"
     view.evaluate("dplearnProgress.clear()")
     assert not view.locator(".kept + p").text_content()
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
@@ -174,7 +174,7 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.goto(index)
     assert "This browser keeps nothing for files" in view.locator(".kept").text_content()
     view.evaluate(TELL, first | {"state": "done"})
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
 
 
 @pytest.mark.parametrize("id", ENTRIES)
