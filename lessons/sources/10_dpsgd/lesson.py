@@ -68,10 +68,10 @@ torch.set_default_dtype(torch.float64)
 pupils, held_out = school(), split(digits(), validation=0)[2]
 x, y = torch.from_numpy(pupils.images).double().flatten(1), torch.from_numpy(pupils.digit)
 unseen = torch.from_numpy(held_out.images).double().flatten(1)
-shapes = [lettering(72, 144, "Anna's", colour="rgb(206,18,70)")]
+shapes = [lettering(72, 170, "Anna's", colour="rgb(206,18,70)")]
 for i, who in enumerate([pupils.anna, *np.flatnonzero(pupils.digit == 5)[:4]]):
-    shapes += pixels(x[who].reshape(8, 8), 20 + 138 * i, 16, 13)
-drawn = Sheet(700, 156, "Five fives of the school, Anna's first", shapes)
+    shapes += pixels(x[who].reshape(8, 8), 20 + 138 * i, 42, 13)
+drawn = Sheet(700, 182, "Five fives of the school, Anna's first", shapes)
 show(drawn, f"5 fives of {len(x)} digits, 8 by 8 pixels each. Anna's five looks like a nine.")
 
 # %% [markdown]
