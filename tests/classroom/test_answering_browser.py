@@ -63,7 +63,7 @@ def test_a_student_predicts_errs_and_knows_with_keys_alone(written, visit):
     assert "no number" in typed(view, "Pupils alone", "many")
     assert "it is 27; your guess was 5.4 times too small." in typed(view, "Pupils alone", "5")
     assert field(view, "Pupils alone").get_by_role("img").get_attribute("aria-label") == (
-        "your guess 5, truth 27, expected 26.52"
+        "your guess 5, expected 26.52, truth 27"
     )
     assert "both 27" in view.locator("main").inner_text()
     view.get_by_label("Secrets rebuilt").focus()
