@@ -40,7 +40,6 @@ _OF_JUPYTER = {
         "Write your guess in the field."
     ),
     r"run the cell, then argue": "open the truth, then argue",
-    r"Put your numbers in place of `None`\.": "Write your numbers in the fields.",
     r" \(In Jupyter, move the mouse[^)]*\)": "",
 }
 _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
