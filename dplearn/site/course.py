@@ -9,7 +9,7 @@ from typing import Any
 
 from dplearn.classroom import answering
 from dplearn.classroom.html import NEEDED, from_markdown
-from dplearn.classroom.sources import Lesson, in_chinese, lessons
+from dplearn.classroom.sources import Lesson, built_cells, in_chinese, lessons
 from dplearn.site.html import Page, plain, readme_page, sections
 
 # Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
@@ -22,11 +22,8 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
 
     A lesson that has its text in Chinese has a second page, and each has a link to the other.
     """
-    import nbformat
-
     every = list(lessons(folder).values())
-    books: list[Any] = [nbformat.read(lesson.notebook, as_version=4) for lesson in every]
-    cells = [book.cells for book in books]
+    cells = list(map(built_cells, every))
     titles = [each[0].source.partition("\n")[0].lstrip("# ") for each in cells]
     links = [
         f'<a href="{lesson.name}.html">{html.escape(title)}</a>'

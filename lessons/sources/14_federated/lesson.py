@@ -505,7 +505,7 @@ print(f"(3) mean {np.mean(each):.2f}, of", ", ".join(f"{e:.2f}" for e in each))
 # 1. *Shuffled batches are no coins* (lesson 07): told is 5.4, for a record that is there or not; lost is at least 13.4, even if it is only zeroed in its place, the neighbours for which shuffling has a theorem.
 # 2. *Records are not patients*, as above.
 # 3. *A mean protects nobody.* The patients of the first clinic have 18.3, whatever the others have. The largest is a guarantee.
-# 4. *Three things with similar names.* **Secure multi-party computation** (安全多方计算, MPC) lets parties compute a sum that nobody's input can be read from. **Homomorphic encryption** (同态加密, HE) is one tool for it, in which a server computes on what it cannot decrypt; masks are another. Neither adds noise. What comes out is the exact sum, as in 6.1.
+# 4. *Three things with similar names.* **Secure multi-party computation** (安全多方计算, MPC) lets parties compute a sum that nobody's input can be read from. **Homomorphic encryption** (同态加密, HE) is one tool for it, in which a server computes on what it cannot decrypt; masks are another. Neither adds noise. What comes out is the exact sum, as in section 5.
 
 # %% [markdown]
 # ### Three thousand phones
