@@ -4,6 +4,7 @@ import itertools
 import math
 from statistics import NormalDist
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
@@ -252,6 +253,26 @@ def test_layers_are_integrated_as_the_theorem_defines_them(sigma, size):
     expected = (single + np.trapezoid(layers, height)) / 20
     # Each call searches its lattices anew.
     assert epoch._layered(law, single) == pytest.approx(expected, rel=1e-3)
+
+
+@each("sigma, batches", [(3.0, 4), (3.0, 20), (1000.0, 3), (0.7, 20)])
+def test_steep_layers_are_summed_to_no_less_than_they_are(sigma, batches):
+    """At a small delta two sizes all but meet: the same sum with fifty digits."""
+    law = _seats._law(math.exp(6 / sigma + 0.5 / sigma**2), 1 / sigma, "remove")
+    epoch = _seats._Epoch(sigma, batches, "remove", 1)
+    single = epoch._positive(1, [(1, law)])
+    known = epoch._sums(law, single)
+    epoch._sums = lambda *_: known
+    found = epoch._layered(law, single) * batches
+    with mpmath.workdps(50):
+        sizes, values = (
+            [mpmath.mpf(float(x)) for x in ends] for ends in _seats._majorant(known, law.mean)
+        )
+        quantiles = [mpmath.erfinv(2 * n / sizes[-1] - 1) * mpmath.sqrt(2) for n in sizes[1:]]
+        upper = [0, *(sizes[-1] * mpmath.ncdf(z + 1 / mpmath.mpf(sigma)) for z in quantiles)]
+        corners = itertools.pairwise(zip(sizes, values, upper, strict=True))
+        exact = single + sum((d - c) / (b - a) * (y - x) for (a, c, x), (b, d, y) in corners)
+        assert exact < found < exact * (1 + 1e-10)
 
 
 @pytest.mark.slow
