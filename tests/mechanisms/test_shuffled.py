@@ -281,6 +281,30 @@ def test_the_example_of_van_dijk_and_ertan_costs_less():
     assert 0.0025 < _seats._Epoch(1.0, 1_140_000, "remove", 10).delta(0.0) < 0.0040
 
 
+@each("way", ["remove", "add"])
+def test_what_exceeds_the_cap_of_theorem_d_is_charged_whole(way):
+    """One candidate weighs as much as all: what its batch and step 1 add to, by pairs of points."""
+    batches, half, reach = 200, 800, 80.0
+    law, epoch = _seats._law(1.0, 1.0, way), _seats._Epoch(1.0, batches, way, 16)
+    hiding = _seats._hiding(1.0, batches - 1, 16, 2.0)
+    epoch.hidings = [hiding._replace(spill=1 - 1 / hiding.entries)]
+    epoch._layered = lambda *_: math.inf
+    masses, beyond = _seats._masses(law, reach / half * np.arange(half + 1))
+    value = reach / half * np.arange(-half, half + 1)
+    leak = masses @ np.maximum(np.add.outer(value, (batches - 1) * value), 0) @ masses
+    assert leak / batches + beyond < epoch.delta(0.0) * (1 + 2e-3)
+
+
+def test_what_lies_beyond_the_window_is_charged_whole(monkeypatch):
+    """Two values, at either end: their sum is positive at twice the reach alone."""
+    chance, reach, half = 1e-3, 3.0, 64
+    masses = np.zeros(2 * half + 1)
+    masses[[0, -1]] = 1 - chance, chance
+    monkeypatch.setattr(_seats, "_masses", lambda *_: (masses, 0.0))
+    value, exact = _seats._positive_part([(2, None)], reach, half), 2 * reach * chance**2
+    assert exact * (1 - 1e-12) <= value < 1.01 * exact
+
+
 @each("batches, counted", [(4, 2**16), (100_000, 1000)])
 def test_no_more_records_count_than_binomial_tails_can_tell(batches, counted):
     """At 1e10 candidates the tail of SciPy is wrong in its third digit."""
