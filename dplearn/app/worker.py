@@ -115,7 +115,7 @@ def _watch(silence: float) -> None:
     _fail(f"Stopped: nobody looked at it for {silence:g} seconds.")
 
 
-def main(arguments: Iterable[str] | None = None) -> None:
+def run_worker(arguments: Iterable[str] | None = None) -> None:
     """Run the job on standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
@@ -145,4 +145,4 @@ def main(arguments: Iterable[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_worker()
