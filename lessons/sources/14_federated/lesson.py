@@ -70,7 +70,7 @@ hers = update(pupils.images[first[0]], pupils.digit[first[0]])
 grey = 0.5 + 0.5 * (hers[0, :64] / np.abs(hers[0]).max()).reshape(8, 8)
 drawn = images(
     {"on Anna's\nphone": pupils.images[first[0]], "one row of\nher update": grey},
-    title="What she has, and what she sends",
+    title="Kept, and sent",
 )
 show(drawn, f"8 x 8 pixels each, one of {len(pupils.digit)} digits. Grey is 0, darker is more.")
 
@@ -227,17 +227,17 @@ check("14.3", sent)
 
 # %%
 write = mine("sent")
-vectors = [np.rint(update(pupils.images[i], pupils.digit[i]).ravel() * 2**16) for i in first]
+updates = [update(pupils.images[i], pupils.digit[i]).ravel() for i in first]
+vectors = [np.rint(2**16 * each).astype(int) for each in updates]
 
 
 def open_sum(vectors):
-    """The sum that a server reads, and one of the vectors that it has been sent."""
-    masks = np.triu(rng.integers(2**32, size=(len(vectors), len(vectors), 650)).T, 1).T
+    """The sum that a server reads of vectors that are sent under fresh masks."""
+    size = (len(vectors), len(vectors), 650)
+    masks = np.triu(rng.integers(2**32, size=size).T, 1).T
     masks = masks + masks.swapaxes(0, 1)  # entry i, j: agreed by phones i and j
-    uploads = [
-        write(vector.astype(int), own, masks[own], 2**32) for own, vector in enumerate(vectors)
-    ]
-    return np.sum(uploads, axis=0) % 2**32
+    phones = enumerate(zip(vectors, masks, strict=True))
+    return sum(write(vector, own, mask, 2**32) for own, (vector, mask) in phones) % 2**32
 
 
 with_anna, without = open_sum(vectors), open_sum(vectors[1:])
@@ -254,8 +254,8 @@ print(f"entry 64 of both sums: {with_anna[64]:,} and {without[64]:,}")
 difference = (with_anna - without) % 2**32
 signed = np.where(difference < 2**31, difference, difference - 2**32)
 print("her update, to the last bit:", np.array_equal(signed, vectors[0]))
-pixels = signed[:64] / signed[64]
-print(f"largest error of a pixel: {np.abs(pixels - pupils.images[first[0]].ravel()).max():.0e}")
+errors = np.abs(signed[:64] / signed[64] - back)
+print(f"largest error of a pixel: {errors.max():.0e}")
 
 # %% [markdown]
 # Her digit is back, up to the rounding of $2^{-16}$, and the vote is decided. Nothing was broken: masks hide *terms*, not *differences of sums*. A promise about the sum needs **noise**.
@@ -302,7 +302,7 @@ plans = {"on paper": paper}
 for divisor in ("public", "present"):
     plans[divisor] = paper.weighted(sizes, divisor=divisor)
 for divisor, plan in plans.items():
-    print(f"{divisor:9} multiplier {plan.noise_multiplier:.4f}: {plan.guarantee(delta=1e-5)}")
+    print(f"{divisor:8} z = {plan.noise_multiplier:.2f}:", plan.guarantee(delta=1e-5))
 
 # %% [markdown]
 # Seven and a half times what is on paper, or 20 times. Compare the last one with your guess:

@@ -105,7 +105,7 @@ check("16.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. Smaller than 1 by the number of records is a rule of thumb for δ. How often may this program publish the whole record of somebody?
+# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. A rule of thumb asks for a δ of about that size. How often may this program publish the whole record of somebody?
 #
 # <details><summary>a. Never: ε = 0 says that the output does not depend on anybody.</summary>
 #
@@ -237,7 +237,8 @@ predict("members found in a hundred", None)
 # The accountant knows the curve:
 
 # %%
-low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
+pld = ACCOUNTANTS["pld"]()
+low, high = pld.true_positive_rate(run.composed, false_positive_rate=0.01)
 reveal("members found in a hundred", truth=100 * high, kind="upper")
 by_pair = round_up(100 * (np.exp(planned.epsilon) * 0.01 + 1e-4), 3)
 print(f"by (epsilon, delta) alone at most {by_pair} %")
