@@ -1,0 +1,11 @@
+"""opacus 1.6.0: its accountant `rdp`."""
+
+from opacus.accountants import RDPAccountant
+
+
+def epsilon(case):
+    if case["family"] not in ("gaussian", "poisson_gaussian"):
+        raise NotImplementedError(case["family"])
+    accountant = RDPAccountant()
+    accountant.history = [(float(case["sigma"]), float(case.get("q", 1)), case["T"])]
+    return accountant.get_epsilon(delta=float(case["delta"]))
