@@ -53,15 +53,15 @@ LAWS = {
     "discrete_gaussian": ("exp(-(k-1)^2 / (2 {sigma}^2)), k whole", "exp(-k^2 / (2 {sigma}^2))"),
     "randomized_response": ("1 with odds exp({epsilon0}) : 1", "0 with odds exp({epsilon0}) : 1"),
 }
-# How many are drawn, and from where: low and high ends of sigma or b or epsilon0, of q, of T.
+# How many are kept of how many that are drawn; ends of sigma or b or epsilon0, of q, of T.
 DRAWN = {
-    "poisson_gaussian": (650, (0.4, 20), (1e-4, 0.5), (2, 1e6)),
-    "gaussian": (200, (0.3, 200), None, (1, 1e5)),
-    "laplace": (160, (0.5, 100), None, (1, 1e3)),
-    "poisson_laplace": (130, (0.3, 10), (1e-3, 0.5), (2, 1e3)),
-    "randomized_response": (120, (0.005, 2), None, (1, 1e3)),
-    "discrete_laplace": (80, (0.5, 100), None, (1, 1e3)),
-    "discrete_gaussian": (110, (0.5, 10), None, (1, 50)),
+    "poisson_gaussian": (339, 3900, (0.4, 20), (1e-4, 0.5), (2, 1e6)),
+    "gaussian": (400, 2400, (0.3, 200), None, (1, 1e5)),
+    "laplace": (110, 660, (0.5, 100), None, (1, 1e3)),
+    "poisson_laplace": (90, 540, (0.3, 10), (1e-3, 0.5), (2, 1e3)),
+    "randomized_response": (240, 1440, (0.005, 2), None, (1, 1e3)),
+    "discrete_laplace": (150, 900, (0.5, 100), None, (1, 1e3)),
+    "discrete_gaussian": (180, 1080, (0.5, 10), None, (1, 50)),
 }
 # The printed tables: a sheet for each rate and delta, sigma across, T down.
 SHEETS = (("0.001", "1e-5"), ("0.004", "1e-5"), ("0.01", "1e-5"), ("0.02", "1e-5"))
@@ -113,9 +113,9 @@ def candidates() -> Iterator[Case]:
         yield _case("poisson_gaussian", size, q, row, f"sheet {q} {delta}")
     rng = random.Random(SEED)
     log = lambda ends: math.exp(rng.uniform(*map(math.log, ends)))
-    for family, (count, sizes, rates, steps) in DRAWN.items():
+    for family, (_, count, sizes, rates, steps) in DRAWN.items():
         # More than needed: what is refused is replaced by the next.
-        for _ in range(6 * count):
+        for _ in range(count):
             smallest = 1e-30 if family in _PROVED and rng.random() < 0.15 else 1e-10
             row = {"T": round(log(steps)), "delta": f"{log((smallest, 1e-3)):.2g}"}
             size, rate = f"{log(sizes):.3g}", f"{log(rates):.3g}" if rates else ""
@@ -303,7 +303,8 @@ def make() -> None:
             new = {tuple(v for k, v in case.items() if k != "why"): case for case in chunk}
             fresh = [case for key, case in new.items() if key not in known and not full(case)]
             known |= new.keys()
-            for done, reason in pool.map(judged, fresh, in_browsers(fresh)):
+            browsed = in_browsers(fresh) if fresh else []
+            for done, reason in pool.map(judged, fresh, browsed):
                 if reason:
                     refused[reason] += 1
                     print("refused", done, reason, flush=True)
