@@ -1,5 +1,6 @@
 """The yardstick's pages: results of other accountants, what was found, and printed tables."""
 
+import csv
 import html
 import itertools
 import json
@@ -33,18 +34,31 @@ def pages(root: Path) -> Iterator[Page]:
         return
     findings = sorted((folder / "findings").glob("*.md"))
     links = "".join(f"\n- [{_title(path)}]({path.stem}.html)" for path in findings)
+    cases = json.loads(table.read_text(encoding="utf-8"))["cases"]
     parts = [(folder / "README.md").read_text(encoding="utf-8"), "[Printed tables](tables.html)"]
-    parts += ["## What was found" + links, (folder / "results.md").read_text(encoding="utf-8")]
+    parts += ["## What was found" + links, "## What was printed" + _printed(folder, cases)]
+    parts += [(folder / "results.md").read_text(encoding="utf-8")]
     yield Page("yardstick/index.html", "The yardstick", from_markdown("\n\n".join(parts)))
     for path in findings:
         body = from_markdown(path.read_text(encoding="utf-8"))
         yield Page(f"yardstick/{path.stem}.html", _title(path), body)
-    cases = json.loads(table.read_text(encoding="utf-8"))["cases"]
     yield Page("yardstick/tables.html", "Tables of ε", _STYLE + "".join(_sheets(cases)))
 
 
 def _title(path: Path) -> str:
     return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def _printed(folder: Path, cases: list[dict[str, Any]]) -> str:
+    """A list of figures that calculators and papers print, each with what is proved."""
+    places = ("family", "sigma", "q", "T", "delta")
+    ends = {tuple(str(case.get(p)) for p in places): case for case in cases}
+    with (folder / "calculators.csv").open(newline="", encoding="utf-8") as file:
+        rows = [(row, ends[tuple(row[p] for p in places)]) for row in csv.DictReader(file)]
+    return "".join(
+        f"\n- {row['source']}: {row['printed']}; proved: {case['lower']} to {case['upper']}"
+        for row, case in rows
+    )
 
 
 def _sheets(cases: list[dict[str, Any]]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cases import ROOT, rows
+from dplearn.site import yardstick
 
 sys.path.append(str(ROOT / "conformance"))
 import make
@@ -116,3 +117,16 @@ def test_findings_quote_the_suite():
     for path in Path(make.HERE, "findings").glob("*.md"):
         for low, high in re.findall(r"between ([\d.]+) and\s+([\d.]+\d)", path.read_text()):
             assert {low, high} <= ends, path
+
+
+def test_pages_show_no_less_than_is_proved():
+    pages = {page.path: page.text() for page in yardstick.pages(ROOT)}
+    assert len(pages) == 2 + len(list((ROOT / "conformance/findings").glob("*.md")))
+    assert "74.9085; proved: 2.24" in pages["yardstick/index.html"]
+    body = pages["yardstick/tables.html"]
+    assert body.count("<section") == len(make.SHEETS)
+    for case in (case for case in CASES if case["why"].startswith("sheet")):
+        shown = yardstick.rounded_up(case["upper"])
+        assert f"<td>{shown}</td>" in body and float(shown) >= float(case["upper"])
+    for link in re.findall(r'href="([a-z_-]+\.html)"', pages["yardstick/index.html"]):
+        assert f"yardstick/{link}" in pages
