@@ -288,8 +288,12 @@ def main():
         chosen = [Module(name, options.python, options.limit) for name in options.module]
     cases = [case for case in suite["cases"] if not wanted or case["family"] in wanted]
     late = lambda case: case["why"] == "drawn" or case["why"].startswith("sheet")
-    order = random.Random(0).sample(cases, len(cases))
-    order.sort(key=late)
+    order, turns = random.Random(0).sample(cases, len(cases)), {}
+    for case in order:
+        turns.setdefault((late(case), case["family"]), []).append(case["id"])
+    turn = {name: i for names in turns.values() for i, name in enumerate(names)}
+    # A turn of each family after the other, those picked by hand first.
+    order.sort(key=lambda case: (late(case), turn[case["id"]]))
     texts, results = [], {}
     for tool in chosen:
         results[tool.name] = asked(tool, order, options.seconds)
