@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
-import mpmath
 import numpy as np
 from mpmath import mp, mpf
 
@@ -19,7 +17,7 @@ def oracle(case: Case) -> Callable[[str], float] | None:
         return None
     laws = {
         "gaussian": _gaussian,
-        "poisson_gaussian": _one_sample,
+        "poisson_gaussian": _gaussian,
         "randomized_response": lambda case: _binary(case, mpf(case["epsilon0"])),
         "discrete_laplace": lambda case: _binary(case, 1 / mpf(case["b"])),
         "discrete_gaussian": _whole_numbers,
@@ -31,36 +29,16 @@ def oracle(case: Case) -> Callable[[str], float] | None:
 
 
 def _gaussian(case: Case) -> Callable[[str], float]:
-    mu = mp.sqrt(case["T"]) / mpf(case["sigma"])
-
-    def delta(epsilon: str) -> float:
-        with mp.workdps(60):
-            e = mpf(epsilon)
-            return mp.ncdf(mu / 2 - e / mu) - mp.exp(e) * mp.ncdf(-mu / 2 - e / mu)
-
-    return delta
-
-
-def _one_sample(case: Case) -> Callable[[str], float]:
-    """One sampled Gaussian: the integral of (p - e^eps q)_+, both orders, between its roots."""
-    sigma, q = mpf(case["sigma"]), mpf(case["q"])
-
-    def root(ratio: mpf) -> mpf:
-        return sigma**2 * mp.log((ratio - 1 + q) / q) + mpf(1) / 2
-
-    def above(x: mpf, at: int) -> mpf:
-        return mp.ncdf((at - x) / sigma)
+    """(Once sampled) Gaussian, both orders: q or 1 - e^eps (1 - q) times a Gaussian's delta."""
+    mu, q = mp.sqrt(case["T"]) / mpf(case["sigma"]), mpf(case.get("q", 1))
+    plain = lambda e: mp.ncdf(mu / 2 - mp.log(e) / mu) - e * mp.ncdf(-mu / 2 - mp.log(e) / mu)
 
     def delta(epsilon: str) -> float:
         with mp.workdps(60):
             e = mp.exp(mpf(epsilon))
-            x = root(e)
-            remove = q * above(x, 1) + (1 - q - e) * above(x, 0)
-            if 1 / e <= 1 - q:
-                return remove
-            x = root(1 / e)
-            add = (1 - e * (1 - q)) * (1 - above(x, 0)) - e * q * (1 - above(x, 1))
-            return max(remove, add)
+            rest = 1 - e * (1 - q)
+            remove = q * plain((e - 1 + q) / q)
+            return max(remove, rest * plain(e * q / rest)) if rest > 0 else remove
 
     return delta
 
@@ -138,9 +116,3 @@ def _composed(
     size = 1 << (count - 1).bit_length()
     power = np.fft.irfft(np.fft.rfft(law, size) ** steps, size)[:count]
     return np.maximum(power, 0), steps * edges[0] + h * np.arange(count)
-
-
-@lru_cache
-def published() -> str:
-    """Version of the arithmetic that the oracles used."""
-    return f"mpmath {mpmath.__version__}, numpy {np.__version__}"

@@ -5,9 +5,10 @@
 
 A case is a dictionary of a line of data/epsilon_golden.json: `family`, its parameters as decimal
 texts, `T`, `delta`, and the pair of laws `P`, `Q`. A command may also name {family}, {b},
-{epsilon0}; {q} is 1 where all records are used. What a tool does not cover it refuses: exit status
-3, or NotImplementedError. Cases picked by hand come first, then the others in an order that is
-drawn once; a tool that is slow is asked as many as the time allows.
+{epsilon0}; {q} is 1 where all records are used. It is asked of the families whose parameters it
+names, of discrete noise only if it names {family}. What a tool does not cover it refuses: exit
+status 3, or NotImplementedError. A module may also be an adapter, NAME or NAME:ACCOUNTANT. Cases
+picked by hand come first; a tool that is slow is asked as many as the time allows.
 """
 
 import argparse
@@ -15,7 +16,6 @@ import importlib.util
 import json
 import math
 import os
-import queue
 import random
 import re
 import shlex
@@ -23,76 +23,32 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FILE = HERE.parent / "data" / "epsilon_golden.json"
 PARAMETERS = ("sigma", "b", "epsilon0", "q", "T", "delta")
-# What a command is asked of, unless --families says more: its noise decides.
-MEANT = {
-    "sigma": ("gaussian", "poisson_gaussian"),
-    "b": ("laplace", "poisson_laplace"),
-    "epsilon0": ("randomized_response",),
-}
+ASKED = ("family", "P", "Q", *PARAMETERS)
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf(?:inity)?|nan)\b", re.I)
 # Seconds until a module must have been imported.
 _START = 60
 
 
-class Command:
-    """A program that is run once a case."""
-
-    def __init__(self, template, limit):
-        self.words, self.limit = shlex.split(template), limit
-        self.name = Path(self.words[0]).name
-
-    def ask(self, case):
-        """Its answer: a number, or ("refused" | "failed", why)."""
-        values = {"q": "1", **case}
-        words = [re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]), word) for word in self.words]
-        with tempfile.TemporaryFile() as out:
-            try:
-                process = subprocess.Popen(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-                status = process.wait(self.limit)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                return "failed", f"no answer in {self.limit:g} s"
-            except OSError as error:
-                return "failed", str(error)
-            out.seek(0)
-            text = out.read(9999).decode(errors="replace")
-        if status == 3:
-            return "refused", text.strip()[:200]
-        found = {float(number) for number in _NUMBER.findall(text)}
-        if status or len(found) != 1:
-            return "failed", f"exit status {status}, printed {text.strip()[:80]!r}"
-        return found.pop()
-
-    def start(self):
-        """Nothing is kept running."""
-
-    close = start
-
-
-class Module:
-    """A function that is asked in a process of its own, which is ended if it does not answer."""
+class Tool:
+    """An accountant in a process of its own, which is ended if it does not answer."""
 
     def __init__(self, name, python, limit):
-        self.path, self.python, self.limit = name, python, limit
-        self.name, self.process, self.broken = Path(name).stem, None, None
+        self.command = [python, str(Path(__file__).resolve()), "--serve", name]
+        self.name = Path(name.split()[0]).stem
+        self.limit, self.process, self.broken = limit, None, None
 
     def ask(self, case):
         """Its answer: a number, or ("refused" | "failed", why)."""
-        self.start()
+        if not self.process and not self.broken:
+            self.start()
         if self.broken:
             return "failed", self.broken
         try:
@@ -101,78 +57,88 @@ class Module:
         except OSError:
             pass
         told = self._line(self.limit)
-        if told is None or not isinstance(told, dict):
-            why = "the process ended" if self.process.poll() is not None else "no answer"
-            self.close()
-            return "failed", f"{why} in {self.limit:g} s"
         return told["value"] if "value" in told else tuple(told["why"])
 
     def start(self):
-        """Start the process and import the module there, unless it runs."""
-        if self.process or self.broken:
-            return
-        command = [self.python, str(Path(__file__).resolve()), "--serve", self.path]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
-        self.lines = queue.Queue()
-        reading = (self.process.stdout, self.lines)
-        threading.Thread(target=_read, args=reading, daemon=True).start()
-        if self._line(_START) != {"ready": True}:
-            self.close()
-            self.broken = "the module could not be imported"
+        """Start the process, which imports the module."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(self.command, text=True, start_new_session=True, **pipes)
+        self.broken = self._line(_START).get("why", (None, None))[1]
 
     def _line(self, seconds):
-        try:
-            return json.loads(self.lines.get(timeout=seconds) or "null")
-        except (queue.Empty, ValueError):
-            return None
+        """What the process says next; it is ended if that takes too long."""
+        began, late = time.monotonic(), threading.Timer(seconds, self.close)
+        late.start()
+        line = self.process.stdout.readline()
+        late.cancel()
+        slow = time.monotonic() - began >= seconds
+        if line.endswith("\n") and not slow:
+            return json.loads(line)
+        self.close()
+        self.process = None
+        return {"why": ["failed", f"no answer in {seconds:g} s" if slow else "the process ended"]}
 
     def close(self):
-        """End the process."""
+        """End the process and all that it started."""
         if self.process:
-            _end(self.process)
-            self.process = None
-
-
-def _read(stream, lines):
-    for line in stream:
-        lines.put(line)
-    lines.put("")
-
-
-def _end(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (OSError, AttributeError):
-        process.kill()
-    process.wait()
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (OSError, AttributeError):
+                self.process.kill()
+            self.process.wait()
 
 
 def serve(name):
-    """Answer cases from standard input by a module, whose own prints go elsewhere."""
+    """Answer cases from standard input; what a module prints goes elsewhere."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    tell = lambda told: print(json.dumps(told), file=out, flush=True)
+    try:
+        epsilon = command(name) if "{" in name else imported(name)
+    except Exception as error:
+        return tell({"why": ["failed", f"{type(error).__name__}: {error}"[:200]]})
+    tell({})
+    for line in sys.stdin:
+        try:
+            tell({"value": float(epsilon(json.loads(line)))})
+        except NotImplementedError as error:
+            tell({"why": ["refused", str(error)[:200]]})
+        except Exception as error:
+            tell({"why": ["failed", f"{type(error).__name__}: {error}"[:200]]})
+
+
+def imported(name):
+    """The function `epsilon` of a file or an adapter; what follows a colon is its second word."""
+    name, *words = name.split(":") if not name.endswith(".py") else [name]
     path = Path(name) if name.endswith(".py") else HERE / "adapters" / f"{name}.py"
     sys.path.append(str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    print(json.dumps({"ready": True}), file=out, flush=True)
-    for line in sys.stdin:
-        try:
-            told = {"value": float(module.epsilon(json.loads(line)))}
-        except NotImplementedError as error:
-            told = {"why": ["refused", str(error)[:200]]}
-        except Exception as error:
-            told = {"why": ["failed", f"{type(error).__name__}: {error}"[:200]]}
-        print(json.dumps(told), file=out, flush=True)
+    return lambda case: module.epsilon(case, *words)
+
+
+def command(template):
+    """A function that runs a program and reads the one number that it prints."""
+    words = shlex.split(template)
+    names = set(re.findall(r"\{(\w+)\}", template))
+
+    def epsilon(case):
+        discrete = case["family"].startswith("discrete") and "family" not in names
+        if discrete or not names >= case.keys() & {*PARAMETERS}:
+            raise NotImplementedError("the command does not name all parameters")
+        values = {"q": "1", **case}
+        asked = [re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]), word) for word in words]
+        run = subprocess.run(asked, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        text = run.stdout.decode(errors="replace").strip()
+        if run.returncode == 3:
+            raise NotImplementedError(text)
+        found = {float(number) for number in _NUMBER.findall(text)}
+        if run.returncode or len(found) != 1:
+            raise ValueError(f"exit status {run.returncode}, printed {text[:80]!r}")
+        return found.pop()
+
+    return epsilon
 
 
 def judged(case, answer, seconds):
@@ -183,7 +149,7 @@ def judged(case, answer, seconds):
     lower, upper = float(case["lower"]), float(case["upper"])
     if math.isnan(answer):
         return {**row, "verdict": "failed", "why": "nan"}
-    if math.isinf(answer) and answer > 0:
+    if answer == math.inf:
         return {**row, "verdict": "infinite"}
     row["epsilon"] = repr(answer)
     if answer < lower:
@@ -202,111 +168,95 @@ def asked(tool, cases, seconds):
             before = time.monotonic()
             if before - start > seconds:
                 break
-            told = {k: v for k, v in case.items() if k in ("family", "P", "Q", *PARAMETERS)}
-            rows.append(judged(case, tool.ask(told), time.monotonic() - before))
+            answer = tool.ask({k: v for k, v in case.items() if k in ASKED})
+            rows.append(judged(case, answer, time.monotonic() - before))
     finally:
         tool.close()
     return rows
 
 
-HEAD = ("family", "asked of", "sound", "median factor", "worst factor", "unsound")
-HEAD += ("worst share of the truth", "infinite", "refused", "failed", "median s")
-
-
-def table(rows, cases):
-    """Lines of the table, one for each family."""
-    for family in dict.fromkeys(case["family"] for case in cases):
-        mine = [row for row in rows if row["family"] == family]
-        of = {verdict: [r for r in mine if r["verdict"] == verdict] for verdict in VERDICTS}
-        factors = [row["factor"] for row in of["sound"] if row["factor"]]
-        shares = [row["share"] for row in of["unsound"]]
-        yield {
-            "family": family,
-            "asked of": f"{len(mine)} of {sum(case['family'] == family for case in cases)}",
-            "sound": len(of["sound"]),
-            "median factor": f"{statistics.median(factors):.4g}" if factors else "",
-            "worst factor": f"{max(factors):.4g}" if factors else "",
-            "unsound": len(of["unsound"]),
-            "worst share of the truth": f"{min(shares):.12g}" if shares else "",
-            "infinite": len(of["infinite"]),
-            "refused": len(of["refused"]),
-            "failed": len(of["failed"]),
-            "median s": f"{statistics.median(r['seconds'] for r in mine):.2g}" if mine else "",
-        }
+def ordered(cases):
+    """Those picked by hand first; then as before families take turns, in an order drawn once."""
+    turns, keys = Counter(), {}
+    for case in random.Random(0).sample(cases, len(cases)):
+        late = case["why"] == "drawn" or case["why"].startswith("sheet")
+        keys[case["id"]] = (late, turns[late, case["family"]], case["family"])
+        turns[late, case["family"]] += 1
+    return sorted(cases, key=lambda case: keys[case["id"]])
 
 
 VERDICTS = ("sound", "unsound", "infinite", "refused", "failed")
+HEAD = ("tool", "family", "asked of", "sound", "median factor", "worst factor", "unsound")
+HEAD += ("worst share of the truth", "infinite", "refused", "failed", "median s")
 
 
-def markdown(name, rows, cases):
-    """The table of one tool, and what of the suite it covers."""
-    lines = list(table(rows, cases))
-    out = [f"## {name}", "", "| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
-    out += ["| " + " | ".join(str(line[key]) for key in HEAD) + " |" for line in lines]
-    covered = [row for row in rows if row["verdict"] != "refused"]
-    families = ", ".join(sorted({row["family"] for row in covered})) or "nothing"
-    out += ["", f"Covers {len(covered)} of the {len(rows)} cases that it was asked: {families}."]
-    smallest = {}
-    for row in (row for row in rows if row["verdict"] in ("unsound", "failed")):
-        smallest.setdefault((row["family"], row["verdict"], row.get("why")), row)
-    for row in list(smallest.values())[:12]:
-        about = row.get("why") or f"{row['epsilon']}, {row['share']:.6g} of what is proved"
-        out.append(f"- {row['verdict']}, {row['id']}: {about}")
+def cells(name, rows, cases):
+    """A line of the table for each family that is not refused as a whole."""
+    for family in dict.fromkeys(case["family"] for case in cases):
+        mine = [row for row in rows if row["family"] == family]
+        of = {verdict: [r for r in mine if r["verdict"] == verdict] for verdict in VERDICTS}
+        if len(of["refused"]) == len(mine):
+            continue
+        factors = [row["factor"] for row in of["sound"] if row["factor"]]
+        shares = [row["share"] for row in of["unsound"]]
+        yield {verdict: len(of[verdict]) for verdict in VERDICTS} | {
+            "tool": name,
+            "family": family,
+            "asked of": f"{len(mine)} of {sum(case['family'] == family for case in cases)}",
+            "median factor": f"{statistics.median(factors):.4g}" if factors else "",
+            "worst factor": f"{max(factors):.4g}" if factors else "",
+            "worst share of the truth": f"{min(shares):.4g}" if shares else "",
+            "median s": f"{statistics.median(r['seconds'] for r in mine):.2g}",
+        }
+
+
+def markdown(results, cases):
+    """The table of all tools, what of the suite each covers, and its first wrong answers."""
+    table = [line for name, rows in results.items() for line in cells(name, rows, cases)]
+    out = ["| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
+    out += ["| " + " | ".join(str(line[key]) for key in HEAD) + " |" for line in table]
+    for name, rows in results.items():
+        covered = [row for row in rows if row["verdict"] != "refused"]
+        families = ", ".join(sorted({row["family"] for row in covered})) or "nothing"
+        out += ["", f"**{name}** covers {len(covered)} of {len(rows)} cases: {families}.", ""]
+        first = {}
+        for row in (row for row in rows if row["verdict"] in ("unsound", "failed")):
+            first.setdefault((row["family"], row["verdict"], row.get("why")), row)
+        for row in list(first.values())[:12]:
+            about = row.get("why") or f"{row['epsilon']}, {row['share']:.6g} of what is proved"
+            out.append(f"- {row['verdict']}, {row['id']}: {about}")
     return "\n".join(out) + "\n"
-
-
-def meant(template, families):
-    """Families of which a command is asked."""
-    names = set(re.findall(r"\{(\w+)\}", template))
-    if unknown := names - {*PARAMETERS, "family", "P", "Q"}:
-        sys.exit(f"Expected names among {', '.join(PARAMETERS)}, family, P, Q, got {unknown}.")
-    own = [f for name, all_ in MEANT.items() if name in names for f in all_]
-    return families or [f for f in own if "q" in names or not f.startswith("poisson")]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    tools = parser.add_mutually_exclusive_group(required=True)
-    tools.add_argument("--tool", metavar="COMMAND", help="with {sigma}, {q}, {T}, {delta}, ...")
-    tools.add_argument("--module", action="append", metavar="NAME", help="a file, or an adapter")
-    tools.add_argument("--serve", metavar="NAME", help=argparse.SUPPRESS)
-    parser.add_argument("--python", default=sys.executable, help="interpreter of the modules")
-    parser.add_argument("--families", type=lambda text: text.split(","), help="a,b: only these")
-    parser.add_argument("--seconds", type=float, default=100, help="for each tool")
-    parser.add_argument("--limit", type=float, default=10, help="seconds for each case")
-    parser.add_argument("--suite", type=Path, default=FILE, help="file of the cases")
-    parser.add_argument("--out", type=Path, metavar="STEM", help="write STEM.md and STEM.json")
+    add = parser.add_argument
+    add("--tool", action="append", dest="tools", help="a command with {sigma}, {q}, {T}, {delta}")
+    add("--module", action="append", dest="tools", metavar="NAME", help="a file, or an adapter")
+    add("--serve", metavar="NAME", help=argparse.SUPPRESS)
+    add("--python", default=sys.executable, help="interpreter of the modules")
+    add("--families", type=lambda text: text.split(","), help="a,b: only these")
+    add("--seconds", type=float, default=100, help="for each tool")
+    add("--limit", type=float, default=10, help="seconds for each case")
+    add("--suite", type=Path, default=FILE, help="file of the cases")
+    add("--out", type=Path, metavar="STEM", help="write STEM.md and STEM.json")
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve)
+    if not options.tools:
+        parser.error("Expected --tool COMMAND or --module NAME.")
     suite = json.loads(options.suite.read_text(encoding="utf-8"))
-    if options.tool:
-        wanted = meant(options.tool, options.families)
-        chosen = [Command(options.tool, options.limit)]
-    else:
-        wanted = options.families
-        chosen = [Module(name, options.python, options.limit) for name in options.module]
-    cases = [case for case in suite["cases"] if not wanted or case["family"] in wanted]
-    late = lambda case: case["why"] == "drawn" or case["why"].startswith("sheet")
-    order, turns = random.Random(0).sample(cases, len(cases)), {}
-    for case in order:
-        turns.setdefault((late(case), case["family"]), []).append(case["id"])
-    turn = {name: i for names in turns.values() for i, name in enumerate(names)}
-    # A turn of each family after the other, those picked by hand first.
-    order.sort(key=lambda case: (late(case), turn[case["id"]]))
-    texts, results = [], {}
-    for tool in chosen:
-        results[tool.name] = asked(tool, order, options.seconds)
-        texts.append(markdown(tool.name, results[tool.name], order))
-        print(texts[-1], flush=True)
+    wanted = lambda case: not options.families or case["family"] in options.families
+    cases, results = ordered(list(filter(wanted, suite["cases"]))), {}
+    for name in options.tools:
+        tool = Tool(name, options.python, options.limit)
+        results[tool.name] = asked(tool, cases, options.seconds)
+        print(markdown({tool.name: results[tool.name]}, cases), flush=True)
     if options.out:
         head = f"# Accountants against certified epsilon, suite {suite['version']}\n\n"
-        options.out.with_suffix(".md").write_text(head + "\n".join(texts), encoding="utf-8")
-        lines = (
-            f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, rows)) + "\n]"
-            for name, rows in results.items()
-        )
-        options.out.with_suffix(".json").write_text("{" + ",\n".join(lines) + "}\n")
+        text = head + markdown(results, cases)
+        options.out.with_suffix(".md").write_text(text, encoding="utf-8")
+        options.out.with_suffix(".json").write_text(json.dumps(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -81,15 +81,17 @@ if sigma == 5: print("nan")
 if sigma == 6: print("inf")
 if sigma == 7: print("epsilon = 0.5")
 if sigma == 8: print("epsilon = 1.5 ")
+if sigma == 9: print("1.1")
 """
 WANTED = ["failed", "refused", "failed", "failed", "failed", "infinite", "unsound", "sound"]
+WANTED += ["sound"]
 
 
 def test_a_tool_that_hangs_or_lies_is_counted(tmp_path):
     """Without a package on the path: the runner needs the standard library alone."""
     case = {"family": "gaussian", "T": 1, "delta": "1e-5", "lower": "1", "upper": "1.2"}
     cases = [
-        case | {"id": f"g-{i}", "sigma": str(i), "why": "", "P": "", "Q": ""} for i in range(1, 9)
+        case | {"id": f"g-{i}", "sigma": str(i), "why": "", "P": "", "Q": ""} for i in range(1, 10)
     ]
     (tmp_path / "suite.json").write_text(json.dumps({"version": "0", "cases": cases}))
     (tmp_path / "tool.py").write_text(TOOL)
@@ -97,7 +99,7 @@ def test_a_tool_that_hangs_or_lies_is_counted(tmp_path):
         "import os\ndef epsilon(case):\n    s = case['sigma']\n"
         "    if s == '2': raise NotImplementedError\n    if s in '45': return float('nan')\n"
         "    if s == '1': os._exit(1)\n    print('noise')\n"
-        "    return {'6': float('inf'), '7': .5, '8': 1.5}[s]\n"
+        "    return {'6': float('inf'), '7': .5, '8': 1.5, '9': 1.1}[s]\n"
     )
     command = [sys.executable, "-I", str(ROOT / "conformance/run.py"), "--limit", "2"]
     command += ["--suite", str(tmp_path / "suite.json"), "--out", str(tmp_path / "out")]
@@ -107,8 +109,11 @@ def test_a_tool_that_hangs_or_lies_is_counted(tmp_path):
         assert ended.returncode == 0, ended.stderr
         (told,) = json.loads((tmp_path / "out.json").read_text()).values()
         verdicts = {row["id"]: row["verdict"] for row in told}
-        assert [verdicts[f"g-{i}"] for i in range(1, 9)] == WANTED, told
-        assert "| 0.5 |" in ended.stdout and "Covers 7 of the 8 cases" in ended.stdout
+        assert [verdicts[f"g-{i}"] for i in range(1, 10)] == WANTED, told
+        rows = {row["id"]: row for row in told}
+        assert rows["g-7"]["share"] == 0.5 and rows["g-1"]["seconds"] < 50
+        assert [rows[f"g-{i}"]["factor"] for i in (8, 9)] == [1.25, 1]
+        assert "| 0.5 |" in ended.stdout and "covers 8 of 9 cases" in ended.stdout
 
 
 def test_findings_quote_the_suite():

@@ -7,6 +7,5 @@ def epsilon(case):
     if case["family"] not in ("laplace", "discrete_laplace", "randomized_response"):
         raise NotImplementedError(case["family"])
     each = float(case["epsilon0"]) if "epsilon0" in case else 1 / float(case["b"])
-    return BudgetAccountant(spent_budget=[(each, 0)] * case["T"]).total(slack=float(case["delta"]))[
-        0
-    ]
+    spent = BudgetAccountant(spent_budget=[(each, 0)] * case["T"])
+    return spent.total(slack=float(case["delta"]))[0]
