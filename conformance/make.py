@@ -42,6 +42,7 @@ from dplearn.mechanisms import (
 
 HERE = Path(__file__).resolve().parent
 FILE = HERE.parent / "data" / "epsilon_golden.json"
+Ends = tuple[float, float]
 SEED, VERSION = 36, "1.0"
 # P, Q of one release; Q is the law without the record, or the other answer.
 LAWS = {
@@ -52,6 +53,13 @@ LAWS = {
     "discrete_laplace": ("exp(-|k-1| / {b}), k whole", "exp(-|k| / {b}), k whole"),
     "discrete_gaussian": ("exp(-(k-1)^2 / (2 {sigma}^2)), k whole", "exp(-k^2 / (2 {sigma}^2))"),
     "randomized_response": ("1 with odds exp({epsilon0}) : 1", "0 with odds exp({epsilon0}) : 1"),
+}
+_KINDS = {
+    "gaussian": Gaussian,
+    "laplace": Laplace,
+    "discrete_laplace": Geometric,
+    "discrete_gaussian": DiscreteGaussian,
+    "randomized_response": RandomizedResponse,
 }
 # How many are kept of how many that are drawn; ends of sigma or b or epsilon0, of q, of T.
 DRAWN = {
@@ -70,26 +78,13 @@ SIGMAS = ("0.6", "0.7", "0.8", "0.9", "1", "1.2", "1.5", "2", "3", "5")
 STEPS = (100, 300, 1000, 3000, 10000, 30000, 100000, 300000)
 # Largest epsilon of a drawn case, and widest bracket: upper end / lower end - 1.
 MOST, WIDEST = 50, 1e-4
-_LICENCE = "CC0-1.0 for the numbers (https://creativecommons.org/publicdomain/zero/1.0/)"
 
 
 def mechanism(case: Case) -> Mechanism:
     """The mechanism of one release."""
-    named = {k: float(case[k]) for k in ("sigma", "b", "epsilon0", "q") if k in case}
-    match case["family"]:
-        case "gaussian":
-            return Gaussian(named["sigma"])
-        case "poisson_gaussian":
-            return PoissonSubsampled(Gaussian(named["sigma"]), named["q"])
-        case "laplace":
-            return Laplace(named["b"])
-        case "poisson_laplace":
-            return PoissonSubsampled(Laplace(named["b"]), named["q"])
-        case "discrete_laplace":
-            return Geometric(named["b"])
-        case "discrete_gaussian":
-            return DiscreteGaussian(named["sigma"])
-    return RandomizedResponse(named["epsilon0"])
+    size = float(case.get("sigma") or case.get("b") or case["epsilon0"])
+    one = _KINDS[case["family"].removeprefix("poisson_")](size)
+    return PoissonSubsampled(one, float(case["q"])) if "q" in case else one
 
 
 def adjacency(case: Case) -> str:
@@ -137,26 +132,24 @@ def _case(family: str, size: str, rate: str, row: dict[str, Any], why: str) -> C
     }
 
 
-def engines(case: Case, in_browser: tuple[float, float] | None) -> dict[str, Any]:
+def engines(case: Case, in_browser: Ends | None) -> tuple[dict[str, Ends], dict[str, Any] | None]:
     """Ends of every engine that answers, and the certificate where there is one."""
     step, delta, steps = mechanism(case), float(case["delta"]), case["T"]
-    ends: dict[str, tuple[float, float]] = {}
+    ends: dict[str, Ends] = {}
     about = {"delta": delta, "steps": steps, "adjacency": adjacency(case)}
     if case["family"] == "poisson_gaussian":
         where = {"sigma": float(case["sigma"]), "q": float(case["q"]), "delta": delta}
         low, high = worse_brackets([steps], **where)
         ends["contour"] = (float(low[0]), float(high[0]))
-    if case["family"] == "gaussian":
+    if case["family"] == "gaussian" or steps == 1:
         bound = ACCOUNTANTS["pld"]().epsilon(step, **about)
-        ends["closed form"] = (bound.lower, bound.epsilon)
-    elif steps > 1:
+        name = "closed form" if case["family"] == "gaussian" else "profile"
+        ends[name] = (bound.lower, bound.epsilon)
+    else:
         sides = [[p] for p in step.profiles(adjacency(case))]
         real = [[p] for p in step.witnesses(adjacency(case))]
         low, high = Lattice().brackets(sides, [[steps]], delta=delta, witnesses=real)
         ends["lattice"] = (float(low[0]), float(high[0]))
-    else:
-        bound = ACCOUNTANTS["pld"]().epsilon(step, **about)
-        ends["profile"] = (bound.lower, bound.epsilon)
     if in_browser:
         ends["browser"] = in_browser
     certificate = None
@@ -170,7 +163,7 @@ def engines(case: Case, in_browser: tuple[float, float] | None) -> dict[str, Any
         else:
             certificate = _shorter(certificate)
             ends["certificate"] = (float(certificate["lower"]), float(certificate["upper"]))
-    return {"ends": ends, "certificate": certificate}
+    return ends, certificate
 
 
 def _shorter(certificate: dict[str, Any]) -> dict[str, Any]:
@@ -190,31 +183,26 @@ def _shorter(certificate: dict[str, Any]) -> dict[str, Any]:
 
 def whole(case: Case) -> str:
     """The certificate of a case as `dplearn check` reads it: its run is that of the case."""
-    kept, step = case["certificate"], mechanism(case)
-    run = {"mechanism": step.name, "steps": case["T"], "delta": case["delta"]}
-    run["adjacency"] = adjacency(case)
-    if "epsilon0" in case:
-        run["local_epsilon"] = case["epsilon0"]
-    else:
-        run["noise_multiplier"] = case["sigma"]
-    if "q" in case:
-        run |= {"mechanism": "poisson_subsampled_gaussian", "sample_rate": case["q"]}
-    ends = {"lower": case["lower"], "upper": case["upper"]}
-    names = {"lower side": kept["side"], "bits": kept["bits"], "proofs": kept["proofs"]}
-    made = "dplearn, conformance/make.py"
-    return json.dumps({"format": FORMAT, "run": run} | ends | names | {"made with": made})
+    kept, name = case["certificate"], mechanism(case).name
+    run = {"mechanism": "poisson_subsampled_gaussian" if "q" in case else name}
+    run |= {"steps": case["T"], "delta": case["delta"], "adjacency": adjacency(case)}
+    names = {"epsilon0": "local_epsilon", "sigma": "noise_multiplier", "q": "sample_rate"}
+    run |= {names[key]: case[key] for key in names if key in case}
+    proof = {"lower side": kept["side"], "bits": kept["bits"], "proofs": kept["proofs"]}
+    ends = {"lower": case["lower"], "upper": case["upper"], "made with": "dplearn, conformance"}
+    return json.dumps({"format": FORMAT, "run": run} | proof | ends)
 
 
-def judged(case: Case, in_browser: tuple[float, float] | None) -> tuple[Case, str]:
+def judged(case: Case, in_browser: Ends | None) -> tuple[Case, str]:
     """The case with its ends, and why it is not in, if it is not."""
-    said = engines(case, in_browser)
-    ends = {name: (low, high) for name, (low, high) in said["ends"].items() if high < math.inf}
-    if not ends or (case["family"] in _PROVED and not said["certificate"]):
+    every, proof = engines(case, in_browser)
+    ends = {name: (low, high) for name, (low, high) in every.items() if high < math.inf}
+    if not ends or (case["family"] in _PROVED and not proof):
         return case, "no certificate" if ends else "no bracket"
     if max(low for low, _ in ends.values()) > min(high for _, high in ends.values()):
         return case, f"ENGINES DISAGREE {ends}"
     # What is proved in ball arithmetic stands as it is, a model of rounding gets room.
-    if proof := said["certificate"]:
+    if proof:
         texts = proof["lower"], proof["upper"]
     else:
         room = 1e-9
@@ -264,30 +252,23 @@ console.log(JSON.stringify(lines.map(([run, steps]) => {
 })));"""
 
 
-def in_browsers(cases: list[Case]) -> list[tuple[float, float] | None]:
+def in_browsers(cases: list[Case]) -> list[Ends | None]:
     """Ends of the engine in JavaScript, run by node; None where it has none."""
-    asked = {
-        i: [
-            {
-                "noiseMultiplier": float(case["sigma"]),
-                "sampleRate": float(case.get("q", 1)),
-                "delta": float(case["delta"]),
-                "adjacency": "add_remove",
-            },
-            case["T"],
-        ]
-        for i, case in enumerate(cases)
-        if case["family"] in ("gaussian", "poisson_gaussian")
-    }
-    command = ["node", "-e", browser.source() + _NODE]
-    text = json.dumps(list(asked.values()))
-    told = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    # The last digits of its exponentials are not ours.
-    wider = lambda low, high: (low * (1 - 1e-11), high * (1 + 1e-11))
-    ends = dict(zip(asked, json.loads(told.stdout), strict=True))
-    return [
-        wider(*ends[i]) if i in ends and None not in ends[i] else None for i in range(len(cases))
+    mine = [case for case in cases if case["family"] in ("gaussian", "poisson_gaussian")]
+    asked = [
+        {"noiseMultiplier": float(case["sigma"]), "sampleRate": float(case.get("q", 1))}
+        | {"delta": float(case["delta"]), "adjacency": "add_remove"}
+        for case in mine
     ]
+    command = ["node", "-e", browser.source() + _NODE]
+    text = json.dumps([(run, case["T"]) for run, case in zip(asked, mine, strict=True)])
+    told = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    ends = {id(case): pair for case, pair in zip(mine, json.loads(told.stdout), strict=True)}
+    # The last digits of its exponentials are not ours.
+    wider = lambda low, high: (
+        None if None in (low, high) else (low * (1 - 1e-11), high * (1 + 1e-11))
+    )
+    return [wider(*ends.get(id(case), (None, None))) for case in cases]
 
 
 def make() -> None:
@@ -320,7 +301,7 @@ def write(cases: list[Case]) -> None:
     head = {
         "title": "Certified epsilon of differential privacy: a yardstick for accountants",
         "version": VERSION,
-        "licence": _LICENCE,
+        "licence": "CC0-1.0 for the numbers (https://creativecommons.org/publicdomain/zero/1.0/)",
         "citation": "dplearn contributors (2026), Certified epsilon: a yardstick, version "
         + VERSION,
         "schema": "schema.json in conformance/",
@@ -362,15 +343,14 @@ def main() -> int:
         make()
         return 0
     cases = json.loads(FILE.read_text())["cases"]
-    if options.certificates:
-        options.certificates.mkdir(parents=True, exist_ok=True)
-        for case in cases:
-            if "certificate" in case:
-                (options.certificates / f"{case['id']}.json").write_text(whole(case))
-        return 0
-    wrong = prove(cases)
-    print(f"{len(cases)} cases, {wrong} not proved")
-    return 1 if wrong else 0
+    if not options.certificates:
+        wrong = prove(cases)
+        print(f"{len(cases)} cases, {wrong} not proved")
+        return 1 if wrong else 0
+    options.certificates.mkdir(parents=True, exist_ok=True)
+    for case in (case for case in cases if "certificate" in case):
+        (options.certificates / f"{case['id']}.json").write_text(whole(case))
+    return 0
 
 
 if __name__ == "__main__":
