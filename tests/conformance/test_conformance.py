@@ -15,6 +15,7 @@ from dplearn.site import yardstick
 
 sys.path.append(str(ROOT / "conformance"))
 import make
+import run
 
 SUITE = json.loads(make.FILE.read_text())
 CASES = SUITE["cases"]
@@ -52,6 +53,37 @@ def test_a_case_that_is_not_true_is_not_proved():
     case = next(case for case in CASES if "certificate" in case)
     low, high = (f"{float(case['upper']) * by:.12g}" for by in (1.001, 1.002))
     assert make.prove([case | {"lower": low, "upper": high}]) == 1
+
+
+@pytest.mark.parametrize("family", make.LAWS)
+def test_an_oracle_sees_ends_past_the_truth(family):
+    """Both ends above it, and both below, are refused: the oracle alone decides."""
+    mine = [case for case in CASES if case["family"] == family and "oracle" in case["proved by"]]
+    case = next(c for c in mine if c["T"] <= 100 and float(c["lower"]) > 0.1)
+    delta = make.oracle(case)
+    assert make.agrees(case, delta)
+    for by in (0.99, 1.01):
+        moved = {end: repr(float(case[end]) * by) for end in ("lower", "upper")}
+        assert not make.agrees(case | moved, delta)
+
+
+def test_a_command_is_asked_of_what_it_names():
+    one = run.command(f"{sys.executable} -c 'print(2);raise SystemExit({{T}})' {{sigma}} {{delta}}")
+    case = {"family": "gaussian", "sigma": "1", "T": 0, "delta": "1e-5"}
+    assert one(case) == 2
+    with pytest.raises(ValueError, match="exit status 1"):
+        one(case | {"T": 1})
+    for other in ({"q": "0.1"}, {"family": "discrete_gaussian"}):
+        with pytest.raises(NotImplementedError):
+            one(case | other)
+
+
+def test_cases_picked_by_hand_come_first_and_time_ends():
+    order = run.ordered(CASES)
+    late = [case["why"] == "drawn" or case["why"].startswith("sheet") for case in order]
+    assert late == sorted(late) and len(order) == len(CASES)
+    assert len({case["family"] for case in order[:7]}) == 7
+    assert run.asked(run.Tool("none.py", sys.executable, 1), order, -1) == []
 
 
 def test_the_printed_tables_are_monotone():
