@@ -17,11 +17,11 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import QUANTITIES, setting, verdict_on
+from dplearn.claims import QUANTITIES, pages, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
 from dplearn.run import DPSGD, Phases
 
 
@@ -51,10 +51,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
-    samplings = (*SAMPLINGS, *EPOCH_SAMPLINGS)
-    _add_run_options(epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=samplings)
+    _add_run_options(
+        epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=EVERY_SAMPLING
+    )
     about = "of shuffled epochs: each leaves out a record that chance draws"
     epsilon.add_argument("--leaves-out", action="store_true", help=about)
+    about = "records, of shuffled epochs that use all in equal batches and of truncated_poisson"
+    epsilon.add_argument("--dataset-size", type=int, help=about)
+    epsilon.add_argument(
+        "--largest", type=int, help="records in a lot of truncated_poisson at most"
+    )
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -72,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
     _add_claim_options(claim)
+    page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
+    pages.add_options(page)
     proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
     proof.set_defaults(run=_certify)
     _add_run_options(proof, required=True, choices=["pld"])
@@ -82,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
     pate.set_defaults(run=_pate)
     _add_pate_options(pate)
-    for command in (epsilon, find, book, claim, pate):
+    for command in (epsilon, find, book, claim, page, pate):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     _add_what_is_looked_at(commands)
     return parser
@@ -170,11 +178,18 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
-    how = {"sampling": options.sampling, "leaves_out": options.leaves_out}
     first = options.noise_multiplier, _rate(options), options.steps
     plan = Phases(
         tuple(
-            DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps, **how)
+            DPSGD(
+                noise_multiplier=noise,
+                sample_rate=rate,
+                steps=steps,
+                sampling=options.sampling,
+                leaves_out=options.leaves_out,
+                dataset_size=options.dataset_size,
+                largest=options.largest,
+            )
             for noise, rate, steps in (first, *(options.then or ()))
         )
     )

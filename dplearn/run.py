@@ -2,9 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,13 +17,20 @@ from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.mechanisms.drawing import (
     EPOCH_SAMPLINGS,
-    SAMPLINGS,
+    EVERY_SAMPLING,
     Drawing,
     Sampling,
     natural_adjacency,
     steps_of,
 )
 from dplearn.statement import Statable
+
+# Schemes that what else a plan may say belongs to.
+_ONLY = {
+    "leaves_out": ("shuffled",),
+    "dataset_size": ("shuffled", "truncated_poisson"),
+    "largest": ("truncated_poisson",),
+}
 
 
 def _composed(
@@ -139,7 +146,7 @@ class Plan(Statable):
         completed: a record need not have been used in an epoch that is cut short. If
         1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which is
         the safe side, and nothing is claimed from below unless it `leaves_out` the rest: else what
-        a loader does with it is not known here.
+        a loader does with it is not known here. Only if it is whole, `dataset_size` is of use.
 
         Examples
         --------
@@ -220,16 +227,29 @@ class DPSGD(Plan):
     max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
     sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
     leaves_out: bool = False  # whether each shuffled epoch leaves out a record that chance draws
+    # Public number of records, if the scheme's theorem gains by it: equal shuffled batches that use
+    # all of them, and lots that are cut at the `largest` size.
+    dataset_size: int | None = None
+    largest: int | None = None
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
         validate.rate(sample_rate=self.sample_rate)
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
-        validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=self.sampling)
-        if self.leaves_out and self.sampling != "shuffled":
-            found = f"sampling={self.sampling!r}"
-            raise ValueError(f"Expected leaves_out with sampling='shuffled' alone, got {found}.")
+        validate.one_of(EVERY_SAMPLING, sampling=self.sampling)
+        for name, samplings in _ONLY.items():
+            if getattr(self, name) and self.sampling not in samplings:
+                schemes = " or ".join(map(repr, samplings))
+                found = f"sampling={self.sampling!r}"
+                raise ValueError(f"Expected {name} with sampling={schemes} alone, got {found}.")
+        if self.sampling == "truncated_poisson" and None in (self.dataset_size, self.largest):
+            found = f"dataset_size={self.dataset_size!r}, largest={self.largest!r}"
+            raise ValueError(f"Expected both with sampling='truncated_poisson', got {found}.")
+
+    def __repr__(self) -> str:
+        said = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return f"DPSGD({', '.join(f'{name}={x!r}' for name, x in said if x is not None)})"
 
     @classmethod
     def from_epochs(
@@ -241,6 +261,7 @@ class DPSGD(Plan):
         noise_multiplier: float,
         max_grad_norm: float = 1.0,
         sampling: Sampling = "poisson",
+        largest: int | None = None,
     ) -> Self:
         """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
@@ -260,6 +281,8 @@ class DPSGD(Plan):
             max_grad_norm=max_grad_norm,
             sampling=sampling,
             leaves_out=sampling == "shuffled" and dataset_size % batch_size > 0,
+            dataset_size=dataset_size if sampling in _ONLY["dataset_size"] else None,
+            largest=largest,
         )
 
     @classmethod
@@ -268,13 +291,12 @@ class DPSGD(Plan):
         epsilon: float,
         *,
         delta: float,
-        sample_rate: float,
-        steps: int,
-        max_grad_norm: float = 1.0,
-        sampling: Sampling = "poisson",
         accountant: Accountant | str = "pld",
+        **fields: Any,
     ) -> Self:
         """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
+
+        Its other fields are as given: sample_rate, steps, and those that have defaults.
 
         Examples
         --------
@@ -282,20 +304,14 @@ class DPSGD(Plan):
         >>> print(run.guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = cls(
-            noise_multiplier=1.0,
-            sample_rate=sample_rate,
-            steps=steps,
-            max_grad_norm=max_grad_norm,
-            sampling=sampling,
-        )
+        run = cls(noise_multiplier=1.0, **fields)
         least = smallest_noise_multiplier(
             run.mechanism,
             accountant,
             epsilon=epsilon,
             delta=delta,
-            steps=-(-steps // run.drawing.batches),
-            adjacency=natural_adjacency(sampling),
+            steps=-(-run.steps // run.drawing.batches),
+            adjacency=natural_adjacency(run.sampling),
         )
         return replace(run, noise_multiplier=least.value)
 
@@ -306,8 +322,15 @@ class DPSGD(Plan):
     @cached_property
     def drawing(self) -> Drawing:
         """Lots that are drawn at once, and their mechanism."""
-        base = Gaussian(self.noise_multiplier)
-        return Drawing.of(base, self.sampling, self.sample_rate, self.leaves_out, self.steps)
+        return Drawing.of(
+            Gaussian(self.noise_multiplier),
+            self.sampling,
+            self.sample_rate,
+            self.steps,
+            leaves_out=self.leaves_out,
+            dataset_size=self.dataset_size,
+            largest=self.largest,
+        )
 
     @property
     def mechanism(self) -> Mechanism:

@@ -8,6 +8,7 @@ after the last cell every number that the prose quotes must have been printed.
 With `--nbval-kernel-name=warm` kernels start faster (see tests/kernels/warm).
 """
 
+import os
 import tempfile
 from collections import defaultdict
 from functools import cache
@@ -28,7 +29,8 @@ _NOT_COMPARED = ("application/vnd.plotly.v1+json", "text/html", "image/svg+xml")
 
 
 def pytest_configure(config):
-    """Start what forks warm kernels, once for all workers."""
+    """Forget what the reader has kept; start what forks warm kernels, once for all workers."""
+    os.environ["DPLEARN_MINE"] = ""  # what lessons print must not depend on it
     if config.getoption("nbval_kernel_name", None) == "warm" and not hasattr(config, "workerinput"):
         folder = tempfile.TemporaryDirectory()
         server = Server(folder.name)

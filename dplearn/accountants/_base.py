@@ -199,6 +199,6 @@ class Accountant(ABC):
             assumptions=runs.assumptions,
             only_for=runs.only_for,
             proof=bound.proof,
-            reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
+            reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),
         )

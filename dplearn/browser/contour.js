@@ -47,7 +47,8 @@ function sums(table, rows, logTau, [most, freedom, split], visit) {
     if (line.x.length > MOST_WIDTH) continue;
     const able = Math.min(most, MOST_WORK / line.x.length);
     const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }, i) => {
-      const count = Math.max(Math.ceil((cutoff * period) / (2 * Math.PI)) + 1, FEWEST_NODES);
+      const least = Math.max((cutoff * period) / (2 * Math.PI) + 1, FEWEST_NODES);
+      const count = 2 * Math.ceil(0.5 * least);
       return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most), quiet: leftOut && leftOut[i] }] : [];
     });
     if (!jobs.length) continue;

@@ -8,7 +8,9 @@ import { Pair, ULP } from "./pair.js";
 // Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
 const WIDTH = 0.2;
 const STEP = 0.5;
-const CENTRES = Array.from({ length: 18 }, (_, k) => STEP * (k + 0.5));
+const FIRST = 0.5 * STEP;
+// What each is at 0 over what the nearest is there; all others are e^{STEP w} to its power.
+const PARTS = Array.from({ length: 18 }, (_, k) => Math.exp(-0.5 * STEP ** 2 * k * (k + 1)));
 const LOG_PART = Math.log(STEP / Math.sqrt(2 * Math.PI));
 const CELLS = 300;
 const POWERS = [1, 1.4, 2, 3];
@@ -18,10 +20,29 @@ const ROUNDING = 1e-9;
 /** 1 - chi at x_0 - w s, for real w. @param {number} w */
 function logLeftPart(w) {
   const near = Math.min(w, 0, -w);
+  const ratio = Math.exp(STEP * near);
   let sum = 0;
-  for (const c of CENTRES) sum += Math.exp(near * (c - CENTRES[0]) - 0.5 * (c * c - CENTRES[0] ** 2));
-  const log = LOG_PART + Math.log(sum) - 0.5 * (near - CENTRES[0]) ** 2;
+  for (let k = PARTS.length; k--; ) sum = sum * ratio + PARTS[k];
+  const log = LOG_PART + Math.log(sum) - 0.5 * (near - FIRST) ** 2;
   return w < 0 ? log : Math.log1p(-Math.exp(log));
+}
+
+/** chi at x_0 + ws - ivs for w <= 0, its real and its imaginary part. @param {number} w
+ * @param {number} v */
+export function leftPart(w, v) {
+  const size = Math.exp(STEP * w);
+  const [a, b] = [size * Math.cos(STEP * v), -size * Math.sin(STEP * v)];
+  let [re, im] = [0, 0];
+  for (let k = PARTS.length; k--; ) {
+    const next = re * a - im * b + PARTS[k];
+    im = re * b + im * a;
+    re = next;
+  }
+  // The nearest density.
+  const far = w - FIRST;
+  const near = Math.exp(LOG_PART - 0.5 * (far * far - v * v));
+  const [c, d] = [near * Math.cos(far * v), near * Math.sin(far * v)];
+  return [re * c - im * d, re * d + im * c];
 }
 
 /** log P(N(0, 1) > x). @param {number} x */
@@ -60,9 +81,9 @@ export class Quiet {
     this.x0 = x0;
     this.pair.work.left -= 18 * CELLS;
     // Where a cell begins they are largest.
-    this.x.forEach((x, i) => {
-      this.rest[i + 1] = logLeftPart((x0 - x) / WIDTH / this.pair.sigma) + ROUNDING;
-    });
+    for (let i = 0; i < CELLS; i++) {
+      this.rest[i + 1] = logLeftPart((x0 - this.x[i]) / WIDTH / this.pair.sigma) + ROUNDING;
+    }
   }
 
   /** log of a bound on what is left out of a row; X and nu are those that suit `logAim`.
@@ -75,11 +96,13 @@ export class Quiet {
     this.pair.work.left -= POWERS.length * last;
     const logs = POWERS.map((power) => {
       const nu = (power * -logAim) / least;
-      let [top, sum] = [-Infinity, 0];
+      let top = -Infinity, sum = 0;
       for (let i = 0; i <= last; i++) {
         const log = (1 + nu) * logF[i] + logMass[i] + rest[i];
-        if (log > top) [top, sum] = [log, sum * Math.exp(top - log) + 1];
-        else sum += Math.exp(log - top);
+        if (log > top) {
+          sum = sum * Math.exp(top - log) + 1;
+          top = log;
+        } else sum += Math.exp(log - top);
       }
       const total = steps * (Math.log(sum) + top);
       const chernoff = nu * least * (1 - 4 * ULP) + nu * Math.log1p(1 / nu) + Math.log1p(nu);
@@ -120,18 +143,15 @@ export class Split extends Line {
     const { x, weight, height, weightRe, weightIm } = this;
     const [width, v] = [WIDTH * pair.sigma, height / (WIDTH * pair.sigma)];
     this.first = 1e-4;
-    this.logLoud = x.map((u) => logLeftPart((u - x0) / width));
+    this.logLoud = new Float64Array(x.length);
+    for (let j = 0; j < x.length; j++) this.logLoud[j] = logLeftPart((x[j] - x0) / width);
+    const grown = new Float64Array(x.length);
     let extra = 0;
-    const grown = x.map((u, j) => {
+    for (let j = 0; j < x.length; j++) {
+      const u = x[j];
       const w = (u - x0) / width;
-      let [re, im] = [0, 0];
       // The side that is small is computed, at w + iv or at the negative of that.
-      for (const c of CENTRES) {
-        const far = -Math.abs(w) - c;
-        const size = Math.exp(LOG_PART - 0.5 * (far * far - v * v));
-        re += size * Math.cos(far * v);
-        im += size * Math.sin(far * v);
-      }
+      let [re, im] = leftPart(-Math.abs(w), v);
       const [small, at] = [Math.hypot(re, im), 1 + Math.hypot(w, v)];
       // Off the axis the densities may cancel to a third.
       const ulps = small * (100 + 4 * at * (at + (Math.abs(u) + Math.abs(x0)) / width));
@@ -142,8 +162,8 @@ export class Split extends Line {
         weightRe[j] * im + weightIm[j] * re,
       ];
       // Of the part, and of the sum that it is divided by.
-      return 1 + Math.hypot(re, im);
-    });
+      grown[j] = 1 + Math.hypot(re, im);
+    }
     this.measure(grown);
     this.fixed += extra;
     this.whole = new Line(pair, tilt);

@@ -22,8 +22,27 @@ export function buffer(slot, count) {
 /** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
+/** Fills every fourth place, and the one after it, with e^{(x + iy) hi}, i = 0..CHAIN - 1.
+ * @param {Float64Array} fine @param {number} first @param {number} x @param {number} y
+ * @param {number} h */
+function links(fine, first, x, y, h) {
+  const [a, b] = turned(x, y, h);
+  let u = 1, v = 0;
+  for (let i = first; i < fine.length; i += 4) {
+    fine[i] = u;
+    fine[i + 1] = v;
+    const next = u * a - v * b;
+    v = u * b + v * a;
+    u = next;
+  }
+}
+
 /** The largest of many numbers. @param {Float64Array} x */
-const largest = (x) => x.reduce((a, b) => Math.max(a, b), -Infinity);
+function largest(x) {
+  let top = -Infinity;
+  for (let j = 0; j < x.length; j++) top = Math.max(top, x[j]);
+  return top;
+}
 
 /** The nodes of one tilt, with everything that does not depend on t. */
 export class Line {
@@ -45,22 +64,34 @@ export class Line {
     this.norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
     const [phi, power] = [height / sigma ** 2, pair.power(tilt)];
     const { size, angle } = this.ratios(phi);
-    const logs = x.map((u, j) => power * size[j] - 0.5 * ((u / sigma) ** 2 - height * phi));
-    this.top = largest(logs);
-    const weight = logs.map((log) => Math.exp(log - this.top));
-    // The weight is the density times f^s; for f^{-z} the line is mirrored.
-    const turn = angle.map((a, j) => sign * (power * a - x[j] * phi));
-    this.weight = weight;
-    this.weightRe = weight.map((w, j) => w * Math.cos(turn[j]));
-    this.weightIm = weight.map((w, j) => w * Math.sin(turn[j]));
+    const fresh = () => new Float64Array(x.length);
+    this.weight = fresh();
+    // log f^s, then the density with it.
+    for (let j = 0; j < x.length; j++) {
+      this.weight[j] = power * size[j] - 0.5 * ((x[j] / sigma) ** 2 - height * phi);
+    }
+    this.top = largest(this.weight);
+    this.weightRe = fresh();
+    this.weightIm = fresh();
     // e^{it loss} = e^{turn t}.
-    this.turnRe = angle.map((a) => -a);
-    this.turnIm = size.map((s) => sign * s);
-    this.spreads = x.map((u, j) => Math.hypot(size[j], angle[j]) + pair.inner(u));
+    this.turnRe = fresh();
+    this.turnIm = fresh();
+    this.spreads = fresh();
+    for (let j = 0; j < x.length; j++) {
+      const weight = Math.exp(this.weight[j] - this.top);
+      // For f^{-z} the line is mirrored.
+      const turn = sign * (power * angle[j] - x[j] * phi);
+      this.weight[j] = weight;
+      this.weightRe[j] = weight * Math.cos(turn);
+      this.weightIm[j] = weight * Math.sin(turn);
+      this.turnRe[j] = -angle[j];
+      this.turnIm[j] = sign * size[j];
+      this.spreads[j] = Math.sqrt(size[j] ** 2 + angle[j] ** 2) + pair.inner(x[j]);
+    }
     this.fixed = 0;
     this.spread = 0;
     this.sizes = 0;
-    this.measure(x.map(() => 1));
+    this.measure(fresh().fill(1));
     /** @type {Line | null} the line of M, where this one has only a part of the law */
     this.whole = null;
     /** @type {Float64Array | null} log of the part of the law in which the record tells */
@@ -80,12 +111,12 @@ export class Line {
   measure(grown) {
     const { x, pair, weight, spreads } = this;
     [this.fixed, this.spread, this.sizes] = [(x.length * NOTHING) / ULP, 0, 0];
-    weight.forEach((w, j) => {
-      const size = w * grown[j];
+    for (let j = 0; j < x.length; j++) {
+      const size = weight[j] * grown[j];
       this.sizes += size;
       this.fixed += size * ((x[j] / pair.sigma) ** 2 + 20 + x.length);
       this.spread += size * spreads[j];
-    });
+    }
   }
 
   /** log of a bound on the power, from where log B is `logB`.
@@ -98,15 +129,16 @@ export class Line {
   ratios(phi) {
     const { pair, x } = this;
     pair.work.left -= 6 * x.length;
-    const [sin, cos, angle] = [Math.sin(phi), Math.cos(phi), new Float64Array(x.length)];
-    const size = x.map((u, j) => {
-      const gap = pair.gap(u);
+    const [sin, cos] = [Math.sin(phi), Math.cos(phi)];
+    const [size, angle] = [new Float64Array(x.length), new Float64Array(x.length)];
+    for (let j = 0; j < x.length; j++) {
+      const gap = pair.gap(x[j]);
       // The larger of A and B is taken out; the smaller is then r <= 1.
       const r = Math.exp(-Math.abs(gap));
       const turn = Math.atan2(r * sin, 1 + r * cos);
       angle[j] = gap > 0 ? phi - turn : turn;
-      return Math.max(gap, 0) + 0.5 * Math.log1p(r * (2 * cos + r)) + pair.logRest;
-    });
+      size[j] = Math.max(gap, 0) + 0.5 * Math.log1p(r * (2 * cos + r)) + pair.logRest;
+    }
     return { size, angle };
   }
 
@@ -123,27 +155,28 @@ export class Line {
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
-    const [fineRe, fineIm] = [new Float64Array(CHAIN).fill(1), new Float64Array(CHAIN)];
-    for (let j = 0; j < turnRe.length; j++) {
-      const [a, b] = turned(turnRe[j], turnIm[j], h);
+    const fine = new Float64Array(4 * CHAIN);
+    // Two nodes at a time: the sums are read and written half as often.
+    for (let j = 0; j < turnRe.length; j += 2) {
+      links(fine, 0, turnRe[j], turnIm[j], h);
+      links(fine, 2, turnRe[j + 1], turnIm[j + 1], h);
       const [s, t] = turned(turnRe[j], turnIm[j], CHAIN * h);
-      for (let i = 1; i < CHAIN; i++) {
-        fineRe[i] = fineRe[i - 1] * a - fineIm[i - 1] * b;
-        fineIm[i] = fineRe[i - 1] * b + fineIm[i - 1] * a;
-      }
-      let c = weightRe[j];
-      let d = weightIm[j];
+      const [u, v] = turned(turnRe[j + 1], turnIm[j + 1], CHAIN * h);
+      let a = weightRe[j], b = weightIm[j], c = weightRe[j + 1], d = weightIm[j + 1], k = 0;
       // All that follows is no larger.
-      for (let k = 0; k < count && Math.abs(c) + Math.abs(d) > NOTHING; k += CHAIN) {
-        this.pair.work.left -= CHAIN / 2;
-        for (let i = 0; i < CHAIN; i++) {
-          re[k + i] += c * fineRe[i] - d * fineIm[i];
-          im[k + i] += c * fineIm[i] + d * fineRe[i];
+      while (k < count && Math.abs(a) + Math.abs(b) + Math.abs(c) + Math.abs(d) > NOTHING) {
+        for (let i = 0; i < 4 * CHAIN; k++) {
+          const p = fine[i++], q = fine[i++], x = fine[i++], y = fine[i++];
+          re[k] += a * p - b * q + (c * x - d * y);
+          im[k] += a * q + b * p + (c * y + d * x);
         }
-        const next = c * s - d * t;
-        d = c * t + d * s;
-        c = next;
+        const [next, other] = [a * s - b * t, c * u - d * v];
+        b = a * t + b * s;
+        d = c * v + d * u;
+        a = next;
+        c = other;
       }
+      this.pair.work.left -= k;
     }
     return { re, im };
   }
@@ -152,15 +185,18 @@ export class Line {
    * @param {number} least @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
     const { pair, x, tilt } = this;
-    const logs = x.map((u) => pair.power(tilt) * pair.logRatio(u) - 0.5 * (u / pair.sigma) ** 2);
+    const logs = new Float64Array(x.length);
+    for (let j = 0; j < x.length; j++) {
+      logs[j] = pair.power(tilt) * pair.logRatio(x[j]) - 0.5 * (x[j] / pair.sigma) ** 2;
+    }
     const top = largest(logs);
     let [sum, hit] = [0, 0];
     // The mean of sigma d(log f) / dx under the tilted law.
-    x.forEach((u, j) => {
+    for (let j = 0; j < x.length; j++) {
       const weight = Math.exp(logs[j] - top);
       sum += weight;
-      hit += weight / (1 + Math.exp(-pair.gap(u))) / pair.sigma;
-    });
+      hit += weight / (1 + Math.exp(-pair.gap(x[j]))) / pair.sigma;
+    }
     // Were the loss normal: t^2 times its variance = 2 need / T.
     const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(hit / sum, 1e-12);
     // The angle that suits t is then t times the mean hit / sigma^2.
@@ -203,12 +239,15 @@ export class Line {
   _height(i) {
     const { pair, first, x, tilt, sharper, logLoud } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
-    const { size, angle } = this.ratios(phi);
+    const { size: logs, angle } = this.ratios(phi);
     const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
-    const normal = x.map((u) => 0.5 * (grown - (u / pair.sigma) ** 2));
-    const logs = size.map((s, j) => pair.power(tilt) * s + normal[j] + (logLoud?.[j] ?? 0));
+    for (let j = 0; j < x.length; j++) {
+      logs[j] = pair.power(tilt) * logs[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
+      if (logLoud) logs[j] += logLoud[j];
+    }
     const top = largest(logs);
-    return { phi, angle, logs: logs.map((log) => log - top), top };
+    for (let j = 0; j < x.length; j++) logs[j] -= top;
+    return { phi, angle, logs, top };
   }
 
   /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */

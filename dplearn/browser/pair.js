@@ -77,13 +77,15 @@ export class Pair {
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
   }
 
-  /** Real parts of the nodes for all tilts up to `tilt`.
+  /** Real parts of the nodes for all tilts up to `tilt`, which are an even number.
    * @param {number} tilt @param {number} step */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
     const [left, right] = this.sign > 0 ? [-far, 1 + tilt + far] : [-tilt * this.q - far, far];
-    const count = Math.ceil((right - left) / step) + 1;
-    return new Float64Array(count).map((_, i) => left + i * step);
+    const count = 2 * Math.ceil(0.5 * ((right - left) / step + 1));
+    const x = new Float64Array(count);
+    for (let i = 0; i < count; i++) x[i] = left + i * step;
+    return x;
   }
 
   /** Largest mu of a table; a saddle point further out is left to others.
@@ -112,29 +114,34 @@ export class Table {
     this.k = grid();
     this.mean = grid();
     this.variance = grid();
-    this.kAbove = this._moments();
+    this.kAbove = grid();
+    this._moments();
     // What is proved is rounded up: products and sums by some ulps.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
     this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
     this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
   }
 
-  /** Fills K, K' and K''; returns K plus a bound on its error. */
+  /** Fills K, K' and K'', and K plus a bound on its error. */
   _moments() {
     const { pair, mu } = this;
     const { sigma } = pair;
     const step = pair.step(mu[GRID - 1], 0);
     const x = pair.nodes(mu[GRID - 1], step);
-    const logF = x.map((u) => pair.logRatio(u));
-    const square = x.map((u) => (u / sigma) ** 2);
-    const spreads = x.map((u, j) => Math.abs(logF[j]) + pair.inner(u));
+    const [logF, square, spreads] = [0, 1, 2].map(() => new Float64Array(x.length));
+    for (let j = 0; j < x.length; j++) {
+      logF[j] = pair.logRatio(x[j]);
+      square[j] = (x[j] / sigma) ** 2;
+      spreads[j] = Math.abs(logF[j]) + pair.inner(x[j]);
+    }
     const norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
     pair.work.left -= 3 * GRID * x.length;
-    return mu.map((m, i) => {
-      const s = pair.power(m);
+    for (let i = 0; i < GRID; i++) {
+      const s = pair.power(mu[i]);
       let top = -Infinity;
       for (let j = 0; j < x.length; j++) top = Math.max(top, s * logF[j] - 0.5 * square[j]);
-      let [sum, first, second, fixed, spread] = [0, 0, 0, 0, 0];
+      // Numbers that a loop adds up are boxed where they are declared by a pattern.
+      let sum = 0, first = 0, second = 0, fixed = 0, spread = 0;
       for (let j = 0; j < x.length; j++) {
         const log = s * logF[j] - 0.5 * square[j] - top;
         if (log < NEGLIGIBLE) continue;
@@ -145,12 +152,13 @@ export class Table {
         fixed += weight * square[j];
         spread += weight * spreads[j];
       }
-      this.k[i] = Math.log(sum) + top + norm;
+      const k = Math.log(sum) + top + norm;
+      const ulps = fixed / sum + x.length + 20 + (4 * (1 + mu[i]) * spread) / sum;
+      this.k[i] = k;
       this.mean[i] = (pair.sign * first) / sum;
       this.variance[i] = Math.max(second / sum - (first / sum) ** 2, 1e-300);
-      const ulps = fixed / sum + x.length + 20 + (4 * (1 + m) * spread) / sum;
-      return this.k[i] + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(this.k[i]);
-    });
+      this.kAbove[i] = k + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(k);
+    }
   }
 
   /** Largest mean of the loss of one step under a tilt. */
@@ -181,12 +189,14 @@ export class Table {
    * @param {number} steps */
   _saddles(steps) {
     const { mu, k, mean, variance } = this;
-    const epsilon = mu.map((a, i) => steps * mean[i] - 1 / a - 1 / (1 + a));
-    const logs = mu.map((a, i) => {
-      const curvature = steps * variance[i] + a ** -2 + (1 + a) ** -2;
-      const peak = steps * k[i] - a * epsilon[i] - Math.log(a * (1 + a));
-      return peak - 0.5 * Math.log(2 * Math.PI * curvature);
-    });
+    const [epsilon, logs] = [new Float64Array(GRID), new Float64Array(GRID)];
+    for (let i = 0; i < GRID; i++) {
+      const a = mu[i], b = 1 + a;
+      epsilon[i] = steps * mean[i] - 1 / a - 1 / b;
+      // Together with the Gaussian integral 1 / a (1 + a) leaves the logarithm.
+      const curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
+      logs[i] = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
+    }
     return { epsilon, logs };
   }
 
@@ -211,41 +221,40 @@ export class Table {
   plan(row, logTau, freedom) {
     const { mu, k } = this;
     const atZero = ROOM - logTau - row.logDelta;
+    const need = new Float64Array(GRID);
     let best = Infinity;
-    const need = mu.map((m, i) => {
+    for (let i = 0; i < GRID; i++) {
       // A poor guess must not ask for a negative period.
-      const value = Math.max(row.steps * k[i] - m * row.epsilon + this.plannedC[i] + atZero, 1);
-      best = Math.min(best, value);
-      return value;
-    });
+      need[i] = Math.max(row.steps * k[i] - mu[i] * row.epsilon + this.plannedC[i] + atZero, 1);
+      best = Math.min(best, need[i]);
+    }
     // Off the saddle point rounding is amplified, to tau delta where need = -log(T ROUNDING).
     const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
     const highest = Math.min(planned, best + 7);
-    const near = mu.filter((_, i) => need[i] <= highest);
-    let [low, high] = [0, 0];
-    const meets = (/** @type {number} */ logPeriod) => {
+    let first = 0, last = GRID - 1;
+    while (need[first] > highest) first++;
+    while (need[last] > highest) last--;
+    const interval = (/** @type {number} */ logPeriod) => {
       const share = Math.exp(-logPeriod);
-      low = atZero * share;
-      high = -Infinity;
+      let low = atZero * share, high = -Infinity;
       for (let i = 0; i < GRID; i++) {
         const room = need[i] * share;
         if (mu[i] + room < low) low = mu[i] + room;
         if (mu[i] - room > high) high = mu[i] - room;
       }
-      low = Math.max(low, near[0]);
-      high = Math.min(high, near[near.length - 1]);
-      return low <= high;
+      return { low: Math.max(low, mu[first]), high: Math.min(high, mu[last]) };
     };
     // Bisection on log P.
-    let [small, large] = [-12, 20];
+    let small = -12, large = 20;
     for (let i = 0; i < 10; i++) {
       const middle = 0.5 * (small + large);
-      if (meets(middle)) large = middle;
+      const { low, high } = interval(middle);
+      if (low <= high) large = middle;
       else small = middle;
     }
-    meets(large + Math.log(1.4));
+    const { low, high } = interval(large + Math.log(1.4));
     // Where even a huge period is not enough the sum will be too long; lambda stays positive.
-    const end = Math.max(high, near[0]);
+    const end = Math.max(high, mu[first]);
     return { row, need, atZero, period: Math.exp(large), low: Math.min(low, end), high: end };
   }
 

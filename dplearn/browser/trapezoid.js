@@ -25,16 +25,30 @@ function ratiosOf(line, h, count, slot) {
  * @param {number} logTau */
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
-  const [kernel, error] = [4, 5].map((slot) => buffer(slot, count));
+  // Factors of a term, the size of both, what a power can be, and what its error costs.
+  const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
+  const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
   const { re, im } = ratiosOf(line.whole ?? line, h, count, 2);
   const rest = line.whole && ratiosOf(line, h, count, 10);
-  for (let k = 0; rest && k < count; k++) {
-    rest.re[k] = re[k] - rest.re[k];
-    rest.im[k] = im[k] - rest.im[k];
-  }
   for (let k = 0; k < count; k++) {
-    kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + line.tilt) ** 2 + (k * h) ** 2);
-    error[k] = line.error(k, h);
+    const t = k * h;
+    const [square, next] = [line.tilt ** 2 + t * t, (1 + line.tilt) ** 2 + t * t];
+    const kernel = ((k ? 1 : 0.5) * h) / Math.PI / next;
+    kernelRe[k] = kernel * (1 + line.tilt);
+    kernelIm[k] = kernel * t;
+    inverseRe[k] = line.tilt / square;
+    inverseIm[k] = t / square;
+    size[k] = kernel * Math.sqrt(next / square);
+    let most = re[k] ** 2 + im[k] ** 2;
+    if (rest) {
+      rest.re[k] = re[k] - rest.re[k];
+      rest.im[k] = im[k] - rest.im[k];
+      most = Math.max(most, rest.re[k] ** 2 + rest.im[k] ** 2);
+    }
+    const [base, error] = [Math.sqrt(most), line.error(k, h)];
+    grown[k] = base + error;
+    relative[k] = error / base;
+    charge[k] = (rest ? 2 : 1) * size[k] * error;
   }
   // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
   const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
@@ -42,7 +56,8 @@ export function nodesOf(table, line, period, count, logTau) {
   const aliases = table.logC.map((c, i) => c - series(gaps[i]));
   // Those to the left also by delta <= 1.
   const aliasesLeft = -series(line.tilt * period);
-  return { table, line, h, logTau, re, im, rest, kernel, error, aliases, aliasesLeft };
+  const factors = { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge };
+  return { table, line, h, logTau, re, im, rest, factors, aliases, aliasesLeft };
 }
 
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
@@ -60,12 +75,12 @@ export class Trapezoid {
     this.im = buffer(7, count);
     this.slopeRe = buffer(8, count);
     this.slopeIm = buffer(9, count);
-    this.terms = 0;
-    this.moments = 0;
-    this.growth = 0;
     const bits = [...steps.toString(2)].slice(1).map(Number);
     line.pair.work.left -= count * bits.length;
-    for (let k = 0; k < count; k++) this._fill(k, bits);
+    const { terms, moments, growth } = this._fill(bits);
+    this.terms = terms;
+    this.moments = moments;
+    this.growth = growth;
     const last = (count - 1) * h;
     // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
@@ -73,56 +88,57 @@ export class Trapezoid {
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
-  /** Term k, and what it may err by. @param {number} k
+  /** Fills in all terms: the sums of their sizes and of k times these, and what they may err by.
    * @param {number[]} bits of the number of steps, without the first */
-  _fill(k, bits) {
-    const { re, im, rest, kernel, error, h, line } = this.nodes;
-    raise(re[k], im[k], bits);
-    let u = raised[0];
-    let v = raised[1];
-    let most = u * u + v * v;
-    let base = re[k] * re[k] + im[k] * im[k];
-    if (rest) {
-      raise(rest.re[k], rest.im[k], bits);
-      const a = raised[0];
-      const b = raised[1];
-      u -= a;
-      v -= b;
-      most = Math.max(most, a * a + b * b);
-      base = Math.max(base, rest.re[k] * rest.re[k] + rest.im[k] * rest.im[k]);
+  _fill(bits) {
+    const { steps, nodes, re, im, slopeRe, slopeIm } = this;
+    const { rest, factors } = nodes;
+    const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = factors;
+    let terms = 0, moments = 0, growth = 0;
+    for (let k = 0; k < re.length; k++) {
+      raise(nodes.re[k], nodes.im[k], bits);
+      let u = raised[0], v = raised[1];
+      let square = u * u + v * v, most = square;
+      if (rest) {
+        raise(rest.re[k], rest.im[k], bits);
+        u -= raised[0];
+        v -= raised[1];
+        square = u * u + v * v;
+        most = Math.max(most, raised[0] * raised[0] + raised[1] * raised[1]);
+      }
+      const p = u * kernelRe[k] + v * kernelIm[k];
+      const q = v * kernelRe[k] - u * kernelIm[k];
+      slopeRe[k] = p;
+      slopeIm[k] = q;
+      re[k] = p * inverseRe[k] + q * inverseIm[k];
+      im[k] = q * inverseRe[k] - p * inverseIm[k];
+      const term = size[k] * Math.sqrt(square);
+      terms += term;
+      moments += k * term;
+      // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
+      const part = (steps - 1) * relative[k];
+      growth += part < 0.5 && most > 1e-280
+        ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(most)) / (grown[k] * (1 - part))
+        : charge[k] * grown[k] ** (steps - 1);
     }
-    const t = k * h;
-    const p = kernel[k] * (u * (1 + line.tilt) + v * t);
-    const q = kernel[k] * (v * (1 + line.tilt) - u * t);
-    const square = line.tilt ** 2 + t * t;
-    this.slopeRe[k] = p;
-    this.slopeIm[k] = q;
-    this.re[k] = (p * line.tilt + q * t) / square;
-    this.im[k] = (q * line.tilt - p * t) / square;
-    const size = Math.sqrt((p * p + q * q) / square);
-    this.terms += size;
-    this.moments += k * size;
-    // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
-    base = Math.sqrt(base);
-    const part = ((this.steps - 1) * error[k]) / base;
-    const power = part < 0.5 && most > 1e-280
-      ? (Math.sqrt(most) * 1.000001) / base / (1 - part)
-      : (base + error[k]) ** (this.steps - 1);
-    const weight = Math.sqrt((kernel[k] * h) / Math.PI / square);
-    this.growth += (rest ? 2 : 1) * this.steps * weight * power * error[k];
+    return { terms, moments, growth: steps * growth };
   }
 
   /** S and -S'. @param {number} epsilon */
   sums(epsilon) {
     const { re, im, slopeRe, slopeIm, nodes } = this;
-    const [a, b] = turned(0, epsilon, nodes.h);
-    let [u, v, sum, fall] = [1, 0, 0, 0];
-    for (let k = 0; k < re.length; k++) {
-      sum += re[k] * u + im[k] * v;
-      fall += slopeRe[k] * u + slopeIm[k] * v;
-      const next = u * a - v * b;
+    const [a, b] = turned(0, epsilon, 2 * nodes.h);
+    let [x, y] = turned(0, epsilon, nodes.h);
+    let u = 1, v = 0, sum = 0, fall = 0;
+    // Two chains of factors, as one waits for each product.
+    for (let k = 0; k < re.length; k += 2) {
+      sum += re[k] * u + im[k] * v + (re[k + 1] * x + im[k + 1] * y);
+      fall += slopeRe[k] * u + slopeIm[k] * v + (slopeRe[k + 1] * x + slopeIm[k + 1] * y);
+      const next = u * a - v * b, other = x * a - y * b;
       v = u * b + v * a;
+      y = x * b + y * a;
       u = next;
+      x = other;
     }
     return [sum, fall];
   }

@@ -5,6 +5,10 @@ on the wrong side of it. That a claim holds is never proved here, only seen at m
 
 From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
 `verdict` (what is found, and what the claim is), `_search` (survey, counterexamples, region).
+
+A formula as it is printed, with no mechanism named, is for `proofread`: `reading` (spelling and
+sides), `vocabulary` (the letters of the book), `places` (the entries that it resembles),
+`judging` (what is found, by the search of the book).
 """
 
 import math
@@ -18,6 +22,7 @@ from dplearn.book.kit.written import claim_of, right_side
 from dplearn.claims import _search as search
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
+from dplearn.claims.judging import Finding, Reading, proofread
 from dplearn.claims.verdict import (
     HOLDS,
     STATUS,
@@ -37,12 +42,15 @@ __all__ = [
     "QUANTITIES",
     "STATUS",
     "Closest",
+    "Finding",
     "Point",
+    "Reading",
     "Region",
     "Slice",
     "Verdict",
     "aliases",
     "canonical",
+    "proofread",
     "setting",
     "verdict_on",
 ]
@@ -68,7 +76,8 @@ def verdict_on(
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
     The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written` reads
-    it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or c2 is
+    it; a left side, as in ``"σ ≥ …"`` or ``"ε ≥ …"``, sets quantity and relation: of what somebody
+    chooses so much is then enough. A constant such as c or c2 is
     fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
     that suffices for (epsilon, delta); ``"rdp"``, the Rényi divergence of one step at order alpha;

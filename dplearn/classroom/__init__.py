@@ -4,7 +4,7 @@ Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns the
 Nothing here is needed to account for privacy.
 """
 
-from dplearn.classroom.checks import Exercise, Mistake, check
+from dplearn.classroom.checks import Exercise, Mistake, check, mine
 from dplearn.classroom.display import show
 from dplearn.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.classroom.predictions import guess, predict, reveal
@@ -20,6 +20,7 @@ __all__ = [
     "estimate",
     "estimate_delta",
     "guess",
+    "mine",
     "predict",
     "reveal",
     "settled",

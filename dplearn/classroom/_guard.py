@@ -4,7 +4,6 @@ A thread can be left behind where it will not end; a signal in the main thread c
 """
 
 import contextlib
-import copy
 import ctypes
 import dis
 import io
@@ -47,7 +46,7 @@ def guarded(function: Callable) -> Callable:
     """`function` on copies of data; a Complaint if it raises or changes them."""
 
     def call(*arguments: Any) -> Any:
-        copies = [copy.deepcopy(each) if _is_data(each) else each for each in arguments]
+        copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]
         before = [_frozen(each) for each in copies]
         try:
             result = function(*copies)

@@ -33,6 +33,10 @@ _OF_JUPYTER = {
     r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
         "Write your number in the field."
     ),
+    r"(Choose an answer to each question), write .*? says why\.": (
+        r"\1. Each of your answers then says why it is right or not."
+    ),
+    r"run the cell, then argue": "open the truth, then argue",
     r"Put your numbers in place of `None`\.": "Write your numbers in the fields.",
     r" \(In Jupyter, move the mouse[^)]*\)": "",
 }

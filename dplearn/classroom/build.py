@@ -25,7 +25,9 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(lesson, edition)
     try:
-        kernel_client(notebook, lesson).execute(env={**os.environ, "DPLEARN_PNG": "1"})
+        # With pictures, and without the functions that whoever builds it has kept.
+        environment = {**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""}
+        kernel_client(notebook, lesson).execute(env=environment)
     except CellExecutionError as error:
         raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
     except (CellControlSignal, DeadKernelError, TimeoutError) as error:

@@ -4,6 +4,7 @@ import math
 import re
 import runpy
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any, Literal
 
 from dplearn.classroom._numbers import read_number, written
 from dplearn.classroom.sources import (
+    CHOSEN,
     RIGHT,
     Lesson,
     LessonError,
@@ -138,21 +140,44 @@ class SelfTest:
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
-def check(key: str, answer: Any) -> None:
+def check(key: str, answer: Any, *, keep: bool = False) -> None:
     """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
 
     Hints get plainer as the same slip, or the same unexplained number, comes again. An
-    exercise that is not in the lessons that lie around the notebook is a LessonError.
+    exercise that is not in the lessons that lie around the notebook is a LessonError. A right
+    function is written to ``my_dp.py`` beside the notebook if `keep` says so.
 
     Examples
     --------
     >>> check("3.1", None)
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
-    verdict = exercise_of(key).verdict(answer)
+    exercise = exercise_of(key)
+    verdict = exercise.verdict(answer)
     slip = (verdict.text(),) if verdict.outcome == "wrong" else verdict.messages
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
+    if verdict.outcome == "right" and callable(exercise.right):
+        from dplearn.classroom import kept  # a page, which keeps no file, does without
+
+        offer = "for later lessons: put `, keep=True` before the last bracket, and run it again."
+        print(f"  {kept.keep(key, exercise, answer) if keep else offer}")
+
+
+def mine(name: str) -> Callable:
+    """The student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
+
+    Whose it is, is printed. A name that no exercise asks for is a LessonError.
+    """
+    from dplearn.classroom import kept
+
+    key = kept.keys().get(name, "")
+    exercise = exercise_of(key) if key else None
+    if not callable(right := getattr(exercise, "right", None)):
+        raise LessonError(f"Expected the name of a function that an exercise asks for, got {name}.")
+    function, whose = kept.found(name, key, exercise)
+    print(f"{name}: {whose}")
+    return function or right
 
 
 def exercise_of(key: str) -> Any:
@@ -167,13 +192,14 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """What a lesson asks, by key: ``exercises.py``, then its self-test; an appendix has none."""
+    """What a lesson asks, by key: ``exercises.py``, then its choices; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
-    every, last = runpy.run_path(str(lesson.exercises))["EXERCISES"], self_test(lesson)
-    return {each.key: each for each in (*every, *[last] * bool(last.choices))}
+    every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
+    chosen = (self_test(lesson, part) for part in CHOSEN)
+    return {each.key: each for each in (*every, *(each for each in chosen if each.choices))}
 
 
-def self_test(lesson: Lesson) -> SelfTest:
-    """The self-test of a lesson, from its source; one without choices has no questions."""
-    return SelfTest(f"{int(lesson.number)}.test", questions(lesson))
+def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
+    """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
+    return SelfTest(f"{int(lesson.number)}.{part}", questions(lesson, part))

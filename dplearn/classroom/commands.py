@@ -5,14 +5,27 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
+from dplearn.classroom.minutes import counted, too_much
+from dplearn.classroom.sources import (
+    EXPLORER,
+    Lesson,
+    LessonError,
+    is_stale,
+    lessons,
+    lessons_folder,
+    questions,
+    read,
+)
 
-# The map of all lessons in lessons/README.md: marks around it, where a lesson says title, time and
-# question, and the head of the table.
-START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
+# Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas
+# that each of them names. The patterns find where a lesson says title, time and question.
+START = "<!-- written by `dplearn lessons build` -->"
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
-_HEAD = "| | lesson | time | its question |\n|---|---|---|---|\n"
+_MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
+_FORMULAS = "| | formulas of the book |\n|---|---|\n"
+_ENTRY = re.compile(rf"\]\({re.escape(EXPLORER)}formula_book\?id=([\w-]+)")
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +34,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
     edition = build.add_mutually_exclusive_group()
-    about = "only say which are stale; exit status 1 if any is"
+    about = "only say which are stale, and how long each is; exit status 1 if any is too long"
     edition.add_argument("--check", action="store_true", help=about)
     about = "write the edition with teaching notes and solutions there instead"
     edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
@@ -85,7 +98,7 @@ def _build(options: argparse.Namespace) -> int:
             raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
         chosen = [every[number] for number in numbers]
         if options.check:
-            return _report_stale(chosen, readme)
+            return _report(chosen, readme)
         for lesson in chosen:
             if options.slides:
                 from dplearn.classroom.slides import write_slides
@@ -98,34 +111,56 @@ def _build(options: argparse.Namespace) -> int:
             target = build(lesson, edition=edition, folder=options.instructor)
             print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
         if readme.exists() and not (options.instructor or options.slides):
-            readme.write_text(_with_map(readme), encoding="utf-8")
+            readme.write_text(_with_tables(readme), encoding="utf-8")
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _report_stale(chosen: list[Lesson], readme: Path) -> int:
-    reasons = {lesson.name: reason for lesson in chosen if (reason := is_stale(lesson))}
-    if readme.exists() and readme.read_text(encoding="utf-8") != _with_map(readme):
-        reasons["README.md"] = "its map differs from the lessons"
-    for name, reason in reasons.items():
-        print(f"stale  {name}: {reason}")
-    if not reasons:
-        print(f"{len(chosen)} up to date")
-    return 1 if reasons else 0
+def _report(chosen: list[Lesson], readme: Path) -> int:
+    """Print how long each lesson is and what is stale or too long; exit status 1 if anything is."""
+    faults = []
+    for lesson in chosen:
+        if reason := is_stale(lesson):
+            faults.append(f"stale  {lesson.name}: {reason}")
+        elif lesson.number < "90":
+            load, voted = counted(lesson), questions(lesson, "vote")
+            row = f"{lesson.number}  {load.words:5} words {load.lines:4} lines"
+            form = "" if voted else "  (not yet in the new form: it has no vote)"
+            print(f"{row} {load.minutes:4.0f} minutes{form}")
+            faults += [f"long   {lesson.name}: {each}" for each in too_much(load) if voted]
+    if readme.exists() and readme.read_text(encoding="utf-8") != _with_tables(readme):
+        faults.append("stale  README.md: its tables differ from the lessons")
+    print(*faults or [f"{len(chosen)} up to date"], sep="\n")
+    return 1 if faults else 0
 
 
-def _with_map(readme: Path) -> str:
-    """The text of `readme` with a row for each lesson beside it, as the lessons are now."""
-    text = readme.read_text(encoding="utf-8")
-    if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
-        raise LessonError(f"Expected {START} and {END} in {readme}.")
-    rows = ""
+def _with_tables(readme: Path) -> str:
+    """The text of `readme` with a row for each lesson in both tables, as the lessons are now."""
+    text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS
     for lesson in lessons(readme.parent).values():
-        first = read(lesson).cells[0].source
-        matches = [re.search(part, first, re.MULTILINE) for part in _COLUMNS]
+        cells = read(lesson).cells
+        matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]
         title, time, question = (match[1] if match else "?" for match in matches)
-        link = f"[{title}]({lesson.notebook.name})"
-        rows += f"| {lesson.number} | {link} | {time} | {question} |\n"
-    return text.replace(table[0], f"{START}\n\n{_HEAD}{rows}\n{END}")
+        rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
+        if named := _formulas(cells):
+            formulas += f"| [{lesson.number}]({lesson.notebook.name}) | {named} |\n"
+    for table, end in ((rows, "map"), (formulas, "formulas")):
+        marks = START, f"<!-- end of the {end} -->"
+        # The last start before this end.
+        if not (old := re.search(f"{START}(?:(?!{START}).)*{marks[1]}", text, re.DOTALL)):
+            raise LessonError(f"Expected {marks[0]} and {marks[1]} in {readme}.")
+        text = text.replace(old[0], f"{START}\n\n{table}\n{marks[1]}")
+    return text
+
+
+def _formulas(cells: Any) -> str:
+    """Links to the entries of the formula book that a lesson links to, in the book's order."""
+    from dplearn.book import book
+
+    named = {id for cell in cells for id in _ENTRY.findall(cell.source)}
+    links = (
+        f"[{id}]({EXPLORER}formula_book?id={id}) {book[id].title}" for id in book if id in named
+    )
+    return "; ".join(links)

@@ -8,6 +8,7 @@ process with them; these are marks for homework, not an examination.
 import ast
 import itertools
 import json
+import os
 import re
 import secrets
 from dataclasses import dataclass
@@ -56,8 +57,13 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
         marks.get(key, Score(key, 0, possible_points(each), f"{key} is not asked by any cell"))
-        for key, each in exercises(lesson).items()
+        for key, each in _graded(lesson).items()
     ]
+
+
+def _graded(lesson: Lesson) -> dict[str, Any]:
+    """The exercises of a lesson without its warm-up and its vote, which nobody fails."""
+    return {k: v for k, v in exercises(lesson).items() if not k.endswith((".warmup", ".vote"))}
 
 
 def _run(notebook: Any, lesson: Lesson) -> list[Score]:
@@ -73,7 +79,7 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     for _ in notebook.cells:  # each time that the kernel dies one of them is left out
         client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
         try:
-            with client.setup_kernel():
+            with client.setup_kernel(env={**os.environ, "DPLEARN_MINE": ""}):
                 for number, cell in enumerate(notebook.cells):
                     client.execute_cell(cell, number, store_history=False)
             break
@@ -103,7 +109,7 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
 
 def score_rows(number: str, answers: dict[str, Any]) -> str:
     """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
-    every = exercises(lessons()[number])
+    every = _graded(lessons()[number])
     rows = []
     for key, answer in answers.items():
         if key in every:

@@ -70,7 +70,7 @@ def from_output(output: Any) -> str:
     data = output.get("data", {})
     words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
     if PLOTLY in data:
-        return chart(data[PLOTLY], words)
+        return chart(data[PLOTLY], words, still=data.get("image/png", ""))
     for kind in ("text/html", "image/svg+xml"):
         if kind in data:
             return f'<div class="output">{data[kind]}</div>\n'
@@ -122,13 +122,17 @@ def _coloured(code: str) -> str:
     return highlight(code, PythonLexer(), HtmlFormatter(cssclass="code"))
 
 
-def chart(figure: dict[str, Any], alt: str) -> str:
-    """A live chart, drawn when it comes into sight, with words for those who do not see it."""
+def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
+    """A live chart, drawn when it comes into sight, with words for those who do not see it.
+
+    Its `still`, a PNG in base64, stands there until the reader moves, and is what is printed.
+    """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
     height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
     kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
+    image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
     return (
         f'<figure class="{kind}" style="--height: {height}px">'
-        f'<div role="img" aria-label="{html.escape(alt, quote=True)}"></div>'
+        f'<div role="img" aria-label="{html.escape(alt, quote=True)}">{image}</div>'
         f'<script type="application/json">{data}</script></figure>\n'
     )

@@ -8,8 +8,11 @@ import inspect
 import io
 import json
 import math
+import random
+import re
 import textwrap
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 from dplearn.classroom import programs
@@ -21,6 +24,8 @@ from dplearn.classroom.programs import Program
 # What the room needs of itself in a page, whose packages are otherwise empty.
 MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
 
+_ONLY = " This page has the standard library only."
+
 
 def described(program: Program) -> str:
     """An exercise as an expression without functions: cases, and what is right and wrong in each.
@@ -29,7 +34,7 @@ def described(program: Program) -> str:
     """
     cases, expected, source = _plain(program.cases), _plain(program.expected), ""
     if program.measure is not programs.returned:
-        source = textwrap.dedent(inspect.getsource(program.measure))
+        source = _source(program.measure)
         try:
             again = [_measure(source)(program.right, *case) for case in cases]
         except NameError:
@@ -45,8 +50,22 @@ def described(program: Program) -> str:
         "made": [_plain([program.of_mistake(slip, i) for i in places]) for slip in slips],
         "mistakes": [mistake.hints for mistake in program.mistakes],
     }
-    same = ("key", "praise", "hints", "rtol", "rtol_mistakes")
+    same = ("key", "praise", "hints", "rtol", "rtol_mistakes", "seconds")
     return repr(told | {name: getattr(program, name) for name in same})
+
+
+def _source(measure: Callable) -> str:
+    """The source of a measure, and of the functions of its module that it needs after it."""
+    needed, place = [measure], measure.__code__.co_filename
+    for function in needed:  # which grows
+        words = re.findall(r"\w+", inspect.getsource(function))
+        others = [o for o in map(measure.__globals__.get, words) if inspect.isfunction(o)]
+        needed += [
+            other
+            for other in dict.fromkeys(others)
+            if other.__code__.co_filename == place and other not in needed
+        ]
+    return "\n".join(textwrap.dedent(inspect.getsource(function)) for function in needed)
 
 
 def _plain(value: Any) -> Any:
@@ -60,9 +79,11 @@ def _plain(value: Any) -> Any:
 
 
 def _measure(source: str) -> Any:
-    scope: dict[str, Any] = {"math": math}
+    scope: dict[str, Any] = {"math": math, "random": random}
     exec(source, scope)
-    return next(filter(inspect.isfunction, scope.values()))
+    function = next(filter(inspect.isfunction, scope.values()))
+    scope["settled"] = programs.settled
+    return function
 
 
 def rebuilt(description: str) -> Program:
@@ -94,6 +115,8 @@ def replied(code: str, name: str, description: str) -> str:
         line = error.lineno if isinstance(error, SyntaxError) else last.lineno
         problem = f"line {line}: {type(error).__name__}: {getattr(error, 'msg', error)}."
         if isinstance(error, ModuleNotFoundError):
-            problem += " This page has the standard library only."
+            problem += _ONLY
         return json.dumps(vars(Reply("unreadable", f"{program.key} stops", (problem,))))
-    return json.dumps(vars(program.verdict(scope.get(name))))
+    reply = program.verdict(scope.get(name))
+    messages = tuple(each + _ONLY * ("name 'np' is not" in each) for each in reply.messages)
+    return json.dumps(vars(reply) | {"messages": messages})

@@ -1,10 +1,12 @@
 """From the readable source of a lesson to the cells of its notebook.
 
 A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in jupytext's percent
-format, and ``exercises.py``, right answers and hints. Two things are added to the source here, so
-that they are said once: links to the explorer are written
-``explorer:?mechanism=gaussian&delta=1e-5`` and get their address, and each cell's id is a digest
-of its text, so that a rebuilt notebook differs only where the lesson does.
+format, and ``exercises.py``, right answers and hints. Some things are added to the source here:
+
+* links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, get their address;
+* a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
+* ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
+* a cell's id is a digest of its text, so a rebuilt notebook differs only where the lesson does.
 
 A cell that only draws has the tag `FOLDED` and is folded.
 
@@ -27,11 +29,17 @@ EXPLORER = "http://localhost:8501/"
 
 Edition = Literal["student", "instructor"]
 
-# Questions of a self-test, their choices, and how the reason of the right one begins. Read from the
-# text, they also answer where no kernel runs.
-_QUESTION = re.compile(r"^# \*\*\d\*\* (.+?)(?=^# \*\*\d\*\* |^# %%|\Z)", re.MULTILINE | re.DOTALL)
+# What a lesson asks with choices: before it, about a misconception, and at its end. Read from the
+# text, the choices and how the reason of the right one begins also answer where no kernel runs.
+CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
+_ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
+# Minutes and number of a section in the timetable; places that get their sum.
+_PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
+_CLOCK = re.compile(
+    r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
+)
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -91,15 +99,47 @@ def lessons(folder: Path | None = None) -> dict[str, Lesson]:
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
 
+def text(lesson: Lesson) -> str:
+    """The source of a lesson with the questions it repeats, and with the minutes of its clock."""
+    source = lesson.source.read_text(encoding="utf-8")
+    again = lambda match: _again(lesson, *match.groups())
+    source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
+
+    def minutes(match: re.Match[str]) -> str:
+        before, last = source[: match.start()], max(planned, default=0)
+        if before.endswith("To here "):
+            last = int(re.findall(r"^# ## (\d+) |\A", before, re.MULTILINE)[-1] or 0)
+        return str(sum(planned[part] for part in planned if part <= last))
+
+    return _CLOCK.sub(minutes, source)
+
+
+def timetable(source: str) -> dict[int, int]:
+    """Section -> minutes, as the teacher's timetable in a lesson's source plans them."""
+    return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
+
+
+def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
+    """Question `which` of the self-test of an earlier lesson, under a new number."""
+    if earlier < lesson.number:
+        for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
+            every = _questions(path.read_text(encoding="utf-8"), "test")
+            if 0 < int(which) <= len(every):
+                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
+                return f"# **{number}** (lesson {earlier}){asked}"
+    raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
+
+
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
     """The notebook of a lesson's source, without outputs; its metadata name the kernel only."""
     import jupytext
 
-    notebook = jupytext.reads(lesson.source.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook = jupytext.reads(text(lesson), fmt="py:percent")
     if edition == "instructor":
         for cell, following in itertools.pairwise(notebook.cells):
-            if (key := exercise_key(cell)).endswith(".test"):
-                letters = right_letters(questions(lesson))
+            key = exercise_key(cell)
+            if (part := key.rpartition(".")[2]) in CHOSEN:
+                letters = right_letters(questions(lesson, part))
                 cell.source = cell.source.replace('""', f'"{letters}"', 1)
             elif key:
                 cell.source = solution(following.source, key)
@@ -133,12 +173,20 @@ def exercise_key(cell: Any) -> str:
     return call[1] if call and cell.cell_type == "code" else ""
 
 
-def questions(lesson: Lesson) -> tuple[dict[str, str], ...]:
-    """The choices of the self-test: for each question, letter -> why it is right or not."""
-    text = lesson.source.read_text(encoding="utf-8")
-    choices = [dict(_CHOICE.findall(question)) for question in _QUESTION.findall(text)]
+def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
+    """The choices of the questions of a part of `CHOSEN`: letter -> why it is right or not."""
+    choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
-    return tuple({c: plain(why) for c, why in each.items()} for each in choices if each)
+    return tuple({c: plain(why) for c, why in each.items()} for each in choices)
+
+
+def _questions(source: str, part: str) -> list[str]:
+    """The questions in the cell before ``check("N.part", ...)``, each with its choices."""
+    for before, cell in itertools.pairwise(re.split(r"^# %%", source, flags=re.MULTILINE)):
+        if re.search(rf'^check\("\d+\.{part}", ', cell, re.MULTILINE):
+            each = re.split(r"^(?=# \*\*\d\*\* )", before, flags=re.MULTILINE)
+            return [question for question in each if _CHOICE.search(question)]
+    return []
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:

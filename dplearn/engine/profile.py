@@ -105,17 +105,13 @@ class Profile:
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
+        # For delta = 0 a number that only -inf is below.
         with np.errstate(divide="ignore"):
-            target = np.log(delta)
-
-        def excess(x: NDArray) -> NDArray:
-            value = self.log_delta_of(x)
-            with np.errstate(invalid="ignore"):
-                return np.where(np.isneginf(value), -np.inf, value - target)
-
+            target = np.maximum(np.log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
         first = np.argmax(holds, axis=-1)
         lower, upper = _GRID[np.maximum(first - 1, 0)], _GRID[first]
+        excess = lambda x: self.log_delta_of(x) - target
         epsilon = decreasing_root(excess, lower=lower, upper=upper)
         return np.where(np.any(holds, axis=-1), epsilon, np.inf)
 

@@ -324,15 +324,19 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
+    every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
+    # What of each trace is not the same everywhere; a frame without it would keep the last one's.
+    moves = [
+        [k for k in ("x", "y", "text") if any(not np.array_equal(t[k], same[0][k]) for t in same)]
+        for same in zip(*every, strict=True)
+    ]
     frames = []
-    for label, figure in figures.items():
-        data, traces = [], tuple[Any, ...](figure.select_traces())
-        # Only what differs from the figure shown first.
-        for trace, first in zip(traces, shown.data, strict=True):
-            new = {k: trace[k] for k in "xy" if not np.array_equal(trace[k], first[k])}
-            # Without its type a frame would turn columns into a line.
-            words = {"text": trace.text} if trace.text != first.text else {}
-            data.append({"type": trace.type} | new | words)
+    for (label, figure), traces in zip(figures.items(), every, strict=True):
+        # Without its type a frame would turn columns into a line.
+        data = [
+            {"type": trace.type} | {k: trace[k] for k in keys}
+            for trace, keys in zip(traces, moves, strict=True)
+        ]
         layout: Any = figure.layout
         title = {"title": {"text": layout.title.text}}
         frames.append(go.Frame(name=label, data=data, layout=title))

@@ -37,18 +37,24 @@ gradient of its logarithm points along x - lv, or lv - x, with 0 < l < 1). Repla
 D_{B-1}, \dots` by independent ones one after the other raises :math:`E(\cdot)_+`, and so does
 spreading a_0 over further D; the shares, none above 1/B, are majorised by B times 1/B.
 
-**Theorem B.** If every record is used, let b be in the first batch. Step 1 then sees whom the
-record displaces, and given its output D_t is weighted by a likelihood ratio :math:`L_t \preceq
-\Lambda`, lognormal of spread :math:`1/\sigma`. Cut the weights into layers :math:`1\{L_t > h\}`;
-with :math:`\hat\Phi` any concave function above :math:`n \mapsto E(D_1 + \dots + D_n)_+`,
+**Theorem B.** If every record is used, let b be in the first batch, and the record displace one of
+m candidates of its batch, not said whom: in all N = m(B - 1). If m > 1, let batches be equal, of m
+records or more. With :math:`\Lambda` lognormal of spread :math:`1/\sigma` and :math:`\hat\Psi` any
+concave function above :math:`\Psi(n) = E(\sum_t K_tD_t)_+/m`, where :math:`K_t` of n candidates
+drawn at random are in batch t,
 
 .. math:: \delta \le \tfrac1B\Big[\delta_{\text{Gauss}}(\varepsilon) + \int_0^\infty
-          \hat\Phi\big((B-1)\,P(\Lambda > h)\big)\,dh\Big].
+          \hat\Psi\big(N\,P(\Lambda > h)\big)\,dh\Big].
 
-**Theorem D.** Then let batches be equal, of m records or more, and the record displace any of m
-candidates of its batch, not said whom: in all N = m(B - 1). Let :math:`M` be the mean of their
-laws :math:`N(u_i)` at step 1, :math:`\ell_i = N(u_i)/M` at its output, of mean 1 whatever it is,
-H independent and binomial of m trials at 1/c, and j a number of records, c > N/j = h. Then
+*Proof.* Step 1 sees whom the record displaces: given its output, the D of candidate i is weighted
+by a likelihood ratio :math:`\ell_i \preceq \Lambda`. Cut the weights into layers :math:`1\{\ell_i
+> h\}` of :math:`n_h` candidates: positive parts are subadditive. Batches part them at random, hence
+the mean :math:`\Psi(n_h)`, of which by Jensen only the mean of :math:`n_h` counts; and a concave
+distortion of tails rises in convex order. If m > 1, :math:`\Psi(j)` is bounded as below.
+
+**Theorem D.** Let M be the mean of the candidates' laws :math:`N(u_i)` at step 1, :math:`\ell_i =
+N(u_i)/M` at its output, of mean 1 whatever it is, H independent and binomial of m trials at 1/c,
+and j a number of records, c > N/j = h. Then
 
 .. math:: \delta \le \frac1{B\rho} E\Big(\frac cm \sum_{t=1}^{B-2} H_tD_t + \frac{2c}m
           H_{B-1}D_{B-1}\Big)_+ + \big(\delta_{\text{Gauss}}(\varepsilon) + e - 1\big)\,
@@ -74,10 +80,10 @@ squares of :math:`r_i = |u_i - u| \le 1 + a` have at most the mean V, and :math:
 N(u), s = 1/\sigma`, by Jensen. So it is at most the mean of :math:`\chi(r_i) = E(\Lambda_{sr_i} -
 he^{-s^2V/2})_+`, hence at most :math:`\chi(r) + V\sup_{r < q \le 1 + a} \chi(q)/q^2` for any r.
 
-**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up; all that follows is
-an expectation of something positive, which that only raises. What lies beyond the lattice adds at
-most its mean. The sum is tilted and transformed as in `dplearn.engine.lattice`, whose rounding is
-added cell by cell; what folds onto other sums counts twice at worst, and Chernoff bounds the rest.
+**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up, which only raises the
+mean of a positive part. What lies beyond the lattice adds at most its mean. The sum is transformed
+as in `dplearn.engine.lattice`, whose rounding is added cell by cell; what folds onto other sums
+counts twice at worst, and Chernoff bounds the rest.
 """
 
 import math
@@ -192,14 +198,13 @@ class _Epoch:
         self.reach: dict[float, float] = {}
         self.around = np.array([0.6, 1.0, 1.6] if self.left_out else [0.7, 1.4])
         self.pace, cells = (_PACE, _CELLS) if self.left_out else (2 * _PACE, _CELLS // 8)
-        self.half = 2 ** math.ceil(
-            math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
-        )
-        # Where theorem D levels out, theorem B may take over soon. It may count fewer records than
-        # there are, and does where binomial tails lose their digits.
-        size = min(size or 1, 2**16, max(10**8 // batches, 1))
+        fine = min(0.01 * cells * math.sqrt(batches), 2**15)
+        self.half = 2 ** math.ceil(math.log2(max(cells, fine)))
+        # Theorem B may take over soon where D levels out. Both may count fewer records than there
+        # are, and do where binomial tails lose their digits.
+        self.size = size = min(size or 1, 2**16, max(10**8 // batches, 1))
         self.stride = 0.3 / sigma if size > 1 else math.inf
-        levels = 2.0 ** np.arange(1, math.log2(8 * size)) if size > 1 else ()
+        levels = 2.0 ** np.arange(1, math.log2(size * (batches - 1))) if size > 1 else ()
         self.hidings = [_hiding(1 / sigma, batches - 1, size, level) for level in levels]
 
     def delta(self, epsilon: float) -> float:
@@ -214,21 +219,34 @@ class _Epoch:
                 one, two = (_weighted(law, n * hiding.weights, hiding.chances) for n in (1, 2))
                 summed = self._positive(-hiding.level, [(self.batches - 2, one), (1, two)])
                 least = min(least, charge + summed * hiding.price / self.batches)
-            if charge < 0.03 * least:
+            if charge < 0.03 * least or hiding.level >= 4 * self.size:
                 break
         return min(least, self._layered(law, single)) if least > single / self.batches else least
 
     def _layered(self, law: _Law, single: float) -> float:
         """Theorem B."""
-        others = self.batches - 1
-        counts = np.geomspace(1, others, 1 + math.ceil(math.log(others) / math.log(_RATIO)))
-        known = [(n, self._positive(n, [(int(n), law)])) for n in np.unique(np.rint(counts))]
-        sizes, values = _majorant(known, law.mean)
+        most = self.size * (self.batches - 1)
+        sizes, values = _majorant(self._sums(law, single), law.mean / self.size)
         slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
         # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
-        upper = others * ndtr(1 / self.sigma + ndtri(sizes[1:] / others))
-        # A hair for the rounding of slopes and normal tails.
+        upper = most * ndtr(1 / self.sigma + ndtri(sizes[1:] / most))
+        # A hair for rounding.
         return (single + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
+
+    def _sums(self, law: _Law, single: float) -> list[tuple[float, float]]:
+        """Numbers of candidates, increasing, and bounds on the Psi of theorem B there."""
+        others = self.batches - 1
+        if self.size == 1:
+            counts = np.geomspace(1, others, 1 + math.ceil(math.log(others) / math.log(_RATIO)))
+            return [(n, self._positive(n, [(int(n), law)])) for n in np.unique(np.rint(counts))]
+        most = self.size * others
+        known = {1: single / self.size}
+        for hiding in self.hidings:
+            summed = [(others, _weighted(law, hiding.weights, hiding.chances))]
+            share = hiding.price * hiding.entries / most
+            known[hiding.entries] = share * self._positive(hiding.entries, summed)
+        known[most] = self._positive(most, [(others, law)])
+        return sorted(known.items())
 
     def _positive(self, name: float, parts: list[tuple[int, _Law]]) -> float:
         """Mean of the positive part of a sum of independent values, rounded up."""
@@ -251,6 +269,7 @@ class _Hiding(NamedTuple):
     """What theorem D takes at one c: the weight cH/m on few values, 1/rho, and alpha."""
 
     level: float
+    entries: int
     weights: NDArray
     chances: NDArray
     price: float
@@ -279,8 +298,11 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
     spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
     # A hair for the rounding of binomial masses.
-    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
-    return _Hiding(level, points[1:] * level / size, chances[1:], price, min(float(spill), 1.0))
+    price, weights = (
+        (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level),
+        points[1:] * level,
+    )
+    return _Hiding(level, entries, weights / size, chances[1:], price, min(float(spill), 1.0))
 
 
 def _weighted(law: _Law, weights: NDArray, chances: NDArray) -> _Law:
@@ -323,7 +345,7 @@ def _majorant(known: list[tuple[float, float]], mean: float) -> tuple[NDArray, N
     """Corners of a concave function above n -> E(D_1 + ... + D_n)_+, from 0 to the largest n.
 
     Between two sizes it grows less than n (the mean of n is a reverse martingale), and it is at
-    most its value at the larger one less the mean of those that are missing (Jensen).
+    most its value at the larger one less the mean of those that are missing (Jensen, or Harris).
     """
     counts, values = np.array(known).T
     # By the first line a bound that failed is no larger than this.

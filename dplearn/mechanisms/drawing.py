@@ -10,13 +10,17 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
 # Drawn afresh for every step, and drawn once per epoch.
 StepSampling = Literal["poisson", "without_replacement", "none"]
 EpochSampling = Literal["shuffled", "random_allocation"]
-Sampling = StepSampling | EpochSampling
+# Of every step too, but of no use without the number of records.
+CutSampling = Literal["truncated_poisson"]
+Sampling = StepSampling | EpochSampling | CutSampling
 SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
 EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
+EVERY_SAMPLING = (*SAMPLINGS, *EPOCH_SAMPLINGS, *get_args(CutSampling))
 
 # Within this, relative, 1 / sample_rate counts as whole.
 _ROUNDING = 1e-9
@@ -32,7 +36,7 @@ def natural_adjacency(sampling: Sampling) -> Adjacency:
     >>> [natural_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
     ['add_remove', 'replace_one', 'zero_out']
     """
-    validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=sampling)
+    validate.one_of(EVERY_SAMPLING, sampling=sampling)
     return _NATURAL.get(sampling, "add_remove")
 
 
@@ -68,12 +72,19 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 def epoch(
-    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, leaves_out: bool = False
+    base: Gaussian,
+    *,
+    sampling: EpochSampling,
+    sample_rate: float,
+    leaves_out: bool = False,
+    dataset_size: int | None = None,
 ) -> Shuffled | RandomAllocation:
     """Mechanism of one epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
 
     It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
     a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
+    Records of a batch hide each other by a theorem only if there is no rest and all are used; of
+    how many there are `dataset_size` tells.
 
     Examples
     --------
@@ -85,7 +96,15 @@ def epoch(
     batches = math.floor((1 + _ROUNDING) / sample_rate)
     if sampling == "random_allocation":
         return RandomAllocation(base, batches)
-    return Shuffled(base, batches, max(1 - batches * sample_rate, _ROUNDING) if leaves_out else 0.0)
+    rest = 1 - batches * sample_rate
+    if leaves_out:
+        return Shuffled(base, batches, max(rest, _ROUNDING))
+    if dataset_size is None or abs(rest) > _ROUNDING:
+        return Shuffled(base, batches)
+    size, odd = divmod(dataset_size, batches)
+    if odd:
+        raise ValueError(f"Expected dataset_size in {batches} equal batches, got {dataset_size}.")
+    return Shuffled(base, batches, batch_size=size)
 
 
 class Drawing(NamedTuple):
@@ -98,9 +117,20 @@ class Drawing(NamedTuple):
 
     @classmethod
     def of(
-        cls, base: Gaussian, sampling: Sampling, sample_rate: float, leaves_out: bool, steps: int
+        cls,
+        base: Gaussian,
+        sampling: Sampling,
+        sample_rate: float,
+        steps: int,
+        *,
+        leaves_out: bool = False,
+        dataset_size: int | None = None,
+        largest: int | None = None,
     ) -> Self:
-        """The drawing of a run of `steps` steps by a scheme of either kind."""
+        """The drawing of a run of `steps` steps by a scheme of any kind."""
+        if dataset_size is not None and largest is not None:
+            cut = TruncatedPoisson(base, sample_rate, dataset_size, largest)
+            return cls(cut, 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
         mechanism = epoch(
@@ -108,6 +138,7 @@ class Drawing(NamedTuple):
             sampling=sampling,  # type: ignore[arg-type]
             sample_rate=sample_rate,
             leaves_out=leaves_out,
+            dataset_size=dataset_size,
         )
         whole = leaves_out or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
         return cls(mechanism, mechanism.batches, whole, steps)

@@ -342,9 +342,13 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
             )
         if bound is not None:
             bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
+        if phase.dataset_size not in (None, size):
+            planned = f"plan.dataset_size = {phase.dataset_size}"
+            raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
         if phase.sampling in INDEPENDENT:
             continue
-        fixed_size(phase, size)
+        if phase.largest is None:
+            fixed_size(phase, size)
         if not alone:
             raise validate.unsupported(
                 f"sampling={phase.sampling!r} in several processes",

@@ -26,19 +26,20 @@ _ROWS = 256
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     """Lots of one drawing, a step's or an epoch's, from records 0, ..., size - 1.
 
-    Those of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; the sizes
-    of other schemes must be whole.
+    Those of ``"poisson"``, cut at a largest size or not, and of ``"random_allocation"`` differ in
+    size and can be empty; the sizes of other schemes must be whole.
     """
     validate.integer(minimum=1, size=size)
     count = plan.drawing.batches
     match plan.sampling:
         case "none":
             return [np.arange(size)]
-        case "poisson":
+        case "poisson" | "truncated_poisson":
             # A binomial number of records, then a uniform set of that size: each record joins
             # independently, at a cost that does not grow with the size of the dataset.
             drawn = rng.binomial(size, plan.sample_rate)
-            return [rng.choice(size, drawn, replace=False, shuffle=False)]
+            most = plan.largest or size  # what is left of a uniform set by chance is uniform, too
+            return [rng.choice(size, min(drawn, most), replace=False, shuffle=False)]
         case "random_allocation":
             place = rng.integers(count, size=size)
             ends = np.cumsum(np.bincount(place, minlength=count))[:-1]

@@ -208,7 +208,9 @@ class Trainer:
         return self._drawn[step]
 
     def _rows(self, phase: DPSGD) -> int | None:
-        """Rows of each micro-batch, one number for what is compiled; None where they may differ."""
+        """Rows of each micro-batch, if they have one number; None where they may differ."""
+        if self.micro_batch is None and phase.largest:
+            return phase.largest
         varies = phase.sampling in ("poisson", "random_allocation")
         if self.micro_batch is None and self.compile and varies:
             return math.ceil(phase.sample_rate * len(self._data) / 4)

@@ -21,6 +21,7 @@ from dplearn import (
 from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
@@ -78,10 +79,43 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
     assert run.mechanism.left_out == pytest.approx(96 / 60_000)
     assert any("is left out of it" in clause for clause in run.mechanism.assumptions)
     whole = DPSGD.from_epochs(**question | {"batch_size": 240}, epochs=60, sampling="shuffled")
-    assert whole.mechanism.left_out == 0 < whole.trained().mechanism.left_out < 1e-8
+    assert whole.mechanism == Shuffled(Gaussian(1.0), 250, batch_size=240)
+    assert 0 < whole.trained().mechanism.left_out < 1e-8
     assert Phases((whole, RUN)).trained() == Phases((whole.trained(), RUN))
-    with pytest.raises(ValueError, match="leaves_out with sampling='shuffled' alone, got sampling"):
-        dataclasses.replace(RUN, leaves_out=True)
+    # A rest that is used makes batches unequal, for which no theorem hides a record among others.
+    assert dataclasses.replace(run, leaves_out=False).mechanism == Shuffled(Gaussian(1.0), 234)
+    for name, value in {"leaves_out": True, "dataset_size": 2, "largest": 2}.items():
+        with pytest.raises(ValueError, match=f"{name} with sampling='.+' alone, got sampling='poi"):
+            dataclasses.replace(RUN, **{name: value})
+
+
+def test_lots_that_are_cut_are_the_mechanism_of_that_name():
+    size = {"dataset_size": 10_000, "batch_size": 100, "noise_multiplier": 1.0}
+    cut = {"sampling": "truncated_poisson", "largest": 160}
+    run = DPSGD.from_epochs(**size, **cut, epochs=10)
+    assert run.mechanism == TruncatedPoisson(Gaussian(1.0), 0.01, 10_000, 160)
+    assert (run.steps, run.drawing.batches, run.sampling) == (1000, 1, cut["sampling"])
+    least = DPSGD.for_epsilon(
+        run.guarantee(delta=1e-5).epsilon,
+        **{"delta": 1e-5, "sample_rate": 0.01, "steps": 1000, "dataset_size": 10_000, **cut},
+    )
+    assert least.noise_multiplier == pytest.approx(1.0, rel=1e-3)
+    for missing in ("dataset_size", "largest"):
+        with pytest.raises(ValueError, match=f"both with sampling='trunc.*{missing}=None"):
+            dataclasses.replace(run, **{missing: None})
+
+
+@pytest.mark.slow
+def test_records_of_equal_batches_hide_who_makes_room():
+    """What a loader costs that uses every record, if the plan knows how large batches are."""
+    size = {"dataset_size": 40 * 256, "batch_size": 256, "noise_multiplier": 2.0}
+    run, law = DPSGD.from_epochs(**size, epochs=2, sampling="shuffled"), ACCOUNTANTS["pld"](1e-2)
+    known, unknown, left = (
+        dataclasses.replace(run, **changes).guarantee(law, delta=1e-5)
+        for changes in ({}, {"dataset_size": None}, {"leaves_out": True})
+    )
+    assert known.lower < left.epsilon < known.epsilon < 0.7 * unknown.epsilon
+    assert any("in a batch of 256 or more" in clause for clause in known.assumptions)
 
 
 @pytest.mark.slow

@@ -42,6 +42,29 @@ def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, 
     page.wait_for_url("**view=figures**")
 
 
+SLIPS = b"""Noise.
+
+If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\alpha - 1$.
+"""
+
+
+def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page, address):
+    page.goto(f"{address}/check_a_claim")
+    page.locator(PICTURES["Check a claim"]).wait_for()
+    settled(page)
+    box = page.locator(".st-key-box_claim input")
+    box.fill("sqrt(2*ln(1.25/delta))/")
+    box.press("Enter")
+    faded = page.locator(".st-key-faded")
+    faded.get_by_text("This claim is false.").wait_for()
+    assert faded.evaluate("part => getComputedStyle(part).opacity") == "0.4"
+    notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
+    page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
+    page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
+    assert page.get_by_text("1 formulas make a claim, 1 are listed.").is_visible()
+    assert not faded.count() and not page.locator(PICTURES["Check a claim"]).count()
+
+
 def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_heading(page, address):
     # Whatever is asked for in vain is an error on the console, which `page` does not take.
     page.goto(f"{address}/mechanisms")

@@ -67,30 +67,47 @@ def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     choose(app, "y", "epsilon")
     assert explorer.figure(app)["layout"]["xaxis"]["title"]["text"].startswith("δ")
     assert app.query_params["x"] == "delta"
-    # A change of quantity brings a mechanism that it knows, and axes of its own.
-    app = choose(opened(**AMPLIFIED, x="q", y="epsilon"), "quantity", "rdp")
-    assert not {"x", "y"} & {*app.query_params}
-    assert app.selectbox(key="choice_of").value == "gaussian"
-    assert "got epsilon, q" in app.error[0].value
+    # Another reading brings axes of its own.
+    app = opened(**AMPLIFIED, x="q", y="epsilon")
+    app.get("button_group")[0].set_value("amplified_epsilon:pure_dp")
+    app = explorer.checked(app.run())
+    assert not {"x", "y"} & {*app.query_params} and app.query_params["of"] == "pure_dp"
 
 
 @pytest.mark.slow
 def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     app = enter(opened(), "claim", "ε ≤ 2ε√(2k ln 1/δ)")
-    assert app.selectbox(key="choice_quantity").value == "epsilon"
-    # The first mechanism that knows an epsilon of one step.
-    assert app.selectbox(key="choice_of").value == "laplace"
-    app = choose(app, "of", "pure_dp")
-    assert "Expected" not in shown(app) and "This claim is false" in shown(app)
+    assert "Read as: every ε from this on is enough (Advanced composition" in shown(app)
+    assert "This claim is false" in shown(app) and app.query_params["quantity"] == "epsilon"
     (formula,) = app.latex
     assert r"\le 2\,\varepsilon\,\sqrt{2\,k\," in formula.value
-    app = enter(app, "claim", "σ ≥ √(2 ln(1.25/δ))/ε")
-    assert app.selectbox(key="choice_quantity").value == "sigma"
-    assert app.selectbox(key="choice_of").value == "gaussian" and "Expected" not in shown(app)
-    # Who chooses another quantity by hand takes the left side away.
-    app = choose(app, "quantity", "epsilon")
-    assert app.text_input(key="box_claim").value == "√(2 ln(1.25/δ))/ε"
-    assert app.selectbox(key="choice_quantity").value == "epsilon"
+    # What is at least this is enough, for noise and for epsilon alike.
+    for claim in ("σ ≥ √(2 ln(1.25/δ))/ε", r"\epsilon\geq\frac{\sqrt{2\ln(1.25/\delta)}}{\sigma}"):
+        app = enter(app, "claim", claim)
+        assert (
+            "Read as: every" in shown(app) and "G-B4" in shown(app) and r"\le" in app.latex[0].value
+        )
+
+
+@pytest.mark.slow
+def test_a_formula_without_a_map_is_judged_by_the_book_and_a_refused_one_fades_the_last():
+    app = enter(opened(), "claim", r"\rho + 2\sqrt{\rho\ log(\frac1\delta)}")
+    assert "Holds." in app.success[0].value and "G-D3" in app.success[0].value
+    app = enter(app, "claim", r"\rho + 2\sqrt{\rho")
+    assert len(app.error) == 1 and "Holds." in app.success[0].value
+
+
+NOTES = r"Noise of $\sigma^2 = 2\ln(1.25/\delta)\Delta/\varepsilon^2$ and, for zCDP, "
+NOTES += r"$\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$, where $L = \sum_i l_i$."
+
+
+@pytest.mark.slow
+def test_a_pasted_paragraph_is_listed_formula_by_formula():
+    app = enter(opened(), "claim", NOTES)
+    assert not app.get("plotly_chart") and len(app.latex) == 2
+    told = shown(app)
+    assert "[Refuted]" in told and "Twice the sensitivity" in told and "[Holds]" in told
+    assert "2 formulas make a claim, 2 are listed." in told
 
 
 def drawn_map(claim="q*epsilon", **limits):

@@ -189,6 +189,10 @@ SHOWN = [
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon/3", "relation": "lower", "x": "q"}),
     ("check_a_claim", {"claim": "q*"}),
+    *(
+        ("check_a_claim", {"claim": c})
+        for c in ("ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i")
+    ),
     *(("formula_book", {"id": id}) for id in ("G-D1", "G-E1", "nobody")),
     ("formula_book", {"id": "G-B4", "misprint": "any-epsilon", "picture": "cloud"}),
     *(("formula_book", {"id": "G-B4", "view": view}) for view in ("table", "sources")),

@@ -49,6 +49,7 @@ def test_all_that_readers_typed_and_a_hundred_more_are_read():
         ("ε(T) := 1", "1", "epsilon", ""),
         ("ε' = q ε", "q ε", "amplified_epsilon", ""),
         ("ε′ ≤ q ε", "q ε", "amplified_epsilon", "upper"),
+        (r"\epsilon\geq 1/\sigma", r"1/\sigma", "epsilon", "upper"),
         ("δ(ε) ≥ 1", "1", "delta", "lower"),
         ("D_α(P‖Q) ≤ α", "α", "rdp", "upper"),
         (r"D_{\alpha} \le \alpha", r"\alpha", "rdp", "upper"),

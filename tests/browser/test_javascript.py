@@ -5,6 +5,7 @@ import math
 import subprocess
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -288,6 +289,20 @@ def test_only_its_charge_keeps_a_late_cut_honest(browser):
         bracket(browser, late, run, 3)
     lower, upper = bracket(browser, late | {"if (!this.leftOut) return 0;": "return 0;"}, run, 3)
     assert lower > most or upper < least
+
+
+def test_the_densities_of_the_cut_are_those_of_their_definition(browser):
+    """At the nodes of every Split: within half of the ulps that it is charged."""
+    at = [(-w, v) for w in (0, 1e-3, 0.4, 1, 3, 8, 20) for v in (0, 0.3, 1, 1.471)]
+    opened = browser.new_page()
+    opened.add_script_tag(content=engine.source("cut", "hits"))
+    parts = opened.evaluate("at => at.map(([w, v]) => cut.leftPart(w, v))", at)
+    opened.close()
+    for (w, v), part in zip(at, parts, strict=True):
+        centres = [mpmath.mpf(k) / 2 + 0.25 for k in range(40)]
+        truth = sum(mpmath.npdf(mpmath.mpc(w, -v), c) / 2 for c in centres)
+        ulps = abs(mpmath.mpc(*part) - truth) / abs(truth) * 2**53
+        assert ulps < 50 + 2 * (1 + math.hypot(w, v)) ** 2, (w, v)
 
 
 def test_dropping_the_rounding_charge_shows(browser):

@@ -20,11 +20,15 @@ from dplearn.app.pages.epsilon_vs_steps import notary
 from dplearn.classroom import Program, sources
 from dplearn.classroom.checks import exercises, self_test
 from dplearn.classroom.display import PLOTLY
+from dplearn.classroom.minutes import MINUTES, counted, too_much
 from explorer import start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
+# A lesson with a vote: between its first screen and what is for the evening it goes its own way.
+VOTED = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
+VOTED += ["Ask yourself", "On one card", "Further reading"]
 COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
 COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]
 COURSE += ["Where this breaks", "Exercises", "Ask yourself", "On one card", "Further reading"]
@@ -45,6 +49,7 @@ class Built:
         self.lesson, self.number = lesson, lesson.number
         # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
         self.appendix = lesson.number >= "90"
+        self.voted = bool(sources.questions(lesson, "vote"))
         self.cells = nbformat.read(lesson.notebook, as_version=4).cells
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
@@ -85,7 +90,7 @@ def is_folded(cell):
 def parts_stand_in_order(built):
     if not built.text.startswith(f"# {built.number} "):
         yield f"does not start with its title, '# {built.number} ...'"
-    parts = APPENDIX if built.appendix else COURSE
+    parts = APPENDIX if built.appendix else VOTED if built.voted else COURSE
     for part in [*HEAD, *parts]:
         if part not in built.text:
             yield f"has no part {part!r}"
@@ -95,7 +100,8 @@ def parts_stand_in_order(built):
     last = built.code[-1].source
     if not (last.startswith("# Checks") and "assert " in last):
         yield "has no '# Checks' cell: the last code cell asserts what the lesson claims"
-    if built.appendix and built.text.count("<summary>Answer to") < 3:
+    answers = re.findall("<summary>(?:Answer to|Solution of) ", built.text)
+    if built.appendix and len(answers) < 3:
         yield "has fewer than three exercises with '<summary>Answer to ...'"
 
 
@@ -135,12 +141,10 @@ def teachers_get_a_plan_and_notes(built):
     _, plan, *others = sources.read(built.lesson, "instructor").cells
     if not plan.source.startswith("> **For the teacher.**") or not sources.is_note(plan):
         yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
-    planned = sum(map(int, re.findall(r"^(?:> )?\| (\d+) \|", plan.source, re.MULTILINE)))
+    planned = sum(sources.timetable(built.lesson.source.read_text()).values())
     time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
-    if time is None or int(time[1]) != planned or planned > 50:
+    if time is None or int(time[1]) != planned or planned > MINUTES:
         yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
-    if time is None or not 0.8 < int(time[1]) / (load := minutes_in_class(built)) < 1.25:
-        yield f"does not say its time, '**Time** ... minutes': it takes about {load:.0f}"
     if "In class, 5 minutes" not in built.text:
         yield "has no exercise for the class: 'In class, 5 minutes'"
     if sum(map(sources.is_note, others)) < 3:
@@ -149,18 +153,38 @@ def teachers_get_a_plan_and_notes(built):
         yield "shows a note for the teacher to students: tag it instructor"
 
 
-def minutes_in_class(built):
-    """Time at 130 words or 12 lines a minute, a minute for a picture, and one exercise."""
-    evening = lambda cell: re.match(r"## \d+ At home", cell.source)
-    for_class = list(itertools.takewhile(lambda cell: not evening(cell), built.cells))
-    prose = " ".join(cell.source for cell in for_class if cell.cell_type == "markdown")
-    # An address is not read aloud, and a folded answer is opened at home.
-    prose = re.sub(r"<details>.*?</details>|\]\([^)\s]*\)", " ", prose, flags=re.DOTALL)
-    code = [cell for cell in for_class if cell.cell_type == "code"]
-    lines = [line for c in code if not is_folded(c) for line in c.source.splitlines() if line]
-    exercise = sum(map(int, re.findall(r"In class, (\d+) minutes", prose)))
-    words = len(re.findall(r"\S*\w\S*", prose))
-    return words / 130 + len(lines) / 12 + sum(map(is_folded, code)) + exercise
+def the_class_is_short_and_is_asked(built):
+    """What a lesson with a vote keeps to in class."""
+    if not built.voted:
+        return
+    load, source = counted(built.lesson), built.lesson.source.read_text()
+    yield from (f"has {each} in class" for each in too_much(load))
+    planned = sources.timetable(source)
+    for section in sorted(planned.keys() | load.sections.keys()):
+        told, found = planned.get(section, 0), load.sections.get(section, 0.0)
+        if abs(told - found) > 2:
+            yield f"plans {told} minutes for section {section}, which takes about {found:.0f}"
+    first = list(
+        itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
+    )
+    if not any(map(is_folded, first)) or not re.search(r"predict|check", first[-1].source):
+        yield "does not begin with a picture and something to do, before its first part"
+    every = "\n".join(cell.source for cell in built.cells)
+    for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]
+    asked = (f'check("{int(built.number)}.{part}", ' for part in ("warmup", "vote"))
+    if len(sources.questions(built.lesson, "warmup")) != 3 or not all(
+        a in for_class for a in asked
+    ):
+        yield "does not warm up with three questions, or has its vote at home"
+    if for_class.count("predict(") < 2:
+        yield "asks for fewer than two predictions in class"
+    clock = [int(minutes) for minutes in re.findall(r"^\*To here (\d+) minutes", for_class, re.M)]
+    if len(clock) < 4 or clock[-1] != sum(planned.values()):
+        yield "does not say the time four times, last where the class ends: '*To here NN minutes*'"
+    before = re.findall(r"^## (\d+) ", for_class.partition("In class, 5 minutes")[0], re.M)
+    begun = sum(minutes for section, minutes in planned.items() if section < int(before[-1]))
+    if not 1 / 3 < begun / sum(planned.values()) < 3 / 4:
+        yield "has its exercise near the beginning or the end of the class, not in the middle"
 
 
 def exercises_ship_unanswered(built):
@@ -242,7 +266,7 @@ EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
 EVERYWHERE += [knows_neither_private_names_nor_the_machine]
 EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
 COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
-COURSE_ONLY += [exercises_ship_unanswered]
+COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 
 
 def problems(lesson):

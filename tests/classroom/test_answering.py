@@ -85,9 +85,11 @@ def test_the_browser_judges_every_number_as_python():
         counts[here.outcome] = counts.get(here.outcome, 0) + 1
         if number is not None:
             assert (there["head"], tuple(there["messages"])) == (here.head, here.messages), text
-    assert len(numbers) == 48 and min(counts.values()) > 100, counts
-    (empty,) = in_javascript(["judge", answering.as_data(numbers[0]), " "])
-    assert empty["outcome"] == "open"
+    assert len(numbers) > 40 and min(counts.values()) > 100, counts
+    (empty, comma) = in_javascript(
+        *(("judge", answering.as_data(numbers[0]), x) for x in (" ", "5,3"))
+    )
+    assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
 def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
@@ -107,7 +109,10 @@ def test_letters_are_judged_as_in_python():
     asked = [
         (test, x)
         for test in all_of(SelfTest)
-        for x in (test.right, "aaaaa", "bbbbb", "c-a-b", "-----")
+        for x in (
+            test.right,
+            *(x[: len(test.choices)] for x in ("aaaaa", "bbbbb", "c-a-b", "-----")),
+        )
     ]
     data = ({"item": test.key, "choices": test.choices} for test, _ in asked)
     told = in_javascript(*(["letters", one, x] for one, (_, x) in zip(data, asked, strict=True)))
@@ -186,7 +191,7 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
             asked.append(["revealed", line, guess])
     for (title, points), told in zip(drawn, in_javascript(*asked), strict=True):
         assert (told["title"], dict(told["points"])) == (title, points)
-    assert len(lines) == 37
+    assert len(lines) > 30
 
 
 def test_numbers_are_written_as_in_python():

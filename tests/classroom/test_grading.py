@@ -25,6 +25,21 @@ LESSON = """\
 # No. It is.
 #
 # </details>
+
+# %%
+check("12.test", answer)
+
+# %% [markdown]
+# Who is right?
+#
+# <details><summary>a. Nobody.</summary>
+#
+# Right. A vote has no marks.
+#
+# </details>
+
+# %%
+check("12.vote", answer)
 """
 EXERCISES = """
 from dplearn.classroom import Exercise, Program
@@ -63,10 +78,10 @@ def check(key, answer):
 """,
     "answer = 42.0\ncheck('12.1', answer)",
     "answer = 41\ncheck('12.2', answer + 0.5)",
-    "def double(x):\n    return x + x\n\ncheck('12.3', double)",
+    "def double(x):\n    return x + x\n\ncheck('12.3', double, keep=True)",
     "check('12.4', 42 / 0)",
     "%time pass\nexit(",
-    "answer = 'a'\ncheck('12.test', answer)",
+    "answer = 'a'\ncheck('12.test', answer)\ncheck('12.vote', answer)",
     "raise SystemExit",
 ]
 
@@ -89,6 +104,7 @@ def test_answers_are_taken_and_the_checks_are_ours(folder, capsys):
     ]
     assert marks[1].words == "12.2 not yet, 41.5: 6 * 7"
     assert marks[4].words == "12.5 is not asked by any cell"
+    assert not (folder / "my_dp.py").exists()  # it would be the teacher's
     assert main(["lessons", "grade", str(path), "--folder", str(folder)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Zoë.ipynb" and lines[-1] == "  3/6  total"

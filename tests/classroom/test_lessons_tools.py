@@ -11,7 +11,7 @@ import pytest
 from tiny import written_lesson
 
 from dplearn.__main__ import main
-from dplearn.classroom import Evidence, estimate, guess, predict, reveal, show, sources
+from dplearn.classroom import Evidence, estimate, guess, minutes, predict, reveal, show, sources
 from dplearn.figures import number_line
 
 LESSONS = sources.lessons()
@@ -77,22 +77,23 @@ def test_check_notices_a_changed_word(tmp_path, capsys):
 @pytest.mark.slow
 def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch):
     folder, ours = tmp_path / "lessons", ROOT / "lessons"
-    shutil.copytree(ours / "sources" / "template", folder / "sources" / "template")
+    for name in ("template", LESSONS["01"].name):  # the template repeats questions of lesson 01
+        shutil.copytree(ours / "sources" / name, folder / "sources" / name)
     shutil.copy(ours / "README.md", folder)
     new = ["lessons", "new", "--folder", str(folder)]
     assert main([*new, "12", "PATE: a KEY to Votes"]) == 0
     lesson = sources.lessons(folder)["12"]
     assert lesson.name == "12_pate_a_key_to_votes"
-    assert build(lesson) == 0
+    assert build(lesson, "12") == 0
     (text, hints) = contract.problems(lesson)
-    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 8, 9 and ")
+    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 6, 12 and ")
     assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
     row = r"^\| 12 \| \[PATE: a KEY to Votes\]\(12_pate_a_key_to_votes.ipynb\) \| \d+ minutes"
     assert re.search(row, (folder / "README.md").read_text(), re.MULTILINE)
     monkeypatch.setenv(*NO_PICTURES)
-    assert build(lesson, "--instructor", tmp_path) == 0
+    assert build(lesson, "12", "--instructor", tmp_path) == 0
     solved = (tmp_path / lesson.notebook.name).read_text()
-    assert all(f"12.{i} right" in solved for i in (1, 2, 3))
+    assert all(f"12.{each} right" in solved for each in ("warmup", "vote", 1, 2, 3, "test"))
     capsys.readouterr()
     for number, title, problem in (
         ("12", "Again", "Expected a number that is free, got 12"),
@@ -101,7 +102,7 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch)
         ("13", "?", "Expected a title with words, got '?'"),
     ):
         assert main([*new, number, title]) == 2 and problem in capsys.readouterr().err, problem
-    assert list(sources.lessons(folder)) == ["12"]
+    assert list(sources.lessons(folder)) == ["01", "12"]
     assert main(["lessons", "new", "--folder", str(tmp_path), "13", "Nowhere"]) == 2
     assert "with sources/template, got" in capsys.readouterr().err
 
@@ -211,3 +212,102 @@ def test_nbval_notices_one_changed_digit(tiny):
     assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
     for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
         assert failure in run.stdout, run.stdout[-2000:]
+
+
+REPEATED = """\
+# | 4 | 0 The first screen | guess |
+# > | 3 | 1 Warm-up | ask |
+# | 9 | 2 A vote | vote |
+#
+# * **Time** NN minutes in class.
+#
+# *To here NN minutes.*
+#
+# ## 1 Warm-up
+#
+# **1** 01.2
+#
+# *To here NN minutes.*
+
+# %%
+check("91.warmup", answers)
+"""
+ASKED = """\
+# %% [markdown]
+# **1** One?
+#
+# <details><summary>a. One.</summary>
+#
+# Right. One.
+#
+# </details>
+#
+# **2** Two?
+#
+# <details><summary>a. Two.</summary>
+#
+# Right. *Two*.
+#
+# </details>
+
+# %%
+check("1.test", answers)
+"""
+
+
+def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
+    lesson = written_lesson(tmp_path, "91_later", REPEATED)
+    written_lesson(tmp_path, "01_first", ASKED)
+    text = sources.text(lesson)
+    assert re.findall(r"(\d+) minutes", text) == ["16", "4", "7"]
+    assert "# **1** (lesson 01) Two?\n#\n# <details><summary>a. Two." in text and "One" not in text
+    assert sources.questions(lesson, "warmup") == ({"a": "Right. Two."},)
+    assert not sources.questions(lesson)
+    for absent in ("01.3", "02.1", "91.1"):
+        lesson.source.write_text(REPEATED.replace("01.2", absent))
+        with pytest.raises(sources.LessonError, match=f"earlier self-test, got {absent}"):
+            sources.text(lesson)
+
+
+# What is put in place of what in lesson 05, and the complaint.
+TOO_MUCH = [
+    ("The last two lines decide the vote.", "word " * 1300, "words, at most 1300 in class"),
+    (
+        'answers = \\"\\"  # three',
+        "\\n".join(f"a{i} = {i}" for i in range(61)),
+        "lines of code, at most 60",
+    ),
+    ("*(In class, 5 minutes.)*", "*(In class, 25 minutes.)*", "minutes, at most 50 in class"),
+    ("| 2 | 9 Move", "| 12 | 9 Move", "plans 12 minutes for section 9, which takes about 2"),
+    ('check(\\"5.warmup\\"', 'check(\\"5.cold\\"', "does not warm up with three questions"),
+    ('predict(\\"best order\\"', 'print(\\"best order\\"', "asks for fewer than two predictions"),
+    ("*To here ", "*Until here ", "does not say the time four times"),
+    ("## 2 A vote", "## 2 A vote (In class, 5 minutes)", "near the beginning or the end"),
+    ("hide-input", "show-input", "does not begin with a picture"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("old, new, complaint", TOO_MUCH, ids=[row[2] for row in TOO_MUCH])
+def test_a_class_that_is_too_long_or_asks_too_little_is_told_so(old, new, complaint, tmp_path):
+    shutil.copytree(LESSONS["05"].folder.parent, tmp_path / "sources")
+    shutil.copy(LESSONS["05"].notebook, tmp_path)
+    lesson = sources.lessons(tmp_path)["05"]
+    assert not list(contract.the_class_is_short_and_is_asked(contract.Built(lesson)))
+    path = lesson.source if old.startswith("|") else lesson.notebook  # students get no timetable
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    problems = list(contract.the_class_is_short_and_is_asked(contract.Built(lesson)))
+    assert any(complaint in problem for problem in problems), problems
+
+
+def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
+    command = ["lessons", "build", "--check", "05"]
+    assert main(command) == 0
+    assert re.match(
+        r"05 +\d+ words +\d+ lines +\d+ minutes\n1 up to date\n$", capsys.readouterr().out
+    )
+    monkeypatch.setattr(minutes, "WORDS", 100)
+    assert main(command) == 1
+    told = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
+    assert re.search(told, capsys.readouterr().out)

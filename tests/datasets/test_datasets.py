@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from dplearn import datasets
-from dplearn.datasets import files, mnist, shipped, split, synthetic, synthetic_digits
+from dplearn.datasets import (
+    files,
+    mnist,
+    practice_set,
+    school,
+    shipped,
+    split,
+    synthetic,
+    synthetic_digits,
+)
 from dplearn.datasets.features import oriented_gradients
 
 COUNT = 300
@@ -93,6 +102,17 @@ def small(tmp_path, monkeypatch):
         (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(encoded(pixels))
         (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(encoded(np.arange(count) % 10))
     return tmp_path
+
+
+def test_the_school_is_pinned_and_wrote_the_digits_that_the_lessons_train_on():
+    pupils, (images, labels) = school(), practice_set("digits")[0]
+    assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
+    table = [*zip(*pupils[:5], strict=True)]
+    assert [*map(str, table[pupils.anna])] == ["9", "10", "Oak", "131", "True"]
+    year = [row[1:3] for row in table if row[0] == 9]
+    assert len(year) == 64 and year.count(table[pupils.anna][1:3]) == 1
+    text = "\n".join(",".join(map(str, row)) for row in table)
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b1e5d097ec3bc330"
 
 
 def test_mnist_round_trip_and_every_missing_file_is_named(small):

@@ -62,6 +62,8 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
         ("--sample-rate 0.1 --adjacency zero_out", {"sample_rate": 0.1}),
         ("--sampling shuffled --leaves-out --sample-rate 0.1",
          {"sampling": "shuffled", "leaves_out": True, "sample_rate": 0.1}),
+        ("--sampling shuffled --dataset-size 2560 --sample-rate 0.1",
+         {"sampling": "shuffled", "dataset_size": 2560, "sample_rate": 0.1}),
     ],
 )  # fmt: skip
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
@@ -144,6 +146,8 @@ COMPLAINTS = [
     (f"epsilon {RUN} --then 2,0.02", 2, "SIGMA,Q,STEPS such as 2,0.01,500, got '2,0.02'"),
     (f"epsilon {RUN} --then 2,3,4", 2, "sample_rate in (0, 1], got sample_rate=3.0"),
     (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
+    (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='shuffled'"),
+    (f"epsilon {RUN} --sampling shuffled --dataset-size 9950", 2, "100 equal batches, got 9950"),
     (f"epsilon {RUN} --leaves-out", 2, "leaves_out with sampling='shuffled'"),
     (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
     (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),

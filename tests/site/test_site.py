@@ -72,7 +72,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 16
+    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 17
 
 
 def opened(view, out, name: str) -> None:
@@ -85,6 +85,8 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
     files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
     assert 200_000 < sum(file.stat().st_size for file in files) < 700_000
+    still = view.locator(".chart img").first
+    assert still.evaluate("one => one.complete && one.naturalWidth > 300")
     view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
     assert view.evaluate("drawAll().then(() => charts.every(c => c.querySelector('.main-svg')))")
     words = view.locator(".chart [role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
@@ -92,9 +94,16 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     slider = view.locator(".slider input").first
     figure = view.locator(".chart:has(.slider)").first
     before = figure.locator(".title").text_content(), figure.locator("output").text_content()
-    slider.press("Home" if slider.input_value() != "0" else "End")
+    drawn = "node => JSON.stringify(node._fullData.map(trace => [trace.x, trace.y, trace.text]))"
+    picture, start = figure.locator(".js-plotly-plot"), slider.input_value()
+    first = picture.evaluate(drawn)
+    slider.press("Home" if start != "0" else "End")
     after = figure.locator(".title").text_content(), figure.locator("output").text_content()
     assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
+    assert picture.evaluate(drawn) != first
+    slider.fill(start)
+    assert figure.locator(".title").text_content() == before[0]
+    assert picture.evaluate(drawn) == first
 
 
 def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
@@ -152,7 +161,13 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
     assert done.first.text_content() == "1 of 7"
+    for spoilt in ("%", "{broken", "null"):
+        view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
+        view.reload()
+        cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
+        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 7"
     view.evaluate("dplearnProgress.clear()")
+    assert not view.locator(".kept + p").text_content()
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
     view.add_init_script(refused)
     view.goto(index)

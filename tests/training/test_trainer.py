@@ -193,6 +193,22 @@ def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 
 
+def test_lots_that_are_cut_are_passes_of_one_shape():
+    """Rows beyond the lot count for nothing: micro-batches of other sizes give the same run."""
+    plan, rows = sampled("truncated_poisson", dataset_size=32, largest=9), set()
+
+    def watched(outputs, targets):
+        rows.add(len(targets))
+        return CROSS_ENTROPY(outputs, targets)
+
+    one, history = run(plan=plan, loss_fn=watched)
+    several, _ = run(plan=plan, micro_batch=2)
+    torch.testing.assert_close(one, several)
+    lots = {record.private.lot_size for record in history.records}
+    assert rows - {2, 3} == {9}  # the model was looked at on two and on three rows
+    assert len(lots) > 1 and max(lots) <= 9
+
+
 def test_bad_input_gets_one_clear_error():
     x, y = small_data()
     model, counted = small_model(), AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.5)
@@ -206,6 +222,11 @@ def test_bad_input_gets_one_clear_error():
         ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or arrays"),
         ({"plan": 3}, TypeError, "Expected plan to be a DPSGD or Phases, got int"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
+        (
+            {"plan": sampled("truncated_poisson", dataset_size=9, largest=9)},
+            ValueError,
+            "a dataset of plan.dataset_size = 9 records, got 32",
+        ),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
         ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),
         ({"bound": Flat(2.0)}, ValueError, "bound.max_grad_norm = plan.max_grad_norm"),

@@ -1,9 +1,10 @@
 """A formula typed by the reader, against the certified answer."""
 
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -11,8 +12,21 @@ from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
-from dplearn.book.kit.written import claim_of, right_side
-from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, setting, verdict_on
+from dplearn.book import book
+from dplearn.book.kit.written import claim_of, parse, right_side
+from dplearn.claims import (
+    PARAMETERS,
+    QUANTITIES,
+    Finding,
+    Verdict,
+    aliases,
+    canonical,
+    proofread,
+    setting,
+    verdict_on,
+)
+from dplearn.claims.pages import places_in
+from dplearn.claims.reading import claims_of
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
@@ -48,6 +62,18 @@ _OUTCOMES = {
     "holds": (st.success, ":material/check:"),
     "undecided": (st.warning, ":material/question_mark:"),
 }
+_BOXES = {
+    "holds": _OUTCOMES["holds"],
+    "safe": (st.success, ":material/shield:"),
+    "refuted": _OUTCOMES["violated"],
+    "approximation": (st.info, ":material/waves:"),
+    "ambiguous": (st.warning, ":material/call_split:"),
+    "not read": (st.warning, ":material/question_mark:"),
+}
+_COLOURS = {"holds": "green", "safe": "green", "refuted": "red", "approximation": "blue"}
+_COLOURS |= {"ambiguous": "orange", "not read": "gray"}
+# So many formulas of a page are judged here; the command judges them all.
+_LISTED = 40
 _SYMBOLS = {
     "epsilon": r"\varepsilon_{\mathrm{total}}",
     "delta": r"\delta",
@@ -58,97 +84,209 @@ _SYMBOLS = {
 _SIGNS = {"upper": r"\le", "lower": r"\ge", "equal": "="}
 
 
+class Side(NamedTuple):
+    """What a claim is about and in which relation, as far as it says, and its right side."""
+
+    quantity: str
+    relation: str
+    right: str
+
+
 def begin_with(state: State, name: str) -> None:
     """An example replaces everything."""
     state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True)))
 
 
-def drop_left_side(state: State) -> None:
-    """After a choice of what the claim is about: its left side does not say so any more."""
+def choose_anew(state: State) -> None:
+    """After a change of the formula: the reading is chosen by what is found about it."""
+    st.session_state["claim_is_new"] = True
+
+
+def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
+    """Quantity and mechanism of every map that knows the names of a claim, the entry's first."""
+    able, spoken = [], frozenset[str]()
+    for quantity in [side.quantity] if side.quantity else QUANTITIES:
+        for of, truth in QUANTITIES.get(quantity, {}).items():
+            with suppress(ValueError):
+                names = (*truth.names, "alpha")
+                found = right_side(side.right, aliases(names)).names - {"Delta"}
+                canonical(found, names)
+                able, spoken = [*able, (quantity, of)], found
+    forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
+    alike = [f for f in forms if parse(f.expression).names == spoken]
+    first = [(form.quantity, of) for form in alike for of in form.mechanisms]
+    about = {quantity for quantity, _ in first}
+    able = [pair for pair in able if pair[0] in about] or able
+    return sorted(able, key=lambda pair: pair not in first)
+
+
+def side_of(claim: str) -> Side:
+    """What a claim is about and its right side, in the first spelling that a map can read."""
+    sides = []
     with suppress(ValueError):
-        state.values["claim"] = claim_of(state.values["claim"]).formula
-
-
-def suit_claim(state: State) -> None:
-    """After a change of the formula: the first mechanism that knows all of its names, if any."""
-    suit_left_side(state)
-    possible = QUANTITIES[state.values["quantity"]]
-    for of in (state.values["of"], *possible):
-        with suppress(ValueError):
-            names = (*possible[of].names, "alpha")
-            canonical(right_side(state.values["claim"], aliases(names)).names, names)
-            state.values["of"] = of
-            return
-
-
-def suit_left_side(state: State) -> None:
-    """What the left side of the claim is about; the first mechanism where it does not know ours."""
-    with suppress(ValueError):  # which is told where the claim is read
-        _, quantity, relation = claim_of(state.values["claim"])
-        state.values |= {"quantity": quantity} if quantity else {}
-        state.values |= {"relation": relation} if relation else {}
-    possible = QUANTITIES[state.values["quantity"]]
-    if state.values["of"] not in possible:
-        state.values["of"] = next(iter(possible))
-
-
-def suit_quantity(state: State) -> None:
-    """After a change of quantity: a mechanism that it knows, and axes chosen anew."""
-    drop_left_side(state)
-    suit_left_side(state)
-    state.values["x"] = state.values["y"] = X.default
+        right, quantity, relation = claim_of(claim)
+        parse(right)
+        # Of what somebody chooses, "at least this" says that so much is enough.
+        sides.append(Side(quantity, relation if quantity == "rdp" else "", right))
+    with suppress(ValueError):
+        first, *_ = claims_of(claim, "")
+        right = f"sqrt({first.right})" if first.root else first.right
+        sides.append(Side(first.quantity, "", right))
+    return next(filter(readings, sides), sides[0] if sides else Side("", "", claim))
 
 
 def render() -> None:
-    """The question above; the map on the left, the verdict on the right."""
+    """The question above; the map on the left, the verdict on the right, or a page's formulas."""
     state = load("claim", lambda _: State(by_key(*FIELDS)))
-    suit_left_side(state)
-    verdict = _question(state)
-    if verdict is not None:
-        left, right = st.columns([11, 10], gap="medium")
-        with left:
-            _map(state, verdict)
-        with right:
-            box, icon = _OUTCOMES[verdict.status]
-            box(f"**{_headline(verdict)}**", icon=icon)
-            for sentence in verdict.sentences()[1:]:
-                told = _told(verdict, sentence)
-                if verdict.closest and sentence == str(verdict.closest):
-                    told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
-                # A short head stands out; a title of the book may have a colon of its own.
-                told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
-                st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
-    save(state)
-
-
-def _question(state: State) -> Verdict | None:
-    """Examples, the formula, what it is about; and the verdict, or why there is none."""
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for name in EXAMPLES:
             st.button(_say(f"examples.{name}"), on_click=begin_with, args=(state, name))
     left, right = st.columns([7, 3])
-    controls.text_box(state, CLAIM, then=suit_claim, place=left)
+    controls.text_box(state, CLAIM, then=choose_anew, place=left)
     controls.text_box(state, HELD, place=right)
-    problem = st.container()
-    left, middle, right = st.columns([3, 4, 3])
-    controls.choice(state, QUANTITY, then=suit_quantity, place=left)
-    able = {name: OF.options[name] for name in QUANTITIES[state.values["quantity"]]}
-    controls.choice(state, replace(OF, options=able), place=middle)
-    controls.choice(state, RELATION, then=drop_left_side, place=right)
-    asked = state.values
+    if not _page(state):
+        _claim(state)
+    st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key="claim_page")
+    save(state)
+
+
+def _page(state: State) -> bool:
+    """Whether a file was dropped or a paragraph pasted, whose claims are then listed."""
+    file, text = st.session_state.get("claim_page"), state.values["claim"]
     try:
-        with problem:
-            # The formula as it is read, before anything is computed.
-            names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
-            sign, formula = _SIGNS[asked["relation"]], right_side(asked["claim"], names).latex
-            st.latex(f"{_SYMBOLS[asked['quantity']]} {sign} {formula}")
-        return _verdict(**asked)
+        if file is not None:
+            claims = places_in(file.getvalue(), file.name)
+        elif len(claims := places_in(text.encode(), "text.md")) < 2:
+            return False
     except ValueError as error:
-        # A reader's words must stay text, whatever an address says.
-        inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
-        problem.error(inert, icon=":material/error:")
-        return None
+        st.error(_inert(str(error)), icon=":material/error:")
+        return True
+    told = Counter[str]()
+    with st.spinner(_say("trying")):
+        for place in claims[:_LISTED]:
+            finding = _proofread(place.formula, place.words)
+            told[finding.verdict] += 1
+            key = "page.in_cell" if place.cell else "page.line"
+            where = _say(key, cell=place.cell, line=place.line)
+            badge = f":{_COLOURS[finding.verdict]}-badge[{_named(finding.verdict)}]"
+            st.markdown(f"{badge} :small[{where}]")
+            st.latex(place.formula)
+            st.markdown(_found(finding))
+    verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
+    st.markdown(
+        f"**{_say('page.count', count=len(claims), listed=sum(told.values()))}** {verdicts}"
+    )
+    return True
+
+
+def _named(verdict: str) -> str:
+    return _say(f"verdict.{verdict}").rstrip(".。")
+
+
+def _proofread(formula: str, words: str) -> Finding:
+    """What is found about a formula; where the server cannot be asked, that."""
+    try:
+        return questions.ask(proofread, formula, words=words)
+    except ValueError as error:
+        return Finding(verdict="not read", reason=str(error))
+
+
+def _claim(state: State) -> None:
+    """What is found about one formula: as what it is read, then the map and the verdict."""
+    asked = state.values
+    claims = places_in(asked["claim"].encode(), "text.md")
+    formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
+    finding = _proofread(formula, f"{words} {asked['held']}")
+    side = side_of(formula)
+    if able := readings(side, finding.entry):
+        new = st.session_state.pop("claim_is_new", False)
+        if new or (asked["quantity"], asked["of"]) not in able:
+            asked["quantity"], asked["of"] = able[0]
+            asked["x"] = asked["y"] = X.default
+        _chips(state, able)
+    if able and finding.reading:
+        st.caption(_linked(retold(finding.reading)))
+    verdict, read = None, ""
+    try:
+        if able:
+            question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
+            question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
+            names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
+            sign, formula = _SIGNS[question["relation"]], right_side(side.right, names).latex
+            read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
+            verdict = _verdict(**question)
+        elif finding.verdict == "not read":
+            parse(side.right)  # which says where it cannot be read
+            raise ValueError(finding.reason)
+    except ValueError as error:
+        st.error(_inert(retold(str(error))), icon=":material/error:")
+        # What was found before, so that a slip of the finger loses nothing.
+        if last := st.session_state.get("claim_found"):
+            with st.container(key="faded"):
+                _answer(state, *last)
+        return
+    st.session_state["claim_found"] = finding, verdict, read
+    _answer(state, finding, verdict, read)
+
+
+def _chips(state: State, able: list[tuple[str, str]]) -> None:
+    """The readings of the claim that have a map, one of them chosen."""
+    names = {":".join(p): f"{QUANTITY.options[p[0]]} · {OF.options[p[1]]}" for p in able}
+    controls.put("claim_reading", f"{state.values['quantity']}:{state.values['of']}")
+
+    def chosen() -> None:
+        if pair := st.session_state["claim_reading"]:
+            state.values["quantity"], state.values["of"] = pair.split(":")
+            state.values["x"] = state.values["y"] = X.default
+
+    told = {key: " · ".join(map(retold, name.split(" · "))) for key, name in names.items()}
+    st.pills(
+        _say("reading"),
+        [*names],
+        key="claim_reading",
+        format_func=told.__getitem__,
+        on_change=chosen,
+        label_visibility="collapsed",
+    )
+
+
+def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
+    """The map on the left if there is one, and what was found of the formula as it is read."""
+    if verdict is None:
+        box, icon = _BOXES[finding.verdict]
+        box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
+        return
+    left, right = st.columns([11, 10], gap="medium")
+    with left:
+        _map(state, verdict)
+    with right:
+        st.latex(read)
+        box, icon = _OUTCOMES[verdict.status]
+        box(f"**{_headline(verdict)}**", icon=icon)
+        for sentence in verdict.sentences()[1:]:
+            told = _told(verdict, sentence)
+            if verdict.closest and sentence == str(verdict.closest):
+                told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
+            # A short head stands out; a title of the book may have a colon of its own.
+            told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
+            st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
+
+
+def _found(finding: Finding) -> str:
+    """How a formula was read and what follows, with links to the entries."""
+    others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
+    told = [retold(x) for x in (finding.reading, finding.reason) if x]
+    return _linked(" ".join([*told, *others]))
+
+
+def _linked(told: str) -> str:
+    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: links.entry_link(m[0]), _inert(told, "$<"))
+
+
+def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
+    """A reader's words must stay text, whatever an address says."""
+    return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)
 
 
 def _verdict(

@@ -103,6 +103,8 @@ def _side(text: str) -> tuple[int, str, str]:
     relation = _SAYS.get(match[0][0]) or _SAYS.get(match[0][:2], "")
     if quantity == "sigma" and relation:  # Noise that is enough: no more than this is needed.
         relation = "lower" if relation == "upper" else "upper"
+    elif quantity in ("epsilon", "delta") and relation and "(" not in left:
+        relation = "upper"  # So much is enough, and more than that is, too.
     return match.end(), quantity, relation
 
 
@@ -223,8 +225,6 @@ class _Parser:
 
     def expression(self, least: float, depth: int) -> None:
         """Read what operators hold together that bind at least as tightly as `least`."""
-        if depth > _DEEPEST:
-            self.fail(f"at most {_DEEPEST} levels of nesting")
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
@@ -266,6 +266,8 @@ class _Parser:
 
     def operand(self, least: float, depth: int) -> None:
         """A number, a name, a call, a bracket, or a prefix and what it binds."""
+        if depth > _DEEPEST:
+            self.fail(f"at most {_DEEPEST} levels of nesting")
         token, kind = self.token, self.kind
         prefix = "minus" if token == "-" else token
         if prefix in PREFIX and (kind == "symbol" or least <= TIGHT[prefix]):

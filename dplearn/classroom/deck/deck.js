@@ -55,12 +55,32 @@ function openNotes() {
   tell();
 }
 
+// What is higher or wider than the screen shrinks: words, then a picture.
+async function shrink(slide, charts) {
+  const higher = () => slide.scrollHeight - slide.clientHeight;
+  const parts = [...slide.querySelectorAll(":scope > :not(.notes)"), ...slide.querySelectorAll(".katex-display, .wide")];
+  const wider = () => parts.some((part) => part.scrollWidth > part.clientWidth + 1);
+  let share = parseFloat(slide.style.fontSize || 1);
+  const least = charts.length ? 0.8 : 0.4; // of the size that letters have elsewhere
+  for (; share > least && (higher() > 0 || wider()); share -= 0.04) slide.style.fontSize = `${share - 0.04}em`;
+  for (const place of charts.filter(() => higher() > 0)) {
+    const plot = place.querySelector("[role=img]");
+    plot.style.width = `${plot.clientWidth * (1 - (higher() + 4) / plot.clientHeight)}px`;
+    await show(place);
+    await step(place);
+  }
+}
+
+const step = (place) => place.parentElement.querySelector(".fragment") && grow(place);
 async function turned() {
   tell();
-  for (const place of Reveal.getCurrentSlide().querySelectorAll(".chart")) {
+  const slide = Reveal.getCurrentSlide();
+  const pictures = [...slide.querySelectorAll(".chart")];
+  for (const place of pictures) {
     await draw(place);
-    if (place.parentElement.querySelector(".fragment")) await grow(place);
+    await step(place);
   }
+  await shrink(slide, pictures);
   Reveal.layout(); // a picture has made the slide higher
 }
 ["ready", "slidechanged", "fragmentshown", "fragmenthidden"].forEach((event) => Reveal.on(event, turned));

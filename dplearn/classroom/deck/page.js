@@ -94,8 +94,13 @@ async function begin(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart:has(script)")];
+// A picture that stands there already waits until its reader moves.
+const moved = new Promise((done) => {
+  for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
+});
+const due = (place) => (place.querySelector("img") && !projected ? moved.then(() => draw(place)) : draw(place));
 const near = new IntersectionObserver(
-  (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => draw(one.target)),
+  (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => due(one.target)),
   { rootMargin: "600px" },
 );
 charts.forEach((place) => near.observe(place));

@@ -134,11 +134,15 @@ class Split(Line):
         bound, need = Loud.of(self, 1e-4), need + np.log(steps)
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         t = _FURTHER[100 * farthest > _FURTHER]
-        far = self.log_m - bound.log_at(t) + np.log(math.pi * t) >= np.max(need)
+        # Every other height tells where to look, and at which heights.
+        rough = bound.at_heights(slice(None, None, 2)).by_height(t)
+        far = self.log_m - rough.min(axis=1) + np.log(math.pi * t) >= np.max(need)
         if np.any(far):
             end = max(int(np.argmax(far)), 1)
+            best = 2 * np.argmin(rough[end - 1 : end + 1], axis=1)
             t = np.geomspace(t[end - 1], t[end], 9)
-            log_b = bound.log_at(t)
+            near = slice(max(int(best.min()) - 1, 0), int(best.max()) + 2)
+            log_b = bound.at_heights(near).log_at(t)
             enough = self.log_m - log_b + np.log(math.pi * t) >= need[:, None]
             first = np.argmax(enough, axis=1)
             cuts, at_cuts = np.where(enough.any(axis=1), t[first], cuts), log_b[first]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,12 +136,21 @@ class Majorant:
         )
         return cls(line, phi, angle, log_size - 0.5 * (line.x / pair.sigma) ** 2)
 
+    def at_heights(self, heights: slice) -> Self:
+        """The same from some of its heights: not below B."""
+        rows = self.phi[heights], self.angle[heights], self.log_size[heights]
+        return type(self)(self.line, *rows)
+
     def log_at(self, t: NDArray) -> NDArray:
         """log B(t), shape of t."""
+        return np.min(self.by_height(t), axis=1)
+
+    def by_height(self, t: NDArray) -> NDArray:
+        """log of what each height proves at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
         top = logs.max(axis=2, keepdims=True)
         total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.line.norm
-        return np.min(np.logaddexp(total, self.log_error(t[:, None])), axis=1)
+        return np.logaddexp(total, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
         """log of what the sum for B(t) may miss: shape (n_t, n_heights)."""

@@ -160,11 +160,13 @@ class Table:
         near = need <= highest[:, None]
         least = self.mu[np.argmax(near, axis=1)]
         most = self.mu[self.mu.size - 1 - np.argmax(near[:, ::-1], axis=1)]
+        # The smallest of many columns is found faster along the first axis.
+        mu, need = self.mu[:, None], np.ascontiguousarray(need.T)
 
         def interval(period: NDArray) -> tuple[NDArray, NDArray]:
-            share = need / period[:, None]
-            low = np.minimum(np.min(self.mu + share, axis=1), at_zero / period)
-            return np.maximum(low, least), np.minimum(np.max(self.mu - share, axis=1), most)
+            share = need / period
+            low = np.minimum((mu + share).min(axis=0), at_zero / period)
+            return np.maximum(low, least), np.minimum((mu - share).max(axis=0), most)
 
         # Bisection on log P.
         small, large = np.full(at_zero.shape, -12.0), np.full(at_zero.shape, 20.0)

@@ -92,7 +92,7 @@ class Trapezoid:
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
-        self.right = gap > 0
+        self.right = int(np.searchsorted(gap, 0.0, side="right"))
         # Those to the left also by delta <= 1.
         self.log_left = -float(_log_series(line.tilt * period))
 
@@ -150,8 +150,8 @@ class Trapezoid:
     def aliases(self, epsilon: NDArray) -> NDArray:
         """log of a bound on all aliases, by the best mu on either side."""
         logs = self.log_aliases - self.mu * epsilon[:, None]
-        above = np.min(logs[:, self.right], axis=1, initial=np.inf)
-        below = np.min(logs[:, ~self.right], axis=1, initial=self.log_left)
+        above = logs[:, self.right :].min(axis=1, initial=np.inf)
+        below = logs[:, : self.right].min(axis=1, initial=self.log_left)
         return np.logaddexp(above, below)
 
 

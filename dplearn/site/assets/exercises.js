@@ -17,7 +17,7 @@ const answers = (() => {
     if (new RegExp(`^${decimal}$`, "i").test(typed)) return { number: Number(typed.replaceAll("_", "")) };
     const problem = new RegExp(`^${decimal} ?(%|per ?cent)$`, "i").test(typed)
       ? "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %."
-      : `“${text.trim()}” is no number; write one such as 0.25.`;
+      : `“${text.trim()}” is no number; write ${/^[+-]?\d+,\d+$/.test(typed) ? `a point, as in ${typed.replace(",", ".")}` : "one such as 0.25"}.`;
     return { problem };
   }
 

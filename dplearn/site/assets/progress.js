@@ -30,17 +30,17 @@ window.dplearnProgress = (() => {
   const store = choices.find(works) ?? forgetful;
 
   const two = (lesson) => String(parseInt(lesson, 10)).padStart(2, "0");
-  const ofLesson = (text) => {
+  const states = (items) => Object.fromEntries(
+    Object.entries(items ?? {}).filter(([, state]) => ["done", "tried"].includes(state)));
+  // What is kept of each lesson; of one that somebody has spoilt, nothing.
+  const kept = () => store.read().filter(([key]) => /^dplearn-\d\d$/.test(key)).map(([key, value]) => {
     try {
-      const states = Object.entries(JSON.parse(text)).filter(([, state]) => ["done", "tried"].includes(state));
-      return Object.fromEntries(states);
+      return [key.slice(-2), states(JSON.parse(store === cookies ? decodeURIComponent(value) : value))];
     } catch {
-      return {}; // spoilt by hand
+      return [key.slice(-2)];
     }
-  };
-  const all = () => Object.fromEntries(store.read()
-    .filter(([key]) => /^dplearn-\d\d$/.test(key))
-    .map(([key, value]) => [key.slice(-2), ofLesson(store === cookies ? decodeURIComponent(value) : value)]));
+  });
+  const all = () => Object.fromEntries(kept().filter(([, items]) => items));
   const tell = () => document.dispatchEvent(new Event("dplearn:kept"));
   const get = (lesson, item) => all()[two(lesson)]?.[item] ?? null;
   const set = (lesson, item, state) => {
@@ -53,17 +53,21 @@ window.dplearnProgress = (() => {
     set,
     done: (lesson) => Object.values(all()[two(lesson)] ?? {}).filter((state) => state === "done").length,
     forgets: store === forgetful,
+    spoilt() {
+      const lessons = kept().filter(([, items]) => !items).map(([lesson]) => lesson);
+      return lessons.length ? `What this browser has kept of lesson ${lessons.join(", ")} cannot be read, and counts as nothing. ` : "";
+    },
     export: () => JSON.stringify({ dplearn: "progress", lessons: all() }, null, 1),
     import(text) {
       let read;
       try { read = JSON.parse(text); } catch { /* told below */ }
       if (read?.dplearn !== "progress") throw new Error("This file holds no progress: save one here first.");
       for (const [lesson, items] of Object.entries(read.lessons ?? {})) {
-        for (const [item, state] of Object.entries(ofLesson(JSON.stringify(items)))) set(lesson, item, state);
+        for (const [item, state] of Object.entries(states(items))) set(lesson, item, state);
       }
     },
     clear() {
-      Object.keys(all()).forEach((lesson) => store.remove(PREFIX + lesson));
+      kept().forEach(([lesson]) => store.remove(PREFIX + lesson));
       tell();
     },
   };
@@ -100,7 +104,8 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
     summary.append(here);
     list.append(count);
     always(() => {
-      count.textContent = dplearnProgress.forgets ? FORGETS : Number(asked) ? `${share(lesson, asked)} answered` : "";
+      const answered = Number(asked) ? `${dplearnProgress.spoilt()}${share(lesson, asked)} answered` : "";
+      count.textContent = dplearnProgress.forgets ? FORGETS : answered;
     });
     const links = [...contents.querySelectorAll("li a")];
     const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
@@ -128,7 +133,7 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
       save.href = URL.createObjectURL(new Blob([dplearnProgress.export()], { type: "application/json" }));
     });
     const file = make("input", { type: "file", accept: ".json", hidden: true, id: "load" });
-    const [told, load, forget] = [make("output", {}), make("button", { textContent: "load a file" }), make("button", { textContent: "forget it" })];
+    const [told, lost, load, forget] = [make("output", {}), make("p", {}), make("button", { textContent: "load a file" }), make("button", { textContent: "forget it" })];
     load.addEventListener("click", () => file.click());
     forget.addEventListener("click", () => dplearnProgress.clear());
     file.addEventListener("change", async () => {
@@ -142,8 +147,9 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
       }
     });
     const where = dplearnProgress.forgets ? FORGETS : "Your progress stays in this browser and is sent nowhere:";
-    rows[0].closest(".wide").before(begin, make("p", { className: "kept" }, `${where} `, save, ", ", load, ", ", forget, ". ", file, told));
+    rows[0].closest(".wide").before(begin, make("p", { className: "kept" }, `${where} `, save, ", ", load, ", ", forget, ". ", file, told), lost);
     always(() => {
+      lost.textContent = dplearnProgress.spoilt();
       for (const row of rows) {
         const lesson = row.cells[0].textContent;
         const text = share(lesson, counts[lesson]);

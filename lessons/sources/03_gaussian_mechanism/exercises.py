@@ -23,68 +23,75 @@ def _crossing(delta):
     return float(first_true(broken, lower=1.0, upper=15.0))
 
 
-_STANDARD_DEVIATION = 2.5 * _recipe(0.5, 1e-6)
 _EXACT = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 
-_clipped_sum = Exercise(
+_MEAN_HEIGHT = 3.73 * 200 / 71
+
+_mean_height = Exercise(
     key="3.1",
-    right=_STANDARD_DEVIATION,
-    praise="The clipping length is the sensitivity of the sum, and it scales the noise.",
+    right=_MEAN_HEIGHT,
+    praise="The cap is the sensitivity of the sum, and a public number divides both.",
     mistakes=(
         Mistake(
-            _STANDARD_DEVIATION**2,
+            3.73 * 200,
             (
-                "What is the unit of your number? Square gradient, or gradient?",
+                "Is that the noise on the sum or on the mean?",
+                "That is on the sum; the mean divides sum and noise by 71.",
+            ),
+        ),
+        Mistake(
+            _MEAN_HEIGHT**2,
+            (
+                "What is the unit of your number? Square centimetres?",
                 "That is the variance; the standard deviation is its square root.",
             ),
         ),
         Mistake(
-            2.5 * 2 * math.log(1.25 / 1e-6) / 0.5,
+            3.73 * 200 / math.sqrt(71),
             (
-                "Large. Compare the recipe with what you typed, sign by sign.",
-                "The square root is missing: sqrt(2 ln(1.25/delta)).",
+                "How often is noise drawn for this mean?",
+                "A root of 71 is for one draw per pupil; noise is drawn once: divide by 71.",
             ),
         ),
         Mistake(
-            2.5 * math.sqrt(math.log(1.25 / 1e-6)) / 0.5,
-            ("Close. Check what stands under the root.", "The factor 2 under the root is missing."),
-        ),
-        Mistake(
-            2.5 * math.sqrt(2 * math.log10(1.25 / 1e-6)) / 0.5,
-            ("Which logarithm?", "The recipe has the natural logarithm: np.log, not np.log10."),
-        ),
-        Mistake(
-            _recipe(0.5, 1e-6),
+            3.73 / 71,
             (
-                "In which unit is this?",
-                "That is the noise multiplier; multiply by the sensitivity to get the noise.",
+                "Cut the heights to 100 cm instead: would your number change?",
+                "The noise multiplier is in units of the sensitivity; multiply by 200 cm.",
             ),
         ),
         Mistake(
-            2 * _STANDARD_DEVIATION,
+            200 / 71,
             (
-                "Which neighbours are meant?",
-                "Twice the length is for replacing a record; here one is added or removed.",
+                "Is that the noise, or how far one pupil can move the mean?",
+                "200/71 is the sensitivity of the mean; the noise is 3.73 times that.",
             ),
         ),
         Mistake(
-            _STANDARD_DEVIATION / 4000,
+            2 * _MEAN_HEIGHT,
             (
-                "Is it the sum or the mean that is published?",
-                "Do not divide: the sum is published.",
+                "A standard deviation, or an error bar?",
+                "Two of them are the error bar, and replacing a pupil is not meant: do not double.",
+            ),
+        ),
+        Mistake(
+            3.73 * 200 / 1438,
+            (
+                "Whose mean is published?",
+                "1438 is the whole school; the village has 71 pupils.",
             ),
         ),
     ),
     hints=(
-        "What is the sensitivity of the sum, and how does the noise scale with it?",
-        "Standard deviation = sensitivity times sqrt(2 ln(1.25/delta)) / epsilon.",
+        "How far can one pupil move the sum, and what divides the sum and its noise?",
+        "Noise on the sum: 3.73 times 200 cm. The mean divides it by 71.",
     ),
 )
 
 _counts = Exercise(
     key="3.2",
     right=math.sqrt(6) * _EXACT,
-    praise="Length of one patient's contribution times the exact multiplier.",
+    praise="Length of one pupil's vector times the exact multiplier.",
     mistakes=(
         Mistake(
             6 * _EXACT,
@@ -96,15 +103,15 @@ _counts = Exercise(
         Mistake(
             math.sqrt(20) * _EXACT,
             (
-                "Can one patient really move all 20 counts?",
+                "Can one pupil really move all 20 numbers?",
                 "At most six entries of the difference are not zero.",
             ),
         ),
         Mistake(
             _EXACT,
             (
-                "Right for one count. What can one patient do to the whole vector?",
-                "Multiply by the Euclidean length of a patient's contribution.",
+                "Right for one club. What can one pupil do to the whole vector?",
+                "Multiply by the Euclidean length of a pupil's vector.",
             ),
         ),
         Mistake(
@@ -122,19 +129,19 @@ _counts = Exercise(
             math.sqrt(12) * _EXACT,
             (
                 "Who are the neighbours?",
-                "Replacing one patient changes up to 12 counts; here one is added or removed.",
+                "Replacing one pupil changes up to 12 numbers; here one is added or removed.",
             ),
         ),
         Mistake(
             2 * math.sqrt(6) * _EXACT,
             (
                 "Who are the neighbours?",
-                "The patient is added or removed. Only replacing could double the length.",
+                "The pupil is added or removed. Only replacing could double the length.",
             ),
         ),
     ),
     hints=(
-        "How long, in the Euclidean sense, is the vector one patient adds?",
+        "How long, in the Euclidean sense, is the vector that one pupil adds?",
         "Its six ones have length sqrt(6); multiply by Gaussian.analytic(epsilon=1, delta=1e-5).",
     ),
 )
@@ -188,8 +195,10 @@ def _kept(answer, epsilon, delta, sensitivity):
     noise = float(answer(epsilon, delta, sensitivity))
     keeps = False
     if noise > 0:
-        (profile,) = Gaussian(noise / sensitivity).profiles()
-        keeps = bool(profile.delta(epsilon) <= delta * (1 + 1e-6))
+        mu = sensitivity / noise
+        below = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # of a normal number, the probability
+        without = math.exp(epsilon) * below(-epsilon / mu - mu / 2)
+        keeps = below(mu / 2 - epsilon / mu) - without <= delta * (1 + 1e-6)
     return {"standard deviation": noise, "keeps the promise": keeps}
 
 
@@ -266,8 +275,9 @@ _search = Program(
     ),
     hints=(
         "For sensitivity 1: delta falls as the noise grows. Where does it meet the given one?",
-        "brentq(lambda s: formula(epsilon, s) - delta, 0.01, 1000), times the sensitivity.",
+        "Halve an interval of noise, 0.01 to 1000, a hundred times: to the left the delta is too "
+        "large. Multiply its right end by the sensitivity.",
     ),
 )
 
-EXERCISES = (_clipped_sum, _counts, _where_it_breaks, _search)
+EXERCISES = (_mean_height, _counts, _where_it_breaks, _search)

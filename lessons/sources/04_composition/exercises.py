@@ -206,7 +206,7 @@ _budget = Exercise(
         ),
         Mistake(
             _affordable("optimal", epsilon=0.2),
-            ("Check the price of a reply.", "That is epsilon = 0.2; here a reply costs 0.1."),
+            ("Check the epsilon of a reply.", "That is epsilon = 0.2; here it is 0.1."),
         ),
     ),
     hints=(

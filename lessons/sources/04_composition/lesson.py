@@ -3,13 +3,17 @@
 #
 # *A hundred harmless answers about the same person: what do they cost together?*
 #
+# Every evening the school's app asks Anna one yes/no question. Her phone replies by randomised response: with probability $p = e^{\varepsilon}/(1+e^{\varepsilon})$ it tells the truth, otherwise the opposite. At $\varepsilon = 0.1$ this is hardly more than a fair coin. The picture shows how the privacy losses of five such Annas add up over a hundred evenings. What is the $\varepsilon$ of all hundred replies together, at $\delta=10^{-5}$?
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. explain why privacy losses add, even if each question depends on the answers before it, and why their sum almost never reaches the worst case;
-# 2. compute the total $\varepsilon$ of $k$ releases by adding up, by two closed formulas and exactly, and say which of them to use;
+# 2. compute the total $\varepsilon$ of $k$ releases by adding up, by a closed formula and exactly, and say which of them to use;
 # 3. recognise a composition formula that has lost its condition, and measure what that costs.
 #
-# * **Time** 36 minutes in class; what comes after section 10 is for the evening.
+# * **Time** NN minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 01 (randomised response), lesson 02 (privacy loss, $\delta(\varepsilon)$), lesson 03 (three ways to compute one number).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=laplace&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100&accountants=basic,advanced,optimal), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -22,34 +26,28 @@
 # | `slack` | $\delta'$ | what the composition itself may fail with | probability |
 # | `paid` | $\delta_0$ | the $\delta$ of one release, 0 for most of this lesson | probability |
 # | `loss` | $L$ | privacy loss $\ln p(y)/q(y)$ of what was published | nats |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One idea carries the lesson: the total loss is a random walk, so its mean grows like $k$ with a tiny slope, its spread like $\sqrt k$, and the end point $k\varepsilon$ is reached by nobody.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | let them say what one reply tells, then a hundred |
-# | 1 | 2 Predict | hands up for each guess before anybody runs a cell |
-# | 3 | 3 A small experiment | let them describe the walks in their own words |
-# | 4 | 4 The picture | ask what the red columns weigh, and what they cost |
-# | 6 | 5 The statement | the tree on the board, with other questions; then the chain rule |
-# | 5 | 6 Two closed formulas | the crossing; reveal the guesses |
-# | 3 | 7 Is it true as printed? | votes first: true, harmless, or dangerous? |
-# | 2 | 8 Turn the knob yourself | ask for the frame at which adding up is nearly right |
-# | 2 | 9 Where this breaks | the noise that is drawn once |
-# | 6 | 10 Exercises | 4.1: first, how much of δ is left? |
+# | 4 | 0 The first screen | let them say what one reply tells, then a hundred; everybody types a guess |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again; do not say who is right |
+# | 3 | 3 Losses add, whatever was asked | the tree on the board, with other questions; then the chain rule |
+# | 4 | 4 Where are 5000 Annas? | a guess first; then read the columns against each other |
+# | 5 | 5 The whole distribution | ask what the red columns weigh together |
+# | 4 | 6 The best possible, and a formula | the theorem on the board, its proof at home |
+# | 6 | 7 An exercise | first: how much of δ is left? |
+# | 3 | 8 Four curves | reveal the guesses; why does the optimum begin on the grey line? |
+# | 2 | 9 Move the slider | ask for the frame at which adding up is nearly right |
+# | 2 | 10 Where this breaks | the noise that is drawn once |
 # | – | 11 to 14 | at home |
 
-# %% [markdown]
-# ## 1 The question
-#
-# Anna has joined a health panel. Every evening her phone asks her one yes/no question and replies for her by randomised response: with probability $p = e^{\varepsilon}/(1+e^{\varepsilon})$ the truth, otherwise the opposite. At $\varepsilon = 0.1$ this is hardly more than a fair coin, and one reply harms nobody.
-#
-# But there is a next evening. After a hundred evenings the panel holds a hundred replies about the same Anna, and it may choose tomorrow's question after seeing today's reply. What is the $\varepsilon$ of all hundred together? This is **composition** (组合).
-#
-# Two datasets are *neighbours* here if they differ in Anna's whole record, all evenings at once (`replace_one`). It is the person we protect, not the evening.
-
-# %%
+# %% tags=["hide-input"]
 import math
 
 import numpy as np
@@ -66,48 +64,141 @@ from dplearn.book import (
     total_delta,
 )
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Band, Bars, Curve, Dot, curves, flow, slider
+from dplearn.figures import Bars, Curve, Dot, curves, flow, slider
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
-# %% [markdown]
-# ## 2 Predict
-#
-# The obvious answer is to add up. There is also a theorem whose bound at first grows only like $\sqrt k$; you will meet it in section 6. Both at $\delta = 10^{-5}$:
-
-# %%
-p = 1 / (1 + np.exp(-0.1))
-print(f"probability of the truth {p:.4f}")
-print("replies   adding up   the other theorem")
-for k in (1, 100):
-    other = float(advanced_composition_kov(epsilon=0.1, steps=k, slack=1e-5))
-    print(f"{k:7}   {0.1 * k:9.3g}   {other:17.4g}")
-
-# %% [markdown]
-# For one reply the other theorem is absurd, for a hundred it is the better one. Write down your guesses:
-#
-# * **Epsilon of 100 replies.** Neither need be the best possible. What is the smallest $\varepsilon$ that is true at $\delta = 10^{-5}$?
-# * **Crossing.** From how many replies on is the other theorem below adding up?
-
-# %%
-predict("epsilon of 100 replies", None)
-predict("crossing", None)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Most answers to the first question lie between 5 and 10, because 10 has been on the screen; take them without comment. The second can be estimated in the head: 0.48 $\sqrt k$ meets 0.1 $k$ at $k\approx 23$. If somebody does this aloud, let the class try to say what the estimate leaves out.
-
-# %% [markdown]
-# ## 3 A small experiment
-#
-# Let Anna's true answer be 1 (yes) every evening, and that of the person who might be in her place 0. Then a reply of 1 has the loss $\ln\frac{p}{1-p} = +\varepsilon$: it speaks for Anna. A reply of 0 has the loss $-\varepsilon$. We play 5000 Annas for 1000 evenings and add up the losses of each.
-
-# %%
 coin, rng = RandomizedResponse(local_epsilon=0.1), np.random.default_rng(4)
 replies = coin.release(np.ones((5000, 1000), dtype=int), rng=rng)
 loss = np.where(replies == 1, 0.1, -0.1)
 walk = loss.cumsum(axis=1)
+k = np.arange(1, 101)
+five = sorted(walk[:5, :100].tolist(), key=lambda losses: losses[-1])
+names = ["five Annas", "", "", "", ""]  # at the end of the lowest walk
+walks = [Curve(x=k, y=y, label=name, role="other") for y, name in zip(five, names, strict=True)]
+figure = curves(
+    [*walks, Curve(x=k, y=0.1 * k, label="worst case", role="basic")],
+    title="The losses wander; the worst case never goes back",
+    x="evenings k",
+    y="total loss (nats)",
+    y_range=(-4, 10.5),
+).update_layout(height=300)
+end = ", ".join(f"{losses[-1]:.1f}" for losses in five)
+show(figure, f"Five random walks of the loss end at {end}; the worst case at {0.1 * k[-1]:.3g}.")
 
 # %% [markdown]
-# Every Anna now is a random walk with steps $\pm0.1$. Where are the 5000 after $k$ evenings?
+# Adding up gives 10, the worst case. The true value may be smaller. Write down a guess.
+
+# %%
+predict("epsilon of 100 replies", None)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Most answers lie between 5 and 10, because 10 has been on the screen; take them without comment.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 03.1
+#
+# **2** 02.4
+#
+# **3** 01.1
+
+# %%
+answers = ""  # three letters, such as "bca"
+check("4.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# The losses of several releases about the same people are put together: this is **composition** (组合). Now the app gets clever. It looks at today's reply before it chooses tomorrow's question, so the replies depend on each other. May we still add up the losses?
+#
+# <details><summary>a. No: one may add only what is independent.</summary>
+#
+# No. Look for what the chain rule of probability asks for. It asks for no independence.
+#
+# </details>
+#
+# <details><summary>b. Yes, if the coin of every evening is tossed anew.</summary>
+#
+# Right. What the app asks may depend on everything before. Only the coin must be fresh.
+#
+# </details>
+#
+# <details><summary>c. Only if all questions were fixed on the first evening.</summary>
+#
+# No. Then the class would be over: no training of a network fixes its questions in advance.
+#
+# </details>
+#
+# <details><summary>d. Yes, but the loss of each evening counts twice.</summary>
+#
+# No. Nothing is counted twice; the next section computes it path by path.
+#
+# </details>
+
+# %%
+vote = ""  # one letter
+check("4.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 Losses add, whatever was asked
+#
+# We compare Anna with another pupil who might be in her place. Neighbours differ in *all* evenings of this one pupil (`replace_one`): it is the person we protect, not the evening. Where both would answer differently, a reply that speaks for Anna has the loss $\ln\frac{p}{1-p} = +\varepsilon$, the other one $-\varepsilon$.
+#
+# After a reply 1 the app asks a question on which they differ again. After a reply 0 it asks one to which both would truthfully answer no, so the second reply reveals nothing. At the end of each path stands the loss of both replies *together*, from the probability of the whole path.
+
+
+# %% tags=["hide-input"]
+def chance(reply, truth):
+    return p if reply == truth else 1 - p
+
+
+p = 1 / (1 + np.exp(-0.1))
+root, then = "Question 1:\nthey differ", {}
+replies, ends, arrows = {1: "reply 1\nloss +0.1", 0: "reply 0\nloss −0.1"}, [], []
+questions = {1: "Question 2:\nthey differ", 0: "Question 2:\nboth say no"}
+for first in (1, 0):
+    arrows += [(root, replies[first]), (replies[first], questions[first])]
+    for second in (1, 0):
+        with_anna = chance(first, 1) * chance(second, first)
+        loss_of_both = math.log(with_anna / (chance(first, 0) * chance(second, 0)))
+        each = math.log(chance(first, 1) / chance(first, 0))
+        each += math.log(chance(second, first) / chance(second, 0))
+        assert math.isclose(loss_of_both, each, abs_tol=1e-12)
+        then[first, second] = round(loss_of_both, 6) + 0.0
+        signed = f"{then[first, second]:+.1f}".replace("-", "−")
+        ends.append(f"replies {first}, {second}:\nloss {signed}")
+        arrows.append((questions[first], ends[-1]))
+columns = [[root], list(replies.values()), list(questions.values()), ends]
+drawing = flow(
+    columns, arrows, title="Two evenings: the second question depends on the first reply"
+)
+words = ", ".join(f"{a}{b} {loss:+.1f}" for (a, b), loss in then.items())
+show(drawing, f"Tree of two evenings. Loss of both replies: {words}.")
+
+# %% [markdown]
+# On each path the loss is the sum of its steps. Every joint probability is $p(y_1)\,p(y_2\mid y_1)$, and the logarithm of a product is a sum. This chain rule needs **no independence**; only the *coin* of the second evening must be fresh.
+#
+# > **Basic composition** (基本组合). If every release is $(\varepsilon_t,\delta_t)$-DP *whatever was published before it*, then all together are $(\sum\varepsilon_t,\sum\delta_t)$-DP. (Dwork, McSherry, Nissim & Smith 2006 for $\delta=0$; Dwork & Roth 2014, Theorem 3.16 and appendix B.)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 4 Where are 5000 Annas?
+#
+# We let 5000 Annas answer on 1000 evenings. The worst case then is 100. How large is the largest total loss among the 5000?
+
+# %%
+predict("largest of 5000 losses", None)
+
+# %% [markdown]
+# The table has the mean, the spread and the largest loss after $k$ evenings.
 
 # %%
 print("    k     mean   0.005 k   spread   0.1 √k   largest   worst case")
@@ -118,37 +209,12 @@ for k in (1, 10, 100, 1000):
     print(f"{k:5}  {middle}   {spread}   {now.max():7.1f}   {0.1 * k:10.1f}")
 
 # %% [markdown]
-# Read the columns against each other. The **mean** grows like $k$, but with a slope of 0.005 instead of 0.1: this slope is the **drift** $p\varepsilon-(1-p)\varepsilon=\varepsilon\tanh(\varepsilon/2)$. The **spread** grows like $\sqrt k$. The **worst case** $k\varepsilon$ runs away from both. After 1000 evenings the most exposed of 5000 Annas has lost 16 nats out of a possible hundred.
-#
-# Five of the walks for the first hundred evenings. Shaded: the mean plus and minus three spreads.
-
-# %% tags=["hide-input"]
-k = np.arange(1, 101)
-drift, spread = 0.1 * np.tanh(0.05) * k, 0.1 * np.sqrt(k)
-band = Band(x=k, lower=drift - 3 * spread, upper=drift + 3 * spread, label="")
-five = sorted(walk[:5, :100].tolist(), key=lambda losses: losses[-1])
-names = ["five Annas", "", "", "", ""]  # at the end of the lowest walk
-walks = [Curve(x=k, y=y, label=name, role="other") for y, name in zip(five, names, strict=True)]
-figure = curves(
-    [
-        band,
-        *walks,
-        Curve(x=k, y=drift + 3 * spread, label="+ 3 spreads", role="quiet"),
-        Curve(x=k, y=drift, label="mean"),
-        Curve(x=k, y=0.1 * k, label="worst case", role="basic"),
-    ],
-    title="The losses wander; adding up supposes that none ever turns back",
-    x="evenings k",
-    y="total loss (nats)",
-    y_range=(-4, 10.5),
-)
-end = f"mean {drift[-1]:.3f}, spread {spread[-1]:.3f}, worst case {0.1 * k[-1]:.3g}"
-show(figure, f"Five random walks of the loss; after 100 evenings {end}.")
+# The **mean** grows like $k$, but its slope, the **drift**, is 0.005 instead of 0.1: it is $p\varepsilon-(1-p)\varepsilon=\varepsilon\tanh(\varepsilon/2)$. The **spread** grows like $\sqrt k$. The **worst case** $k\varepsilon$ leaves both far behind.
 
 # %% [markdown]
-# ## 4 The picture
+# ## 5 The whole distribution
 #
-# A simulation cannot show what happens once in a hundred thousand times. Enumeration can. One coin moves the total by $+\varepsilon$ or $-\varepsilon$; the distribution of a sum of independent steps is a convolution (卷积). `unit` is the mesh on which all losses lie.
+# No simulation shows what happens once in a hundred thousand times. Enumeration does. One coin moves the total by $+\varepsilon$ or $-\varepsilon$, and the distribution of a sum of independent steps is a convolution (卷积). All losses are multiples of `unit`.
 
 
 # %%
@@ -164,7 +230,7 @@ def distribution(epsilons, unit):
 
 
 # %% [markdown]
-# The guarantee follows from it, as in lesson 03: $\delta(\varepsilon_{\text{tot}})=\mathbb E\,(1-e^{\varepsilon_{\text{tot}}-L})_+$. The library inverts it.
+# The guarantee follows as in lesson 03: $\delta(\varepsilon_{\text{tot}})=\mathbb E\,(1-e^{\varepsilon_{\text{tot}}-L})_+$.
 
 
 # %%
@@ -184,7 +250,7 @@ print(f"probability of a larger loss      {masses[losses > optimum].sum():.4g}")
 print(f"probability of the worst case     {masses[-1]:.3g}")
 
 # %% [markdown]
-# Here is the whole distribution on a logarithmic scale. What looks like a parabola is the bell of the normal distribution. Red: the losses above $\varepsilon_{\text{tot}}$, for which $\delta$ pays.
+# The picture shows the distribution on a logarithmic scale, and red the losses above $\varepsilon_{\text{tot}}$. Adding up guards against the last column on the right. Its probability is $10^{-28}$: no attacker will ever see it.
 
 
 # %% tags=["hide-input"]
@@ -210,73 +276,150 @@ def tail(epsilon, steps=100, scale=1.0, x="total loss (nats)", red=""):
     )
 
 
-figure = tail(0.1, red="δ pays")
+figure = tail(0.1, red="what δ counts")
 show(figure, f"Total loss of 100 replies; optimum {optimum:.4g}, adding up 10.")
 
-# %% [markdown]
-# Adding up charges for the last column on the right, whose probability is $10^{-28}$. No attacker will ever see it.
-
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Ask why the red columns together weigh $5.3\times10^{-5}$ and yet cost only $10^{-5}$. (A loss just above $\varepsilon_{\text{tot}}$ costs next to nothing: the charge is $1-e^{\varepsilon_{\text{tot}}-L}$, not 1.) The usual stumble in section 5 is the word *independent*: let them say which two things are independent.
+# > **For the teacher.** Ask why the red columns together weigh $5.3\times10^{-5}$ and yet $\delta$ is only $10^{-5}$. (A loss just above $\varepsilon_{\text{tot}}$ hardly counts: its weight is $1-e^{\varepsilon_{\text{tot}}-L}$, not 1.)
 
 # %% [markdown]
-# ## 5 The statement
+# *To here NN minutes.*
 #
-# ### 5.1 Losses add, whatever was asked
+# ## 6 The best possible, and a formula
 #
-# Is it allowed to multiply chances at all, when the second question depends on the first reply? Suppose the first reply decides: after a 1 the panel asks something on which Anna and the other person would differ again, after a 0 a question to which both would truthfully answer no, so that the second reply reveals nothing. At the end of each path stands the loss of both replies *together*, computed from the probability of the path with Anna and without her.
+# > **Optimal composition.** Let $k$ releases be $\varepsilon$-DP each, whatever was published before. Together they have no larger $\delta$ at any $\varepsilon_{\text{tot}}\ge0$ than $k$ randomised responses, whose distribution we have just enumerated. (Kairouz, Oh & Viswanath 2015, Theorem 3.3; Murtagh & Vadhan 2016 for every $\varepsilon_{\text{tot}}$.)
+#
+# So **nothing is worse than a coin**: every $\varepsilon$-DP release can be imitated by somebody who sees only the coin. (The proof is at home.) For mental arithmetic a formula is handier:
+#
+# > **Advanced composition** (高级组合). Let $k$ releases be $(\varepsilon,\delta_0)$-DP each, whatever was published before, and $0<\delta'<1$. Together they are $(\varepsilon_{\text{tot}},\,k\delta_0+\delta')$-DP with
+# >
+# > $$\varepsilon_{\text{tot}}=\underbrace{\varepsilon\sqrt{2k\ln(1/\delta')}}_{\text{spread}}+\underbrace{k\varepsilon\tanh(\varepsilon/2)}_{\text{drift}}$$
+# >
+# > (Kairouz, Oh & Viswanath 2015, Theorem 3.4, in short KOV. In Dwork, Rothblum & Vadhan 2010, Theorem III.3, in short DRV, the drift is $k\varepsilon(e^\varepsilon-1)$.)
+#
+# *Why.* Given the past, an evening's loss lies between $-\varepsilon$ and $\varepsilon$, with a mean of at most $\varepsilon\tanh(\varepsilon/2)$. Without its mean it is a walk without drift, which exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$ (Azuma, Hoeffding). Set this to $\delta'$.
+#
+# *To here NN minutes.*
+#
+# ## 7 An exercise
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 4.1** *(In class, 5 minutes.)* A hundred releases are $(0.1,\,5\cdot10^{-8})$-DP each. Together they may have $\delta=10^{-5}$. Which $\varepsilon_{\text{tot}}$ does KOV prove? (First: how much of $\delta$ is left for $\delta'$?)
 
+# %%
+answer = None
+check("4.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 4.1</summary>
+#
+# ```python
+# left = 1e-5 - 100 * 5e-8
+# answer = 0.1 * np.sqrt(2 * 100 * np.log(1 / left)) + 100 * 0.1 * np.tanh(0.1 / 2)
+# check("4.1", answer)
+# ```
+#
+# Half of $\delta$ is spent by the releases, so $\delta'=5\cdot10^{-6}$ and the total is 5.440. With all of $\delta$ it would be 5.298: the slack sits in a logarithm under a root, so giving half of it away costs little.
+#
+# </details>
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 8 Four curves
+#
+# First your guesses.
+
+# %%
+others = {"adding up": 10.0, "DRV": float(advanced_composition(epsilon=0.1, steps=100, slack=1e-5))}
+reveal("epsilon of 100 replies", truth=optimum, others=others)
+reveal("largest of 5000 losses", truth=walk[:, -1].max(), others={"worst case": 100.0})
+
+# %% [markdown]
+# On logarithmic axes adding up has slope 1. The two formulas begin with slope ½, as long as the spread is larger, and bend towards slope 1 when the drift is. For few replies they are *worse* than adding up, so always take the smaller of the two; the diamond marks where KOV becomes better.
 
 # %% tags=["hide-input"]
-def chance(reply, truth):
-    return p if reply == truth else 1 - p
-
-
-root, then = "Question 1:\nthey differ", {}
-replies, ends, arrows = {1: "reply 1\nloss +0.1", 0: "reply 0\nloss −0.1"}, [], []
-questions = {1: "Question 2:\nthey differ", 0: "Question 2:\nboth say no"}
-for first in (1, 0):
-    arrows += [(root, replies[first]), (replies[first], questions[first])]
-    for second in (1, 0):
-        with_anna = chance(first, 1) * chance(second, first)
-        loss_of_both = math.log(with_anna / (chance(first, 0) * chance(second, 0)))
-        each = math.log(chance(first, 1) / chance(first, 0))
-        each += math.log(chance(second, first) / chance(second, 0))
-        assert math.isclose(loss_of_both, each, abs_tol=1e-12)
-        then[first, second] = round(loss_of_both, 6) + 0.0
-        signed = f"{then[first, second]:+.1f}".replace("-", "−")
-        ends.append(f"replies {first}, {second}:\nloss {signed}")
-        arrows.append((questions[first], ends[-1]))
-columns = [[root], list(replies.values()), list(questions.values()), ends]
-drawing = flow(
-    columns, arrows, title="Two evenings: the second question depends on the first reply"
+methods = {"DRV": advanced_composition, "KOV": advanced_composition_kov}
+methods["optimum"] = optimal_composition
+crossing = advanced_composition_kov_break_even(epsilon=0.1, slack=1e-5)
+ks = np.unique(np.geomspace(1, 10_000, 80).astype(int))
+drv, kov, best = (f(epsilon=0.1, steps=ks, slack=1e-5) for f in methods.values())
+marks = [Dot(x=crossing, y=0.1 * crossing, label=f"k* = {crossing:.1f}", side="top left")]
+if mine := guess("epsilon of 100 replies"):
+    marks += [Dot(x=100, y=mine, label="your ε", role="guess", side="top left")]
+figure = curves(
+    [
+        Curve(x=ks, y=0.1 * ks, label="adding up", role="basic"),
+        Curve(x=ks, y=drv, label="DRV", role="other"),
+        Curve(x=ks, y=kov, label="KOV", role="advanced", side="bottom right"),
+        Curve(x=ks, y=best, label="optimum", label_at=0.6, side="bottom right"),
+    ],
+    marks=marks,
+    title="Adding up grows like k, the optimum for a while like √k",
+    x="number of replies k, ε = 0.1 each",
+    y="total ε (nats) at δ = 10⁻⁵",
+    log_x=True,
+    log_y=True,
+    y_range=(0.08, 1500),
 )
-words = ", ".join(f"{a}{b} {loss:+.1f}" for (a, b), loss in then.items())
-show(drawing, f"Tree of two evenings. Loss of both replies: {words}.")
+end = f"adding up {0.1 * ks[-1]:.4g}, DRV {drv[-1]:.4g}, KOV {kov[-1]:.4g}, optimum {best[-1]:.4g}"
+show(figure, f"Total epsilon after {ks[-1]} replies: {end}; KOV crosses at {crossing:.1f}.")
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Two questions for the board. Why does the optimum start *on* the grey line? (With few replies the worst case is not rare.) Why do KOV and the optimum come together on the right? (There the drift is what counts, and both know it exactly.)
 
 # %% [markdown]
-# On each path the loss is the sum of its steps, because every joint probability is $p(y_1)\,p(y_2\mid y_1)$, and the logarithm of a product is a sum. This is the chain rule. It needs **no independence** of the replies: here the second depends on the first through the question. Only the *coin* of the second evening must be fresh.
+# *Optimal* means: the best for somebody who keeps of each release nothing but one pair $(\varepsilon,\delta_0)$. For Gaussian noise this is more than six times too large. Lesson 05 keeps more.
 #
-# > **Basic composition** (基本组合). If every release is $(\varepsilon_t,\delta_t)$-DP *whatever was published before it*, then all together are $(\sum\varepsilon_t,\sum\delta_t)$-DP. (Dwork, McSherry, Nissim & Smith 2006 for $\delta=0$; Dwork & Roth 2014, Theorem 3.16 and appendix B.)
+# ## 9 Move the slider
 #
-# *Why, for $\delta_t=0$.* Each summand of the loss is at most $\varepsilon_t$.
+# The distribution of section 5, with a slider for the $\varepsilon$ of one reply. There are always 100 replies, and losses are a share of the worst case, so adding up is always at 1. Before you move it: when $\varepsilon$ grows, does the optimum come closer to adding up?
+
+# %% tags=["hide-input"]
+levels = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3)
+frames = {f"{e:g}": tail(e, scale=100 * e, x="total loss / worst case") for e in levels}
+words = "; ".join(frames[e].layout.title.text for e in ("0.1", "1", "3"))
+show(slider(frames, name="ε", start=7), f"Three of 11 frames. {words}.")
 
 # %% [markdown]
-# ### 5.2 The best possible
+# It does. A small $\varepsilon$ is a nearly fair coin, whose steps cancel. With a large one nearly every step goes the same way. So many small releases cost less than few large ones with the same sum.
 #
-# > **Optimal composition.** Let $k$ releases be $\varepsilon$-DP each, whatever was published before. Then for every $\varepsilon_{\text{tot}}\ge0$ they are together $(\varepsilon_{\text{tot}},\delta)$-DP with
-# >
-# > $$\delta=\sum_{j=0}^{k}\binom kj p^j(1-p)^{k-j}\Big(1-e^{\varepsilon_{\text{tot}}-(2j-k)\varepsilon}\Big)_+,\qquad p=\frac{e^\varepsilon}{1+e^\varepsilon},$$
-# >
-# > and $k$ randomised responses need all of it. (Kairouz, Oh & Viswanath 2015, Theorem 3.3, for $\varepsilon_{\text{tot}}=k\varepsilon,(k-2)\varepsilon,\dots$; Murtagh & Vadhan 2016 for every $\varepsilon_{\text{tot}}$.)
+# ## 10 Where this breaks, and what it does not protect
 #
-# *Why.* The sum is the $\delta$ of $k$ coins, $j$ of which told the truth: that is our picture. The surprise is that **nothing is worse than a coin**. Take any $\varepsilon$-DP release with densities $P$ (with Anna) and $Q$ (without), and set
+# The noise of each release must be **fresh**. The school publishes two counts with Laplace noise of scale 10, each 0.1-DP: all pupils who copied homework, and all but Anna. To save work, it draws the noise once.
+
+# %%
+noise = np.random.default_rng(44).laplace(scale=10)
+everyone, all_but_anna = 213 + noise, 212 + noise
+print(f"published: {everyone:.2f} and {all_but_anna:.2f}")
+print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
+
+# %% [markdown]
+# Two releases of 0.1, and a total of infinity.
+#
+# * **A reply that is merely printed again costs nothing.** Asking *again* is a new release.
+# * **No one adds up what different offices publish.** Composition is over everything ever published about the same people. An office that knows only its own releases knows only its own part of the sum.
+# * **It is about one person's exposure.** What a thousand replies tell about the population, they tell about people who never took part.
+#
+# *To here NN minutes: the class ends here.*
+
+# %% [markdown]
+# ## 11 At home: the proof, four sentences, different releases, a budget that stops
+#
+# ### Why nothing is worse than a coin
+#
+# In full, the theorem of section 6 says that $k$ releases are $(\varepsilon_{\text{tot}},\delta)$-DP with
+#
+# $$\delta=\sum_{j=0}^{k}\binom kj p^j(1-p)^{k-j}\Big(1-e^{\varepsilon_{\text{tot}}-(2j-k)\varepsilon}\Big)_+,\qquad p=\frac{e^\varepsilon}{1+e^\varepsilon}.$$
+#
+# The sum is the $\delta$ of $k$ coins, $j$ of which told the truth. Take any $\varepsilon$-DP release with densities $P$ (with Anna) and $Q$ (without), and set
 #
 # $$A=\frac{e^\varepsilon P-Q}{e^\varepsilon-1},\qquad B=\frac{e^\varepsilon Q-P}{e^\varepsilon-1}.$$
 #
 # Both are densities: $\varepsilon$-DP says precisely that neither is negative, and the area under each is 1. And $P=pA+(1-p)B$, $Q=(1-p)A+pB$. So the release can be imitated: toss Anna's coin, then draw from $A$ or from $B$. Whoever sees the coin can imitate the release without knowing which of the two datasets is there, and so on, evening after evening. So $k$ releases reveal no more than $k$ coins.
 #
-# Let us check the $\delta$ at $\varepsilon_{\text{tot}}=2$: by the sum in the theorem, by the convolution of section 4, and by the walks of section 3, cut into 50 000 pieces of a hundred evenings:
+# We check the $\delta$ at $\varepsilon_{\text{tot}}=2$: by this sum, by the convolution of section 5, and by the walks of section 4, cut into 50 000 pieces of a hundred evenings:
 
 
 # %%
@@ -300,89 +443,36 @@ for delta in (1e-2, 1e-5, 1e-10, 1e-20, 1e-30):
     print(f"{delta:5.0e}   {float(optimal_composition(epsilon=0.1, steps=100, slack=delta)):9.4f}")
 
 # %% [markdown]
-# Is "adding up is the best $\varepsilon$, at every $\delta$" printed anywhere? It is, and [the book refutes it](explorer:formula_book?id=G-C1&misprint=tight).
+# A formula book that calls adding up the best $\varepsilon$ *at every* $\delta$ is [refuted here](explorer:formula_book?id=G-C1&misprint=tight).
 #
-# ### 5.3 When every release has a delta of its own
+# ### When the closed formulas help
 #
-# The worst $(\varepsilon,\delta_0)$ release is a coin that leaks: with probability $\delta_0$ it shows Anna's record to everybody, otherwise it is the coin from before. What do $k$ of them cost? Either some coin leaked, or none did, with probability $(1-\delta_0)^k$, and then the old $\delta'$ applies:
-#
-# $$\delta=1-(1-\delta_0)^k(1-\delta')\;\le\;k\delta_0+\delta'.$$
-#
-# (Kairouz, Oh & Viswanath 2015, Theorem 3.3.) So from a given $\delta$ the releases first take $k\delta_0$; what is left is the `slack` of the composition.
-
-# %% [markdown]
-# ## 6 Two closed formulas
-#
-# The optimum is a sum. For mental arithmetic, proofs and tables a closed formula is handier.
-#
-# > **Advanced composition** (高级组合). Let $k$ releases be $(\varepsilon,\delta_0)$-DP each, whatever was published before, and $0<\delta'<1$. Together they are $(\varepsilon_{\text{tot}},\,k\delta_0+\delta')$-DP with
-# >
-# > $$\varepsilon_{\text{tot}}=\underbrace{\varepsilon\sqrt{2k\ln(1/\delta')}}_{\text{spread}}+\underbrace{k\varepsilon\,(e^\varepsilon-1)}_{\text{drift}}$$
-# >
-# > (Dwork, Rothblum & Vadhan 2010, Theorem III.3.) The drift may be replaced by $k\varepsilon\,\frac{e^\varepsilon-1}{e^\varepsilon+1}=k\varepsilon\tanh(\varepsilon/2)$ (Kairouz, Oh & Viswanath 2015, Theorem 3.4).
-#
-# *Why.* Given the past, one evening's loss lies between $-\varepsilon$ and $\varepsilon$, and its mean is at most the coin's, $\varepsilon\tanh(\varepsilon/2)$. What remains after the mean is taken off is a walk without drift. By the inequality of Azuma and Hoeffding it exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$. Set this to $\delta'$ and solve for $t$. ($P(L>\varepsilon)\ge\delta(\varepsilon)$, so a bound on the tail is also a bound on $\delta$.) The authors of 2010 used the larger bound $\varepsilon(e^\varepsilon-1)$ on the mean. The $k\delta_0$ is that of 5.3.
-#
-# The two are called DRV and KOV here, after their authors.
+# They bound the tail of the loss. $P(L>\varepsilon)\ge\delta(\varepsilon)$, so a bound on the tail is also a bound on $\delta$. The authors of 2010 used the larger bound $\varepsilon(e^\varepsilon-1)$ on the mean loss.
 
 # %%
-methods = {"DRV": advanced_composition, "KOV": advanced_composition_kov}
-methods["optimum"] = optimal_composition
 print("  k   adding up      DRV      KOV   optimum")
 for k in (1, 10, 25, 26, 100, 1000):
     row = [float(f(epsilon=0.1, steps=k, slack=1e-5)) for f in methods.values()]
     print(f"{k:4}   {0.1 * k:9.4g}   " + "   ".join(f"{value:6.3f}" for value in row))
 
 # %% [markdown]
-# For few releases both formulas are larger than adding up. Where they become smaller follows by solving for $k$: for KOV at $k^*=\frac12(e^\varepsilon+1)^2\ln(1/\delta')$.
+# Where the formulas become smaller than adding up follows by solving for $k$: for KOV at $k^*=\frac12(e^\varepsilon+1)^2\ln(1/\delta')$.
 
 # %%
-crossing = advanced_composition_kov_break_even(epsilon=0.1, slack=1e-5)
 drv_crossing = advanced_composition_break_even(epsilon=0.1, slack=1e-5)
 print(f"KOV wins beyond k = {crossing:.3f}, DRV beyond k = {drv_crossing:.3f}")
 
 # %% [markdown]
-# Now your guesses.
-
-# %%
-others = {"adding up": 10.0, "DRV": float(advanced_composition(epsilon=0.1, steps=100, slack=1e-5))}
-reveal("epsilon of 100 replies", truth=optimum, others=others)
-reveal("crossing", truth=crossing)
-
-# %% [markdown]
-# Everything in one picture; the diamond is the crossing, and your guesses are marked too. On logarithmic axes adding up is a straight line of slope 1. The two formulas begin with slope ½, as long as the spread rules, and bend towards slope 1 when the drift takes over. The optimum follows adding up for a dozen replies, leaves it, and ends just below KOV.
-
-# %% tags=["hide-input"]
-ks = np.unique(np.geomspace(1, 10_000, 80).astype(int))
-drv, kov, best = (f(epsilon=0.1, steps=ks, slack=1e-5) for f in methods.values())
-marks = [Dot(x=crossing, y=0.1 * crossing, label=f"k* = {crossing:.1f}", side="top left")]
-mine, my_crossing = guess("epsilon of 100 replies"), guess("crossing")
-if mine:
-    marks += [Dot(x=100, y=mine, label="your ε", role="guess", side="top left")]
-if my_crossing:
-    marks += [Dot(x=my_crossing, y=0.1, label="your k*", role="guess")]
-figure = curves(
-    [
-        Curve(x=ks, y=0.1 * ks, label="adding up", role="basic"),
-        Curve(x=ks, y=drv, label="DRV", role="other"),
-        Curve(x=ks, y=kov, label="KOV", role="advanced", side="bottom right"),
-        Curve(x=ks, y=best, label="optimum", label_at=0.6, side="bottom right"),
-    ],
-    marks=marks,
-    title="Adding up grows like k, the optimum for a while like √k",
-    x="number of replies k, ε = 0.1 each",
-    y="total ε (nats) at δ = 10⁻⁵",
-    log_x=True,
-    log_y=True,
-    y_range=(0.08, 1500),
-)
-end = f"adding up {0.1 * ks[-1]:.4g}, DRV {drv[-1]:.4g}, KOV {kov[-1]:.4g}, optimum {best[-1]:.4g}"
-show(figure, f"Total epsilon after {ks[-1]} replies: {end}; KOV crosses at {crossing:.1f}.")
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Two questions for the board. Why does the optimum start *on* the grey line? (With few replies the worst case is not rare.) Why do KOV and the optimum come together on the right? (There the drift rules, and both know it exactly.) If time is short, skip 5.3 and come back to it in section 11.
-
-# %% [markdown]
+# ### When every release has a delta of its own
+#
+# The worst $(\varepsilon,\delta_0)$ release is a coin that leaks: with probability $\delta_0$ it shows Anna's record to everybody, otherwise it is the coin from before. Either some coin of $k$ leaked, or none did, with probability $(1-\delta_0)^k$, and then the old $\delta'$ applies:
+#
+# $$\delta=1-(1-\delta_0)^k(1-\delta')\;\le\;k\delta_0+\delta'.$$
+#
+# (Kairouz, Oh & Viswanath 2015, Theorem 3.3.)
+#
+# ### Which accountant?
+#
 # In programs you need not choose. The *accountants* (隐私会计) `basic`, `advanced` (the smaller of KOV and adding up) and `optimal` take any mechanism, read off it the best $(\varepsilon,\delta_0)$ and split $\delta$. All three are *upper bounds* (上界). The last column is what is true, proved from both sides to the digits shown.
 
 # %%
@@ -396,14 +486,6 @@ for name, (mechanism, adjacency) in cases.items():
     print(f"{name:<29}" + "".join(f"{g.epsilon:9.4g}" for g in found) + f"{exact:9.4g}")
 
 # %% [markdown]
-# The last line is a warning. For Gaussian noise even the "optimal" accountant is off by a factor of more than six, because the only thing it keeps of a release is one pair $(\varepsilon,\delta_0)$. *Optimal* means: the best for somebody who knows nothing but that pair. Lesson 05 keeps more.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Before the cells of the next section, collect votes: true, harmless, or dangerous? The class usually overlooks the missing condition because a root over $k$ looks so much like the theorem. Section 11 has three more sentences; it can be given to three groups.
-
-# %% [markdown]
-# ## 7 Is it true as printed?
-#
 # ### "Together they cost $2\varepsilon\sqrt{2k\ln(1/\delta)}$"
 #
 # A textbook (Near & Abuah, *Programming Differential Privacy*, chapter 6) plots this curve as advanced composition at $\delta = 10^{-4}$. It is the corollary to advanced composition in Dwork & Roth (2014), turned around, and its proof asks for a total of $\varepsilon<1$: while the total is small, the 2 makes up for the missing drift. The plot has lost this condition. At $\varepsilon=0.001$ and $k=3000$ the curve is true. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
@@ -454,70 +536,10 @@ figure = curves(
 show(figure, f"The delivered delta exceeds the promised 1e-04 from k = {broken} on.")
 
 # %% [markdown]
-# (The teeth are no error: the losses of $k$ coins lie on a mesh, which moves with $k$.) [In the book](explorer:formula_book?id=G-C2&misprint=plotted); lesson 17 has a slider for it.
+# (The teeth are no error: the losses of $k$ coins lie on a mesh, which moves with $k$.) Lesson 17 has a slider for this curve.
 
 # %% [markdown]
-# ## 8 Turn the knob yourself
-#
-# The distribution of section 4 once more, now with a slider for the $\varepsilon$ of one reply. The number of replies stays at 100, and losses are drawn as a share of the worst case, so adding up is always at 1. Before you touch it: will the optimum move towards adding up when $\varepsilon$ grows, or away from it? (In Jupyter, move the mouse over the picture to wake it up.)
-
-# %% tags=["hide-input"]
-levels = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3)
-frames = {f"{e:g}": tail(e, scale=100 * e, x="total loss / worst case") for e in levels}
-words = "; ".join(frames[e].layout.title.text for e in ("0.1", "1", "3"))
-show(slider(frames, name="ε", start=7), f"Three of 11 frames. {words}.")
-
-# %% [markdown]
-# Towards it. A small $\varepsilon$ is a nearly fair coin, whose steps cancel. A large one almost always tells the truth, so nearly every step goes the same way, and adding up is nearly right. So many small releases are cheaper than few large ones with the same sum. In [the explorer](explorer:?mechanism=laplace&sampling=none&noise_multiplier=1&delta=1e-5&steps=1000&here=100&accountants=basic,advanced,optimal) you find the same for Laplace noise at $\varepsilon=1$.
-
-# %% [markdown]
-# ## 9 Where this breaks, and what it does not protect
-#
-# *What the theorems assume.* The guarantee of each release holds whatever came before, and its noise is **fresh**. Here is what happens if it is not. A clinic publishes two counts, each with Laplace noise of scale 10, each 0.1-DP: all patients with influenza, and all but Anna. To save work, it draws the noise once.
-
-# %%
-noise = np.random.default_rng(44).laplace(scale=10)
-everyone, all_but_anna = 213 + noise, 212 + noise
-print(f"published: {everyone:.2f} and {all_but_anna:.2f}")
-print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
-
-# %% [markdown]
-# Two releases of 0.1, and a total of infinity. Further limits:
-#
-# * **A reply that is merely repeated costs nothing.** Printing the same noisy number again is post-processing. Asking *again* is a new release.
-# * **No one adds up what different offices publish.** Composition adds up over everything ever published about the same people. An office that knows only its own releases knows only its own part of the sum.
-# * **Disjoint groups do not add up**, if a record comes or goes; [if it can move from one group to the other](explorer:formula_book?id=G-C9&misprint=always), two of them do.
-# * **A pair is a poor summary.** All of this knows of each release only $(\varepsilon,\delta_0)$. For Gaussian noise that cost a factor of more than six.
-# * **It counts one person's exposure.** What a thousand replies tell about the population, they tell about people who never took part.
-
-# %% [markdown]
-# ## 10 Exercises
-#
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
-#
-# **★ 4.1** *(In class, 5 minutes.)* A hundred releases are $(0.1,\,5\cdot10^{-8})$-DP each. Together they may have $\delta=10^{-5}$. Which $\varepsilon_{\text{tot}}$ does the formula KOV prove? (First: how much of $\delta$ is left for $\delta'$?)
-
-# %%
-answer = None
-check("4.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 4.1</summary>
-#
-# ```python
-# left = 1e-5 - 100 * 5e-8
-# answer = 0.1 * np.sqrt(2 * 100 * np.log(1 / left)) + 100 * 0.1 * np.tanh(0.1 / 2)
-# check("4.1", answer)
-# ```
-#
-# Half of $\delta$ is spent by the releases, so $\delta'=5\cdot10^{-6}$ and the total is 5.440. With all of $\delta$ it would be 5.298: the slack sits in a logarithm under a root, so giving half of it away costs little.
-#
-# </details>
-
-# %% [markdown]
-# ## 11 At home: different prices, a budget that stops, three more sentences
-#
-# ### Different prices
+# ### Different releases
 #
 # Not every question is worth the same. Let 20 of the hundred evenings have $\varepsilon=0.3$ and 80 have $\varepsilon=0.05$. The sum is 10 as before. Is the total then as before, too?
 #
@@ -534,7 +556,7 @@ print(f"a hundred times the average of 0.1 {optimum:.4f}, delta there ", end="")
 print(f"{delta_of(optimum, *mixed):.3g}")
 
 # %% [markdown]
-# Using the largest price for all is wasteful ([the book](explorer:formula_book?id=G-C5&misprint=largest) measures how much). Using the **average is unsafe**: at that $\varepsilon_{\text{tot}}$ the true $\delta$ is over two hundred times the promised $10^{-5}$. What counts is $\sum\varepsilon_t^2$, and unequal prices make it larger. The exact value, by halving an interval until the law gives $\delta$:
+# To use the largest $\varepsilon$ for all is wasteful. Using the **average is unsafe**: at that $\varepsilon_{\text{tot}}$ the true $\delta$ is over two hundred times the promised $10^{-5}$. What counts is $\sum\varepsilon_t^2$, and it is larger if the $\varepsilon_t$ are unequal. The exact value, by halving an interval until the distribution gives $\delta$:
 
 
 # %%
@@ -556,22 +578,22 @@ print(f"optimum for 100 x 0.1                {optimum:.4f}")
 # %% [markdown]
 # ### A budget that stops
 #
-# So far all prices were fixed in advance. Often they are not: the panel pays more for an interesting follow-up, and stops when the budget is gone. Then even the number of releases depends on the replies, and a theorem with a fixed $k$ does not apply as it stands. A **privacy filter** (隐私过滤器) is a rule for when to stop that is proved to keep the total within the budget. Adding up is one. Another: go on while $\sqrt{2\ln(1/\delta)\sum\varepsilon_t^2}+\frac12\sum\varepsilon_t^2$ stays within it (Rogers et al. 2016 introduced filters, Whitehouse et al. 2023 proved this one). It knows only the sum of squares, and decides *before* each release whether that still fits.
+# So far all $\varepsilon_t$ were fixed in advance. Often they are not: the school asks an interesting follow-up with a larger $\varepsilon$, and stops when the budget is used up. Then even the number of releases depends on the replies, and a theorem with a fixed $k$ does not apply as it stands. A **privacy filter** (隐私过滤器) is a rule for when to stop that is proved to keep the total within the budget. Adding up is one. Another: go on while $\sqrt{2\ln(1/\delta)\sum\varepsilon_t^2}+\frac12\sum\varepsilon_t^2$ stays within it (Rogers et al. 2016 introduced filters, Whitehouse et al. 2023 proved this one). It knows only the sum of squares, and decides *before* each release whether that still fits.
 
 
 # %%
-def filter_cost(prices):
-    squares = sum(price**2 for price in prices)
+def filter_cost(epsilons):
+    squares = sum(epsilon**2 for epsilon in epsilons)
     return math.sqrt(2 * math.log(1e5) * squares) + squares / 2
 
 
 def ask_until(budget, cost, rng):
-    prices, price = [], 0.05
-    while cost([*prices, price]) <= budget:
-        prices.append(price)
-        reply = RandomizedResponse(price).release(1, rng=rng)
-        price = 0.1 if reply == 1 else 0.05  # interesting: pay more next time
-    return prices
+    asked, epsilon = [], 0.05
+    while cost([*asked, epsilon]) <= budget:
+        asked.append(epsilon)
+        reply = RandomizedResponse(epsilon).release(1, rng=rng)
+        epsilon = 0.1 if reply == 1 else 0.05  # interesting: less noise next time
+    return asked
 
 
 # %% [markdown]
@@ -583,7 +605,7 @@ for name, cost in (("adding up", math.fsum), ("filter", filter_cost)):
     print(f"{name:<9}  stops after {len(spent)} replies, {cost(spent):.4f} of 3 spent")
 
 # %% [markdown]
-# Why so careful? Because *looking before stopping* changes the odds. For each evening take the level that at most one walk in a hundred exceeds on that evening. How many of the 5000 walks of section 3 exceed it on **some** evening?
+# Why so careful? Because *looking before stopping* changes the odds. For each evening take the level that at most one walk in a hundred exceeds on that evening. How many of the 5000 walks of section 4 exceed it on **some** evening?
 
 # %%
 evenings = np.arange(1, 1001)
@@ -593,12 +615,12 @@ print(f"above on evening 1000   {above[:, -1].mean():.1%}")
 print(f"above on some evening   {above.any(axis=1).mean():.1%}")
 
 # %% [markdown]
-# More than ten times as many. So a bound for a $k$ chosen in advance is no bound for a $k$ chosen by looking. A **filter** answers "may I ask once more?" and costs hardly more than KOV. An **odometer** (隐私里程表), which shows a valid $\varepsilon$ at *every* moment, must be a little more expensive (Rogers et al. 2016).
+# More than ten times as many. So a bound for a $k$ chosen in advance is no bound for a $k$ chosen by looking. A **filter** answers "may I ask once more?" and its bound is hardly larger than KOV. An **odometer** (隐私里程表), which shows a valid $\varepsilon$ at *every* moment, must show a little more (Rogers et al. 2016).
 
 # %% [markdown]
 # ### "Advanced composition is much better than adding up"
 #
-# The textbook of section 7 takes $\varepsilon=1$, $k=500$, $\delta'=10^{-5}$, finds the bound 966.44 and calls it much lower than 500. Nothing is wrong with the theorem. But look:
+# The textbook whose curve was judged above takes $\varepsilon=1$, $k=500$, $\delta'=10^{-5}$, finds the bound 966.44 and calls it much lower than 500. Nothing is wrong with the theorem. But look:
 
 # %%
 print("epsilon = 1      k   adding up       DRV       KOV   optimum")
@@ -607,14 +629,14 @@ for k in (10, 79, 80, 500):
     print(f"{k:18}   {k:9.1f}   " + "   ".join(f"{value:7.3f}" for value in row))
 
 # %% [markdown]
-# DRV is larger than adding up at every $k$. What does each formula charge per release, even before the root?
+# DRV is larger than adding up at every $k$. What is the drift of each formula, even before the root?
 
 # %%
 print(f"drift per release: DRV {np.expm1(1.0):.3f}, KOV {np.tanh(0.5):.3f}")
 print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=1e-5)}")
 
 # %% [markdown]
-# DRV charges a drift of $e^\varepsilon-1=1.718$ per release, more than the worst case of 1. So it *never* wins, here and at every $\varepsilon\ge\ln2$. KOV wins from $k=80$ on. Both are true at every $k$; each is only as useful as the smaller of it and $k\varepsilon$. Always take the minimum, which costs nothing: both are bounds that hold at the same time, and no choice depends on the data. [In the book](explorer:formula_book?id=G-C3&misprint=never-worse).
+# DRV has a drift of $e^\varepsilon-1=1.718$ per release, more than the worst case of 1. So it *never* wins, here and at every $\varepsilon\ge\ln2$. KOV wins from $k=80$ on. Both are true at every $k$; each is only as useful as the smaller of it and $k\varepsilon$. Always take the minimum, which costs nothing: both are bounds that hold at the same time, and no choice depends on the data.
 #
 # ### "The outputs of different rounds are independent"
 #
@@ -627,11 +649,11 @@ correlation = np.corrcoef(first, second)[0, 1]
 print(f"correlation: formula {1 / math.sqrt(1.01):.4f}, simulated {correlation:.4f}")
 
 # %% [markdown]
-# Almost 1: the second model *is* the first with a little noise. What holds is that the *noise* of each round is independent of everything before it. The sum of the losses needs just this, by the chain rule of 5.1, and that the guarantee of each round holds *whatever came before*.
+# Almost 1: the second model *is* the first with a little noise. What holds is that the *noise* of each round is independent of everything before it. The sum of the losses needs just this, by the chain rule of section 3, and that the guarantee of each round holds *whatever came before*.
 #
 # ### "The total δ is δ′"
 #
-# Calculators that know a single $\delta$ put all of it into the composition, even when every release has spent some already. Let each of the hundred replies be $(0.1, 10^{-5})$-DP, the leaking coin of 5.3. At $\varepsilon_{\text{tot}} = 4.307$ the calculator promises $10^{-5}$. In the simulation a leak is an infinite loss.
+# Calculators that know a single $\delta$ give all of it to the composition, even when every release has a $\delta_0$ of its own. Let each of the hundred replies be $(0.1, 10^{-5})$-DP, the leaking coin. At $\varepsilon_{\text{tot}} = 4.307$ the calculator promises $10^{-5}$. In the simulation a leak is an infinite loss.
 
 # %%
 paid = 1e-5
@@ -642,11 +664,7 @@ print(f"delta at 4.307: promised 1e-05, true {true_delta:.4g}")
 print(f"simulated {estimate_delta(optimum, with_leaks)}")
 
 # %% [markdown]
-# The true $\delta$ is a hundred times the promise: $k\delta_0+\delta'$, as the theorem says. [In the book](explorer:formula_book?id=G-C2d&misprint=slack-only).
-#
-# ### Its relatives in the book
-#
-# [Deltas add up](explorer:formula_book?id=G-C1b&misprint=largest). Advanced composition with [the exact mean loss](explorer:formula_book?id=G-C2b), [when it beats the sum](explorer:formula_book?id=G-C3b), [its drift](explorer:formula_book?id=G-D9&misprint=half), [what is left of δ](explorer:formula_book?id=G-C2e&misprint=all-of-it). Optimal: [δ](explorer:formula_book?id=G-C4&misprint=interpolated) and [ε](explorer:formula_book?id=G-C4b). [Gaussians](explorer:formula_book?id=G-C6&misprint=linear), and [two together](explorer:formula_book?id=G-L3b&misprint=deltas-add), [Rényi](explorer:formula_book?id=G-C7&misprint=two-orders) and [zCDP](explorer:formula_book?id=G-C7b&misprint=squares). Groups under [zCDP](explorer:formula_book?id=G-C8b&misprint=linear) and [Gaussian DP](explorer:formula_book?id=G-C8c&misprint=root); disjoint parts where [a record is replaced](explorer:formula_book?id=G-C9&misprint=always).
+# The true $\delta$ is a hundred times the promise: $k\delta_0+\delta'$, as the theorem says.
 #
 # ### Three more exercises
 #
@@ -670,7 +688,7 @@ check("4.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 4.3** The panel has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants replies of $\varepsilon=0.1$ each. Their number is fixed in advance. How many can it ask for, with the optimal composition theorem?
+# **★★★ 4.3** The school has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants replies of $\varepsilon=0.1$ each. Their number is fixed in advance. How many can it ask for, with the optimal composition theorem?
 
 # %%
 answer = None
@@ -841,7 +859,7 @@ check("4.test", answers)
 # | **Adding up** | $(\sum\varepsilon_t,\sum\delta_t)$; the best at $\delta=0$ |
 # | **Optimum** | the distribution of $k$ randomised responses, `optimal_composition`; the best if only $(\varepsilon,\delta_0)$ is known |
 # | **KOV** | $\varepsilon\sqrt{2k\ln(1/\delta')}+k\varepsilon\tanh(\varepsilon/2)$, or $k\varepsilon$ if smaller |
-# | **Different prices** | $\sum\varepsilon_t^2$ and $\sum\varepsilon_t\tanh(\varepsilon_t/2)$; never the average |
+# | **Different $\varepsilon_t$** | $\sum\varepsilon_t^2$ and $\sum\varepsilon_t\tanh(\varepsilon_t/2)$; never the average |
 # | **Total δ** | $1-(1-\delta_0)^k(1-\delta')\le k\delta_0+\delta'$ |
 # | **Stop by looking** | only with a filter |
 #
@@ -849,9 +867,18 @@ check("4.test", answers)
 #
 # * Dwork, Rothblum & Vadhan (2010), *Boosting and differential privacy*: the first theorem with a root, and the view of the loss as a random walk.
 # * Kairouz, Oh & Viswanath (2015), *The composition theorem for differential privacy*: the optimum, by reduction to coins.
-# * Murtagh & Vadhan (2016), *The complexity of computing the optimal composition of differential privacy*: why different prices are hard, and how to approximate.
+# * Murtagh & Vadhan (2016), *The complexity of computing the optimal composition of differential privacy*: why different releases are hard, and how to approximate.
 # * Rogers, Roth, Ullman & Vadhan (2016), *Privacy odometers and filters*: what changes when the analyst decides as she goes.
 # * Whitehouse, Ramdas, Rogers & Wu (2023), *Fully-adaptive composition in differential privacy*: filters as sharp as advanced composition.
+#
+# <details><summary>In the formula book</summary>
+#
+# * Adding up: [epsilons](explorer:formula_book?id=G-C1), [deltas](explorer:formula_book?id=G-C1b&misprint=largest), [disjoint parts where a record is replaced](explorer:formula_book?id=G-C9&misprint=always).
+# * Advanced composition: [the first theorem](explorer:formula_book?id=G-C2&misprint=plotted), [with the exact mean loss](explorer:formula_book?id=G-C2b), [the total δ](explorer:formula_book?id=G-C2d&misprint=slack-only), [what is left of δ](explorer:formula_book?id=G-C2e&misprint=all-of-it), where it becomes smaller than the sum: [DRV](explorer:formula_book?id=G-C3&misprint=never-worse) and [KOV](explorer:formula_book?id=G-C3b), [its drift](explorer:formula_book?id=G-D9&misprint=half), [different releases](explorer:formula_book?id=G-C5&misprint=largest).
+# * Optimal composition: [δ](explorer:formula_book?id=G-C4&misprint=interpolated) and [ε](explorer:formula_book?id=G-C4b).
+# * Other guarantees: [Gaussian noise](explorer:formula_book?id=G-C6&misprint=linear) and [two Gaussians together](explorer:formula_book?id=G-L3b&misprint=deltas-add), [Rényi](explorer:formula_book?id=G-C7&misprint=two-orders), [zCDP](explorer:formula_book?id=G-C7b&misprint=squares); groups under [zCDP](explorer:formula_book?id=G-C8b&misprint=linear) and [Gaussian DP](explorer:formula_book?id=G-C8c&misprint=root).
+#
+# </details>
 #
 # **Next** [lesson 05](05_renyi_divergence.ipynb): a summary of a release that forgets less than a pair. The last cell re-examines what this lesson claimed.
 

@@ -144,7 +144,7 @@ _coins = Exercise(
         Mistake(
             float(np.min(200 * _EACH + _LOG / _ORDERS - 1)),
             (
-                "Too good to be true. Have you met this mistake in section 8?",
+                "Too good to be true. Have you met this mistake in class?",
                 "The bracket: ln(1/delta) / (alpha - 1).",
             ),
         ),

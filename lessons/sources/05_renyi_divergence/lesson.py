@@ -3,13 +3,17 @@
 #
 # *A pair (ε, δ) forgets most of the loss. What should an account of a hundred releases remember instead?*
 #
+# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them. After a hundred reports, what is her $\varepsilon$ at $\delta = 10^{-5}$? Adding up (lesson 04) says 44.71, and that is a bound. How small is the true value?
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. read the Rényi divergence $D_\alpha$ as a dial between the average and the worst privacy loss;
 # 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
-# 3. catch a misprint by computing instead of believing.
+# 3. say which divergences can be measured, and which can only be computed.
 #
-# * **Time** 31 minutes in class; what comes after section 11 is for the evening.
+# * **Time** NN minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -22,33 +26,28 @@
 # | `steps` | $T$ | number of releases | none |
 # | `noise_multiplier` | $\sigma$ | noise / sensitivity | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all releases together | nats, probability |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: keep the account in divergences, which add exactly, and convert once, at the end.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 3 | 1 The question | ask what lesson 04 would answer, and leave it standing |
-# | 1 | 2 Predict | median of the class for both guesses |
-# | 3 | 3 A small experiment | run it; dwell on the last two lines |
-# | 3 | 4 The picture | move α until the class sees why order 16 fails; which curve has a ceiling? |
-# | 3 | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
-# | 1 | 6 Divergences add up | two lines on the board: product of means, sum of logs |
-# | 6 | 7 Conversion, once | derive Markov's step; let the class find the best order |
-# | 2 | 8 Is it true as printed? | where does the bracket belong? |
-# | 2 | 9 Turn the knob yourself | predict the direction first |
-# | 1 | 10 Where this breaks | the record that is shown once in a thousand times |
-# | 6 | 11 Exercises | 5.2, with pencil |
-# | – | 12 to 15 | at home |
+# | 4 | 0 The first screen | everybody types a guess; write the median on the board |
+# | 3 | 1 Warm-up | hands up for each letter; explain only what half of the class has missed |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again; do not say who is right |
+# | 4 | 3 A million losses | run it; the last two lines decide the vote |
+# | 4 | 4 Which losses decide | move α until the blue curve has left the sample |
+# | 5 | 5 The definition, and how it adds | the definition on the board; the proof is two lines |
+# | 5 | 6 Conversion, once | derive Markov's step; the class guesses the lowest point before the picture |
+# | 6 | 7 An exercise | with pencil; who has finished explains it to a neighbour |
+# | 3 | 8 What was lost | your guesses, and where the rest of the gap comes from |
+# | 2 | 9 Move the slider | predict the direction first |
+# | 2 | 10 Where this breaks | the record that is shown once in a thousand times |
+# | – | 11 to 14 | at home |
 
-# %% [markdown]
-# ## 1 The question
-#
-# A thermometer in a ward reports a noisy average, a hundred times. Training a network does much the same: every step publishes a noisy gradient. One report with noise multiplier 10 leaks little. How much do a hundred leak?
-#
-# Adding up the $\varepsilon$ of each, after giving each a hundredth of $\delta$, is allowed (lesson 04). It is also expensive: the pair $(\varepsilon,\delta)$ forgets almost everything about the loss, and must replace what it forgot by the worst case. We need a quantity that *adds up exactly*, and that is converted (转换) into $(\varepsilon,\delta)$ only once, at the end.
-
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -61,35 +60,90 @@ from dplearn.figures.drawings import Sheet, arrow, circle, lettering
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
-# %% [markdown]
-# ## 2 Predict
-#
-# One release with $\sigma = 10$ costs this much at $\delta = 10^{-5}$, and a hundred of them by adding up:
-
-# %%
 report, delta = Gaussian(noise_multiplier=10.0), 1e-5
-for steps in (1, 100):
-    print(f"{steps:3} releases: {ACCOUNTANTS['basic']().epsilon(report, delta=delta, steps=steps)}")
+alone = float(report.profiles()[0].epsilon(delta))
+added = ACCOUNTANTS["basic"]().epsilon(report, delta=delta, steps=100).epsilon
+losses = np.linspace(-0.45, 0.55, 201)
+one = Curve(x=losses, y=norm.pdf(losses, 0.005, 0.1), label="", role="exact")
+figure = curves(
+    [one],
+    marks=[Dot(x=alone, y=0, label=f"ε = {alone:.3g}", side="top center")],
+    title=f"Anna's loss in one report: ε = {alone:.3g} at δ = 1e-5",
+    x="privacy loss (nats)",
+    y="density",
+    y_range=(-0.1, 4.3),
+)
+figure.update_layout(height=260)
+words = f"epsilon {alone:.4f} at delta 1e-5; adding up says {added:.2f} for a hundred"
+show(figure, f"Privacy loss of one report, mean 0.005, standard deviation 0.1: {words}.")
 
 # %% [markdown]
-# * **Epsilon of 100 releases.** What is their true joint $\varepsilon$ at $\delta = 10^{-5}$? Adding up says 44.71.
-# * **Best order.** You will soon choose an order $\alpha > 1$ at which to convert. Guess which one is best here: close to 1, around 6, or above 50?
+# Write down a guess.
 
 # %%
-predict("epsilon of 100 releases", None)
-predict("best order", None)
+predict("epsilon of 100 reports", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** The usual guesses are 44.71 divided by ten (because of a square root somewhere in lesson 04), and order 2. Both are close enough to be worth praising: ask where the square root came from.
+# > **For the teacher.** The usual guess is 44.71 divided by ten, because of a square root somewhere in lesson 04. It is close enough to be worth praising: ask where the square root came from.
 
 # %% [markdown]
-# ## 3 A small experiment
+# *To here NN minutes.*
 #
-# Take noise multiplier 1 and look at the privacy loss $L = \ln p(x)/q(x)$ of a million releases. We average it in an unusual way: raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 04.3
+#
+# **2** 03.1
+#
+# **3** 02.4
+
+# %%
+answers = ""  # three letters, such as "bca"
+check("5.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# The pair $(\varepsilon,\delta)$ forgets most of the loss, and must replace it by the worst case. We look for a number that *adds up exactly* and is converted (转换) into $(\varepsilon,\delta)$ once, at the end. A candidate: take the privacy loss $L=\ln p(x)/q(x)$ of many releases, raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
 #
 # $$\frac{1}{\alpha-1}\,\ln \operatorname{mean}\, e^{(\alpha-1)L}.$$
 #
-# The larger $\alpha$, the more weight large losses get.
+# The larger $\alpha$, the more weight large losses get. For noise multiplier 1 the exact value is $\alpha/2$, so it is 8 at $\alpha = 16$. We shall measure it with a million simulated releases. What will we get at $\alpha=16$?
+#
+# <details><summary>a. A value close to 8: a million releases are plenty.</summary>
+#
+# No. They are plenty for the mean of the loss. They are not for the mean of $e^{15L}$.
+#
+# </details>
+#
+# <details><summary>b. A value well above 8: one very large loss decides the mean.</summary>
+#
+# No. That would need a loss which is far larger than a million releases produce.
+#
+# </details>
+#
+# <details><summary>c. A value well below 8.</summary>
+#
+# Right. The losses that carry this mean are so rare that a million releases contain none of them.
+#
+# </details>
+#
+# <details><summary>d. Sometimes above 8 and sometimes below, depending on the seed.</summary>
+#
+# No. That is what happens to means in general, and here it happens up to order 3 or so. At order 16 the result is below 8 for nearly every seed.
+#
+# </details>
+
+# %%
+vote = ""  # one letter
+check("5.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 A million losses
 
 # %%
 rng = np.random.default_rng(5)
@@ -101,9 +155,9 @@ for order in (1.001, 2, 3, 8, 16):
     print(f"{order:5g}   {simulated:9.3f}   {order / 2:5.3g}")
 
 # %% [markdown]
-# Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss. That is the whole idea: **$\alpha$ is a dial from the average to the worst case.**
+# Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss: **$\alpha$ is a dial from the average to the worst case.** The last two lines decide the vote.
 #
-# As a lever: five losses, equally frequent, each with the weight $e^{(\alpha-1)L}$ that the order gives it. The triangle is where the beam balances, the mean loss after the weighting. The quantity that we averaged, $D$, is the dot: it starts at the plain mean with the triangle and climbs more slowly, because it still remembers how rare the large losses are.
+# In the drawing five losses are equally frequent. Each has the weight $e^{(\alpha-1)L}$. The triangle is where the beam balances, the mean loss after the weighting. The dot is our number, $D$. It climbs more slowly: it remembers how rare large losses are.
 
 # %% tags=["hide-input"]
 BLUE, GREY, INK, five = "#0072b2", "#8a8a8a", "#222222", np.arange(-1.0, 4.0)
@@ -131,17 +185,11 @@ lever = Sheet(
 show(lever, f"Five losses on a beam; it balances at {'; '.join(balances)}.")
 
 # %% [markdown]
-# But look at the last two lines: the simulation falls far behind the exact value $\alpha/2$.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Ask why the simulation is *below* the exact value and never above. Somebody will say "bad luck"; run it with another seed. Rare, large losses carry the mean, and a sample that misses them is always too small.
-
-# %% [markdown]
-# ## 4 The picture
+# *To here NN minutes.*
 #
-# ### 4.1 What the order looks at
+# ## 4 Which losses decide
 #
-# The mean of $e^{(\alpha-1)L}$ gives each loss the weight $e^{(\alpha-1)L}$. Grey: the distribution of the loss, which is normal with mean $\frac12$ and variance 1. Blue: the same after the weighting, the **tilted** distribution (倾斜分布). It says which losses decide about $D_\alpha$. Move $\alpha$. When does the blue bell leave the region that a million draws can reach? (In Jupyter, move the mouse over the picture to wake it up.)
+# Grey: the distribution of the loss, normal with mean $\frac12$ and variance 1. Blue: the same after the weighting, the **tilted distribution** (倾斜分布), which shows what losses decide about $D$. Move $\alpha$. When does the blue curve leave the losses that a million releases contain?
 
 # %% tags=["hide-input"]
 span = np.linspace(-4, 20, 241)
@@ -176,20 +224,15 @@ ends = "; ".join(tilts[a].layout.title.text for a in ("2", "16"))
 show(slider(tilts, name="α", start=1), f"Largest of a million losses {largest:.2f}. {ends}.")
 
 # %% [markdown]
-# At order 16 the mean is decided by losses around 15.5, which a million draws never contain. High orders cannot be measured, only computed. So the formulas had better be right.
+# At order 16 the mean is decided by losses near 15.5, and the sample has none of these. **High orders cannot be measured, only computed.** So the formulas had better be right.
 #
-# ### 4.2 Three mechanisms
+# Three mechanisms: randomised response and Laplace noise are purely private with $\varepsilon=1$: no loss exceeds 1, and their curves stay below 1. Gaussian noise has no largest loss, and its curve never stops.
 
-# %%
+# %% tags=["hide-input"]
 orders = np.geomspace(1.01, 16, 80)
 coin = RandomizedResponse(local_epsilon=1.0).rdp(orders, adjacency="replace_one")
 laplace = Laplace(noise_multiplier=1.0).rdp(orders)
 normal = Gaussian(noise_multiplier=1.0).rdp(orders)
-
-# %% [markdown]
-# Randomised response and Laplace noise are purely private, with $\varepsilon = 1$: no loss exceeds 1, so their curves level off below it. Gaussian noise has no largest loss, and its curve is a straight line that never stops.
-
-# %% tags=["hide-input"]
 figure = curves(
     [
         Curve(x=orders, y=normal, label="Gaussian", label_at=0.5, side="bottom right"),
@@ -204,59 +247,23 @@ figure = curves(
 at_16 = f"Gaussian {normal[-1]:.3g}, randomised response {coin[-1]:.3f}, Laplace {laplace[-1]:.3f}"
 show(figure, f"Renyi divergence at order 16: {at_16}.")
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask why the simulation is *below* the exact value and never above. Somebody will say "bad luck"; run it with another seed. Rare, large losses carry the mean, and a sample that misses them is always too small.
+
 # %% [markdown]
-# ## 5 The statement
+# *To here NN minutes.*
 #
-# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the **Rényi divergence** (Rényi 散度) is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\tau)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\tau$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\tau$. (Mironov 2017, who writes $\varepsilon$ for our $\tau$.)
-# >
-# > The mean of $(p/q)^\alpha$ under $Q$ is the mean of $(p/q)^{\alpha-1}=e^{(\alpha-1)L}$ under $P$: that is what section 3 averaged.
-# >
-# > **Facts.** $D_\alpha$ never decreases in $\alpha$; its limit at 1 is the Kullback–Leibler divergence when $D_\beta$ is finite for some $\beta>1$; at $\infty$ it is the largest loss. It is never negative, and 0 only if $P = Q$. (van Erven & Harremoës 2014.)
-# >
-# > **Two Gaussians.** With $\sigma_\alpha^2=(1-\alpha)\sigma_0^2+\alpha\sigma_1^2 > 0$,
-# > $$D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}},$$
-# > and $\infty$ if $\sigma_\alpha^2\le0$. For equal variances this is $\alpha/(2\sigma^2)$ when the shift is 1. (Gil, Alajaji & Linder 2013.)
+# ## 5 The definition, and how it adds
 #
-# We check it numerically. The formula,
-
-
-# %%
-def formula(order, mean_0, std_0, mean_1, std_1):
-    variance = (1 - order) * std_0**2 + order * std_1**2
-    ratio = np.sqrt(variance) / (std_0 ** (1 - order) * std_1**order)
-    return order * (mean_0 - mean_1) ** 2 / (2 * variance) + np.log(ratio) / (1 - order)
-
-
-# %% [markdown]
-# the integral in the definition,
-
-
-# %%
-def integral(order, mean_0, std_0, mean_1, std_1, window=40):
-    def integrand(x):
-        log_p, log_q = norm.logpdf(x, mean_0, std_0), norm.logpdf(x, mean_1, std_1)
-        return np.exp(order * log_p + (1 - order) * log_q)
-
-    return np.log(quad(integrand, -window, window, epsabs=0, limit=500)[0]) / (order - 1)
-
-
-# %% [markdown]
-# and the losses of our experiment, at order 3, where a simulation can still follow (`map` carries the mean and its interval through the logarithm):
-
-# %%
-at_three = estimate(np.exp(2 * loss)).map(lambda mean: np.log(mean) / 2)
-print(f"formula     {formula(3, 1, 1, 0, 1):.6f}")
-print(f"quadrature  {integral(3, 1, 1, 0, 1):.6f}")
-print(f"simulation  {at_three}")
-
-# %% [markdown]
-# ## 6 Divergences add up
-#
+# > **Definition.** For $\alpha > 1$ the **Rényi divergence** (Rényi 散度) is $$D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim P}\,e^{(\alpha-1)L(x)},\qquad L(x)=\ln\frac{p(x)}{q(x)}.$$ A mechanism is **$(\alpha,\tau)$-RDP** if $D_\alpha\le\tau$ for all neighbours, in both orders of the pair. *One* $\alpha$, one $\tau$. (Mironov 2017, who writes $\varepsilon$ for our $\tau$.)
+# >
+# > **Facts.** $D_\alpha$ is never negative and never decreases in $\alpha$. At $\alpha\to1$ it is the mean loss, if it is finite at some $\alpha>1$; at $\infty$ it is the largest loss. (van Erven & Harremoës 2014.) **Gaussian noise:** $D_\alpha=\alpha/(2\sigma^2)$.
+# >
 # > **Theorem.** If one release is $(\alpha,\tau_1)$-RDP and the next, which may look at the first, is $(\alpha,\tau_2)$-RDP, then both together are $(\alpha,\tau_1+\tau_2)$-RDP. (Mironov 2017.)
 #
-# *Why.* The losses of two independent releases add, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ factorises, and a logarithm turns the product into a sum. (If the second release looks at the first, bound its factor by the worst thing it could see.) Note the condition: **the same $\alpha$** in both terms.
+# *Why.* The losses of two independent releases add up, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ is a product of two means, and the logarithm makes a sum of it. If the second release looks at the first, bound its factor by the worst that it may see. **The same $\alpha$** stands in both terms.
 #
-# For Gaussian noise we can even see that nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
+# For Gaussian noise nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
 
 # %%
 four = np.array([1.5, 2, 5, 20])
@@ -268,15 +275,21 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(four))
 # > **For the teacher.** "The same $\alpha$ in both terms" is what students forget in the exam. Have them say why $(2, 0.3)$ and $(4, 0.5)$ cannot simply be added to order 4.
 
 # %% [markdown]
-# ## 7 Conversion, once
+# *To here NN minutes.*
+#
+# ## 6 Conversion, once
 #
 # > **Theorem.** If a mechanism is $(\alpha,\tau)$-RDP, then it is $(\varepsilon,\delta)$-DP with
 # > $$\varepsilon=\tau+\frac{\ln(1/\delta)}{\alpha-1}.$$
 # > (Mironov 2017.) A sharper conversion at the same order is $\varepsilon=\tau+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
 #
-# *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\tau)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
+# <details><summary>Why the simple one holds: one line of Markov</summary>
 #
-# The theorem holds at *every* order, so we may take the best one. Trying many costs nothing, because the curve $\tau(\alpha)$ does not depend on the data.
+# A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\tau)}$. Set the right side to $\delta$ and solve for $\varepsilon$. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02).
+#
+# </details>
+#
+# The theorem holds at *every* order, and we may take the best one. Trying many costs nothing: the curve $\tau(\alpha)$ does not depend on the data.
 
 
 # %%
@@ -290,19 +303,19 @@ def sharper(order, steps, sigma=10.0):
 
 
 # %% [markdown]
-# The two terms pull in opposite directions: a small order makes the term of $\delta$ large, a large order the divergence. Hence a U.
+# At a small order the term of $\delta$ is large, at a large order the divergence is. Which order between 1.3 and 60 gives the smallest $\varepsilon$ for our hundred reports?
 
 # %%
+predict("best order", None)
+
+# %% [markdown]
+# The picture shows both conversions and the exact value.
+
+# %% tags=["hide-input"]
 wide = np.geomspace(1.3, 60, 120)
 true = float(Gaussian(1.0).profiles()[0].epsilon(delta))
 best = 1 + np.sqrt(np.log(1 / delta) / 0.5)
 lowest = float(simple(best, 100)[0])
-print(f"lowest at order {best:.4f}: epsilon {lowest:.4f}, exact {true:.4f}")
-
-# %% [markdown]
-# (Below the picture we show why this order is the best.)
-
-# %% tags=["hide-input"]
 cost = sharper(wide, 100)
 figure = curves(
     [
@@ -320,58 +333,60 @@ figure = curves(
 show(figure, f"Epsilon over the order: lowest {lowest:.4f} at order {best:.4f}, exact {true:.4f}.")
 
 # %% [markdown]
-# For Gaussian noise the best order has a closed form. With $D_\alpha = \rho\,\alpha$ for all releases together, setting the derivative of $\rho\,\alpha+\ln(1/\delta)/(\alpha-1)$ to zero gives
+# For Gaussian noise the best order has a closed form. All releases together have $D_\alpha = \rho\,\alpha$, here with $\rho = 100/(2\cdot10^2) = 0.5$. The derivative of $\rho\,\alpha+\ln(1/\delta)/(\alpha-1)$ is zero at
 #
-# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho},\qquad \varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}.$$
+# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho},\qquad\text{where}\quad \varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}.$$
 #
-# Here $\rho = 100/(2\cdot10^2) = 0.5$. We compare with a blind search over orders.
+# *To here NN minutes.*
+#
+# ## 7 An exercise
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★★ 5.2** *(In class, 5 minutes.)* Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (Without a search.)
 
 # %%
-rho = 100 / (2 * 10**2)
-print(f"best order  {best:.4f}, by search {wide[np.argmin(simple(wide, 100))]:.2f}")
-print(f"epsilon     {rho + 2 * np.sqrt(rho * np.log(1 / delta)):.4f}, by search", end=" ")
-print(f"{simple(wide, 100).min():.4f}")
+answer = None
+check("5.2", answer)
 
 # %% [markdown]
-# Now the four answers to our question side by side: adding up, RDP with the simple conversion, RDP with the sharper one, and the exact value.
+# <details><summary>Solution of 5.2</summary>
+#
+# ```python
+# rho_all = 60 / (2 * 4**2)
+# answer = 1 + np.sqrt(np.log(1e6) / rho_all)
+# check("5.2", answer)
+# ```
+#
+# All releases together have $D_\alpha=\rho\,\alpha$ with $\rho = 60/32$, so the best order is 3.714.
+#
+# </details>
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 8 What was lost
+#
+# Four answers to the question of the first screen:
 
 # %%
-added, by_rdp, exact = (
-    ACCOUNTANTS[name]().epsilon(report, delta=delta, steps=100).epsilon
-    for name in ("basic", "rdp", "pld")
+names = ("rdp", "pld")
+by_rdp, exact = (
+    ACCOUNTANTS[name]().epsilon(report, delta=delta, steps=100).epsilon for name in names
 )
 print(f"adding up {added:.4f}, simple {lowest:.4f}, sharper {by_rdp:.4f}, exact {exact:.4f}")
 
 # %% [markdown]
-# And your guesses?
+# And your guesses:
 
 # %%
-reveal("epsilon of 100 releases", truth=true, others={"adding up": added})
+reveal("epsilon of 100 reports", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
 # %% [markdown]
-# Adding up was off by a factor of ten. And the gap between RDP and the truth, small as it is, is *not* in the composition, which was exact. It is lost in the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
+# Adding up was too large by a factor of ten. The small gap between RDP and the truth does *not* come from the composition, which was exact. It comes from the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
 #
-# The same race for other numbers of releases. *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09), the others are upper bounds.
-
-# %% tags=["hide-input"]
-rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-names = ("basic", "optimal", "rdp", "pld")
-lines = {n: ACCOUNTANTS[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
-title = "Same run, same δ: three bounds and the truth"
-figure = epsilon_curves(lines, rounds, title=title, about="Gaussian, σ = 10, δ = 1e-5")
-ends = ", ".join(f"{n} {round_up(line[-1].epsilon)}" for n, line in lines.items())
-show(figure, f"Epsilon after 1000 releases: {ends}.")
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** The lost bracket is the slip that students make, and the one that hurts. Two more are in section 12.
-
-# %% [markdown]
-# ## 8 Is it true as printed?
-#
-# ### The lost bracket
-#
-# A slip that students make when they type the conversion: $\varepsilon = \tau + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Take order 5 for our hundred releases.
+# Students who type the conversion often lose its bracket: $\varepsilon = \tau + \ln(1/\delta)/\alpha - 1$. At order 5, for our hundred reports:
 
 # %%
 wrong_epsilon = 2.5 + np.log(1 / delta) / 5 - 1
@@ -379,35 +394,13 @@ right_epsilon = float(simple(5, 100)[0])
 print(f"as printed {wrong_epsilon:.5f}, with the bracket {right_epsilon:.5f}, exact {true:.5f}")
 
 # %% [markdown]
-# The printed value lies *below the exact one*. It promises more privacy than there is. How much more? We compute the $\delta$ that truly belongs to it, with the tools of lesson 03.
-
-
-# %%
-def area(epsilon):
-    gap = lambda x: norm.pdf(x, 1) - np.exp(epsilon) * norm.pdf(x, 0)
-    return quad(gap, epsilon + 0.5, epsilon + 13, epsabs=0)[0]
-
-
-# %% [markdown]
-# The simulation draws the losses, normal with mean $\frac12$ and variance 1.
-
-# %%
-lost_bracket = Evidence(
-    f"delta at epsilon = {wrong_epsilon:.5f}",
-    closed=float(Gaussian(1.0).profiles()[0].delta(wrong_epsilon)),
-    exact=area(wrong_epsilon),
-    simulated=estimate_delta(wrong_epsilon, rng.normal(0.5, 1, 4_000_000)),
-    printed=delta,
-)
-print(lost_bracket)
-
-# %% [markdown]
-# The true $\delta$ is ten times the promised one. Such a misprint is dangerous: it is easily overlooked, it looks plausible, and it is unsafe.
-
-# %% [markdown]
-# ## 9 Turn the knob yourself
+# Without the bracket the value is *below the exact one*: it promises privacy that is not there.
 #
-# How does the U move when there are more releases? The slider changes $T$; the diamond marks the lowest point of the sharper conversion. Before you touch it: will the best order go up or down?
+# *To here NN minutes.*
+#
+# ## 9 Move the slider
+#
+# The slider changes the number of releases, $T$; the diamond marks the lowest point of the sharper conversion. Before you move it: will the best order go up or down?
 
 
 # %% tags=["hide-input"]
@@ -437,11 +430,11 @@ show(
 )
 
 # %% [markdown]
-# More releases push the best order *down*: the divergence grows with $T$, the term of $\delta$ does not. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow the same race among all accountants.
+# More releases push the best order *down*: the divergence grows with $T$, the term of $\delta$ does not.
 #
 # ## 10 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise. Under `replace_one` a Gaussian release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, nothing more for a single count.
+# The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise.
 #
 # * **Not everything has a curve.** A mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 
@@ -451,39 +444,95 @@ print(f"name and shame: delta(0) = {float(shame.delta(0)):.3g},", end=" ")
 print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)):.4g}")
 
 # %% [markdown]
-# * **The conversion loses.** For a single release, at the left end of the race above, RDP is worse than adding up, because there is nothing to add. Convert once, at the end, never in between.
+# * **The conversion loses.** For a single release RDP is worse than adding up, because there is nothing to add.
 # * **It is still about one record.** What holds for a population, a family, or a fact that everybody's data reveal, RDP does not hide.
+#
+# *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# ## 11 Exercises
+# ## 11 At home: three misprints, a hidden cost, three more exercises
 #
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# ### How much the lost bracket promises
 #
-# **★★ 5.2** *(In class, 5 minutes.)* Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (Without a search.)
+# We compute the $\delta$ that truly belongs to the value without the bracket ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)), with the tools of lesson 03.
+
 
 # %%
-answer = None
-check("5.2", answer)
+def area(epsilon):
+    gap = lambda x: norm.pdf(x, 1) - np.exp(epsilon) * norm.pdf(x, 0)
+    return quad(gap, epsilon + 0.5, epsilon + 13, epsabs=0)[0]
+
 
 # %% [markdown]
-# <details><summary>Solution of 5.2</summary>
-#
-# ```python
-# rho_all = 60 / (2 * 4**2)
-# answer = 1 + np.sqrt(np.log(1e6) / rho_all)
-# check("5.2", answer)
-# ```
-#
-# All releases together have $D_\alpha=\rho\,\alpha$ with $\rho = 60/32$, so the best order is 3.714.
-#
-# </details>
+# The simulation draws the losses, normal with mean $\frac12$ and variance 1.
+
+# %%
+lost_bracket = Evidence(
+    f"delta at epsilon = {wrong_epsilon:.5f}",
+    closed=float(Gaussian(1.0).profiles()[0].delta(wrong_epsilon)),
+    exact=area(wrong_epsilon),
+    simulated=estimate_delta(wrong_epsilon, rng.normal(0.5, 1, 4_000_000)),
+    printed=delta,
+)
+print(lost_bracket)
 
 # %% [markdown]
-# ## 12 At home: two more misprints, a hidden cost, three more exercises
+# The true $\delta$ is ten times the promised one. Such a slip is dangerous: it is easily overlooked, it looks plausible, and it is unsafe.
 #
-# ### The lost root
+# ### The same run, more releases
 #
-# Another slip that students make is a lost root. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
+# *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09), the others are upper bounds. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow all accountants.
+
+# %% tags=["hide-input"]
+rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+names = ("basic", "optimal", "rdp", "pld")
+lines = {n: ACCOUNTANTS[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
+title = "Same run, same δ: three bounds and the truth"
+figure = epsilon_curves(lines, rounds, title=title, about="Gaussian, σ = 10, δ = 1e-5")
+ends = ", ".join(f"{n} {round_up(line[-1].epsilon)}" for n, line in lines.items())
+show(figure, f"Epsilon after 1000 releases: {ends}.")
+
+# %% [markdown]
+# ### Two Gaussians, and the lost root
+#
+# > **Two Gaussians.** With $\sigma_\alpha^2=(1-\alpha)\sigma_0^2+\alpha\sigma_1^2 > 0$,
+# > $$D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}},$$
+# > and $\infty$ if $\sigma_\alpha^2\le0$. For equal variances this is $\alpha/(2\sigma^2)$ when the shift is 1. (Gil, Alajaji & Linder 2013.)
+#
+# We check it against the integral in the definition, at unequal variances, too.
+
+
+# %%
+def formula(order, mean_0, std_0, mean_1, std_1):
+    variance = (1 - order) * std_0**2 + order * std_1**2
+    ratio = np.sqrt(variance) / (std_0 ** (1 - order) * std_1**order)
+    return order * (mean_0 - mean_1) ** 2 / (2 * variance) + np.log(ratio) / (1 - order)
+
+
+# %% [markdown]
+# The definition as an integral:
+
+
+# %%
+def integral(order, mean_0, std_0, mean_1, std_1, window=40):
+    def integrand(x):
+        log_p, log_q = norm.logpdf(x, mean_0, std_0), norm.logpdf(x, mean_1, std_1)
+        return np.exp(order * log_p + (1 - order) * log_q)
+
+    return np.log(quad(integrand, -window, window, epsabs=0, limit=500)[0]) / (order - 1)
+
+
+# %% [markdown]
+# And the losses of section 3, at order 3, where a simulation can still follow (`map` carries the mean and its interval through the logarithm):
+
+# %%
+at_three = estimate(np.exp(2 * loss)).map(lambda mean: np.log(mean) / 2)
+print(f"formula     {formula(3, 1, 1, 0, 1):.6f}")
+print(f"quadrature  {integral(3, 1, 1, 0, 1):.6f}")
+print(f"simulation  {at_three}")
+
+# %% [markdown]
+# A slip that students make here is a lost root. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
 #
 # $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
 #
@@ -534,7 +583,7 @@ for window in (10, 20, 40, 80):
 #
 # ### "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
 #
-# A third slip puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: section 5 found 1.5 there.
+# A third slip puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: there it is 1.5, as the formula says.
 #
 # And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
 
@@ -560,7 +609,7 @@ for top in (100, 10_000):
 # %% [markdown]
 # ### At the ends: orders 0, 1 and infinity
 #
-# A divergence [grows with its order](explorer:formula_book?id=G-A3), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
+# A divergence grows with its order, and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$: $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the Kullback–Leibler divergence, as a limit; from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy. A bound at a finite order does not follow from $(\varepsilon,\delta)$. If $P$ and $Q$ change places, order $\alpha$ becomes $1-\alpha$.
 
 # %%
 half, quarter = np.log(0.5), np.log(0.25)
@@ -572,7 +621,7 @@ print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest 
 # %% [markdown]
 # ### Noise for a budget
 #
-# Read backwards, section 5 says how much noise a budget $\varepsilon$ at order $\alpha$ needs: $\sigma=\Delta\sqrt{\alpha/2\varepsilon}$. The same formula is $\sigma^2=\Delta^2\alpha/2\varepsilon$; whoever hands that to a function which asks for a standard deviation adds [too little below 1](explorer:formula_book?id=G-B19&misprint=variance).
+# Read backwards, the formula of section 5 says how much noise a budget $\varepsilon$ at order $\alpha$ needs: $\sigma=\Delta\sqrt{\alpha/2\varepsilon}$. The same formula is $\sigma^2=\Delta^2\alpha/2\varepsilon$; whoever hands that to a function which asks for a standard deviation adds too little noise wherever it is below 1.
 
 # %%
 budget = np.sqrt(10 / (2 * 8.0))
@@ -582,7 +631,9 @@ for name, sigma in (("root", budget), ("variance taken for it", budget**2)):
     )
 
 # %% [markdown]
-# Others of the family: [post-processing](explorer:formula_book?id=G-A5), the [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [chances of events](explorer:formula_book?id=G-A7), the [mean loss of pure DP](explorer:formula_book?id=G-A12), [Laplace noise](explorer:formula_book?id=G-A8&misprint=square), [randomised response](explorer:formula_book?id=G-A9), [any pure DP](explorer:formula_book?id=G-D4&misprint=epsilon).
+# ### Other neighbours
+#
+# Under `replace_one` a Gaussian release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, and nothing more for a single count.
 #
 # ### Three more exercises
 #
@@ -661,7 +712,7 @@ check("5.4", renyi)
 # </details>
 
 # %% [markdown]
-# ## 13 Ask yourself
+# ## 12 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -770,7 +821,7 @@ answers = ""  # five letters, such as "abcab"
 check("5.test", answers)
 
 # %% [markdown]
-# ## 14 On one card
+# ## 13 On one card
 #
 # | | |
 # |---|---|
@@ -781,12 +832,20 @@ check("5.test", answers)
 # | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho}$ when $D_\alpha=\rho\,\alpha$ |
 # | **Not** | one $\varepsilon$ for all orders (that is pure DP); not a superset of $(\varepsilon,\delta)$ |
 #
-# ## 15 Further reading
+# ## 14 Further reading
 #
 # * Mironov (2017), *Rényi differential privacy*: definition, composition, conversion.
 # * van Erven & Harremoës (2014), *Rényi divergence and Kullback–Leibler divergence*: everything about $D_\alpha$.
 # * Canonne, Kamath & Steinke (2020), *The discrete Gaussian for differential privacy*; Balle et al. (2020), *Hypothesis testing interpretations and Rényi differential privacy*: the sharper conversion.
 # * Bun & Steinke (2016), *Concentrated differential privacy*: what follows when $D_\alpha\le\rho\alpha$ at all orders; lesson 06.
+#
+# <details><summary>In the formula book</summary>
+#
+# * The divergence: [never decreases in its order](explorer:formula_book?id=G-A3), [skew symmetry](explorer:formula_book?id=G-A3c), [the limit at order 1](explorer:formula_book?id=G-A3d), [post-processing](explorer:formula_book?id=G-A5), [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [probabilities of events](explorer:formula_book?id=G-A7), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [mean loss of pure DP](explorer:formula_book?id=G-A12).
+# * Mechanisms: [two Gaussians](explorer:formula_book?id=G-A4), [Laplace noise](explorer:formula_book?id=G-A8&misprint=square), [randomised response](explorer:formula_book?id=G-A9), [noise for a budget](explorer:formula_book?id=G-B19&misprint=variance).
+# * Conversion: [to (ε, δ)](explorer:formula_book?id=G-D1), [from pure DP](explorer:formula_book?id=G-D4&misprint=epsilon), [what does not follow](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp).
+#
+# </details>
 #
 # **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that was paid with it. The last cell re-examines what this lesson claimed.
 

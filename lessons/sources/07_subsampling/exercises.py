@@ -1,8 +1,7 @@
 """Exercises of lesson 07, amplification by subsampling."""
 
 import math
-
-import numpy as np
+import random
 
 from dplearn.book import amplified_epsilon, sampled_gaussian_rdp_integer, small_rate_log_moment
 from dplearn.classroom import Exercise, Mistake, Program, settled
@@ -234,30 +233,64 @@ _turn = Exercise(
 
 def _drawn(sampler, n, q):
     """What 4000 samples look like; honest coins are refused in fewer than one of 10,000 checks."""
-    rng, steps = np.random.default_rng(7), 4000
-    taken, twice = np.zeros((steps, n)), 0
-    for step in taken:
-        sample = np.asarray(sampler(n, q, rng))
-        sample = np.flatnonzero(sample) if sample.dtype == bool else sample.astype(int)
-        np.add.at(step, sample, 1)
-        twice += step.max() > 1
-    sizes, spread = taken.sum(axis=1), n * q * (1 - q)
-    taken = np.minimum(taken, 1)
-    # Of two records, the first and the last too, in one sample or in two in a row.
-    correlations = np.nan_to_num(np.corrcoef(np.hstack([taken[:-1], taken[1:]]).T), nan=1.0)
+    rng, steps, sizes, twice = random.Random(7), 4000, [], 0
+    taken = [0] * n  # entry i: the samples that have record i, as the bits of a number
+    for step in range(steps):
+        sample = sampler(n, q, rng)
+        sample = sample.tolist() if hasattr(sample, "tolist") else list(sample)
+        if len(sample) == n and {*sample} <= {0, 1}:  # what each coin says
+            sample = [record for record, head in enumerate(sample) if head]
+        sizes.append(len(sample))
+        twice += len({*sample}) < len(sample)
+        for record in {*sample}:
+            taken[int(record)] |= 1 << step
+    mean, spread = sum(sizes) / steps, n * q * (1 - q)
+    variance = sum((size - mean) ** 2 for size in sizes) / steps
+    rarest = min(record.bit_count() for record in taken) / steps
     measured = {  # value, truth, standard error
-        "mean size": (sizes.mean(), n * q, math.sqrt(spread / steps)),
-        "variance of the size": (sizes.var(), spread, spread * math.sqrt(2 / steps)),
-        "rate of the rarest record": (taken.mean(axis=0).min(), q, math.sqrt(spread / n / steps)),
-        "largest correlation": (abs(correlations - np.eye(2 * n)).max(), 0.0, 0.04),
+        "mean size": (mean, n * q, math.sqrt(spread / steps)),
+        "variance of the size": (variance, spread, spread * math.sqrt(2 / steps)),
+        "rate of the rarest record": (rarest, q, math.sqrt(spread / n / steps)),
+        "largest correlation": (_largest_correlation(taken, steps - 1), 0.0, 0.04),
     }
     settle = {name: settled(*values) for name, values in measured.items()}
     return {**settle, "samples with a record twice": twice}
 
 
+def _largest_correlation(taken, steps):
+    """Largest correlation of two records, the first and the last too, in one sample or two."""
+    now = [record & ((1 << steps) - 1) for record in taken]
+    columns = [*now, *(record >> 1 for record in taken)]
+    rates = [column.bit_count() / steps for column in columns]
+    largest = 0.0
+    for i, (a, p) in enumerate(zip(columns, rates, strict=True)):
+        for b, q in zip(columns[:i], rates[:i], strict=True):
+            scale = math.sqrt(p * (1 - p) * q * (1 - q))
+            moved = (a & b).bit_count() / steps - p * q
+            largest = max(largest, abs(moved) / scale if scale else 1.0)
+    return largest
+
+
+def _poisson(rng, mean):
+    """A number with the Poisson distribution: how many waiting times fit into `mean`."""
+    count, time = 0, rng.expovariate(1.0)
+    while time < mean:
+        count, time = count + 1, time + rng.expovariate(1.0)
+    return count
+
+
+def _coins(n, q, rng):
+    return [record for record in range(n) if rng.random() < q]
+
+
+def _window(n, q, rng):
+    first = rng.randrange(n)
+    return [(first + record) % n for record in range(len(_coins(n, q, rng)))]
+
+
 _sampler = Program(
     key="7.4",
-    right=lambda n, q, rng: np.flatnonzero(rng.random(n) < q),
+    right=_coins,
     measure=_drawn,
     cases=((50, 0.3), (10, 0.8)),
     rtol_mistakes=0.12,
@@ -265,7 +298,7 @@ _sampler = Program(
     praise="Every record has a coin of its own: this is what the accountants mean by q.",
     mistakes=(
         Mistake(
-            lambda n, q, rng: rng.choice(n, round(n * q), replace=False),
+            lambda n, q, rng: rng.sample(range(n), round(n * q)),
             (
                 "May the size of your sample vary?",
                 "That is a batch of fixed size, whose guarantee is another; give each record "
@@ -273,55 +306,55 @@ _sampler = Program(
             ),
         ),
         Mistake(
-            lambda n, q, rng: rng.choice(n, round(n * q)),
+            lambda n, q, rng: rng.choices(range(n), k=round(n * q)),
             (
                 "Can a record be in your sample twice?",
                 "You draw with replacement; give each record its own coin.",
             ),
         ),
         Mistake(
-            lambda n, q, rng: rng.choice(n, min(n, rng.poisson(n * q)), replace=False),
+            lambda n, q, rng: rng.sample(range(n), min(n, _poisson(rng, n * q))),
             (
                 "Which distribution has the number of heads of n coins?",
                 "The size of a Poisson sample is binomial, in spite of its name; yours is Poisson.",
             ),
         ),
         Mistake(
-            lambda n, q, rng: np.arange(rng.binomial(n, q)),
+            lambda n, q, rng: range(len(_coins(n, q, rng))),
             (
                 "Has the last record the same chance as the first?",
                 "The size is right, but you always take the first records.",
             ),
         ),
         Mistake(
-            lambda n, q, rng: np.flatnonzero(np.random.default_rng(0).random(n) < q),
+            lambda n, q, rng: _coins(n, q, random.Random(0)),
             (
                 "Are two of your samples ever different?",
                 "You make a generator of your own, with the same seed each time; use rng.",
             ),
         ),
         Mistake(
-            lambda n, q, rng: np.flatnonzero(np.full(n, rng.random() < q)),
+            lambda n, q, rng: range(n) if rng.random() < q else [],
             (
                 "How many coins do you toss?",
-                "One coin decides for everybody; toss n of them, rng.random(n).",
+                "One coin decides for everybody; toss n of them, each with rng.random().",
             ),
         ),
         Mistake(
-            lambda n, q, rng: (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n,
+            _window,
             (
                 "Record 5 is in your sample. What do you then know of record 6?",
                 "Your records come in groups; each of them needs a coin of its own.",
             ),
         ),
         Mistake(
-            lambda n, q, rng: np.flatnonzero(rng.random(n) > q),
+            lambda n, q, rng: _coins(n, 1 - q, rng),
             ("How large is your sample on average?", "A record is taken if its number is below q."),
         ),
     ),
     hints=(
-        "Toss one coin for each record: rng.random(n) are n numbers between 0 and 1.",
-        "np.flatnonzero(rng.random(n) < q)",
+        "Toss one coin for each record: rng.random() is a number between 0 and 1.",
+        "[record for record in range(n) if rng.random() < q]",
     ),
 )
 

@@ -693,7 +693,7 @@ check("7.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 7.4** Write the sampler that all formulas of this lesson suppose: it returns the indices, from 0 to $n-1$, of the records in one sample. `rng` is NumPy's generator. The library draws 4000 samples from it and looks at their sizes, and at whether one record tells something about another.
+# **★★ 7.4** Write the sampler that all formulas of this lesson suppose: it returns the indices, from 0 to $n-1$, of the records in one sample. `rng` is a generator of Python's module `random`: each `rng.random()` is a new number between 0 and 1. The library draws 4000 samples from it and looks at their sizes, and at whether one record tells something about another.
 
 
 # %%
@@ -709,7 +709,7 @@ check("7.4", draw)
 #
 # ```python
 # def draw(n, q, rng):
-#     return np.flatnonzero(rng.random(n) < q)
+#     return [record for record in range(n) if rng.random() < q]
 #
 #
 # check("7.4", draw)

@@ -140,7 +140,7 @@ _orders = Exercise(
         ),
     ),
     hints=(
-        "The function of section 6 takes all that varies here as arguments.",
+        "The accountant of this lesson takes all that varies here as arguments.",
         "moments_accountant(6.0, 0.002, 500, delta=1e-6, largest=1000)[0].",
     ),
 )

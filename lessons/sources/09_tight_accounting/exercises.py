@@ -2,9 +2,7 @@
 
 import math
 from functools import cache
-from itertools import product
 
-import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplearn.accountants import ACCOUNTANTS
@@ -213,23 +211,29 @@ _budget = Exercise(
 # An accountant that brackets.
 
 
-def _delta_of(epsilon, grid, masses):
-    return float(masses @ np.maximum(0.0, 1 - np.exp(epsilon - grid)))
+def _delta_of(epsilon, law):
+    return sum(p * max(0.0, 1 - math.exp(epsilon - loss)) for loss, p in law.items())
 
 
-def _on_grid(losses, probabilities, steps, width, epsilon, rule):
-    """Delta of `steps` releases after each loss is rounded to a multiple of `width` by `rule`."""
-    places = rule(np.round(np.asarray(losses) / width, 9)).astype(int)
-    step = np.bincount(places - places.min(), weights=probabilities)
-    masses = np.ones(1)
+def _total(losses, probabilities, steps):
+    """The law of the sum of `steps` losses: a dictionary from losses to probabilities."""
+    law = {0: 1.0}
     for _ in range(steps):
-        masses = np.convolve(masses, step)
-    return _delta_of(epsilon, width * (steps * places.min() + np.arange(masses.size)), masses)
+        before, law = law, {}
+        for total, mass in before.items():
+            for loss, p in zip(losses, probabilities, strict=True):
+                law[total + loss] = law.get(total + loss, 0.0) + mass * p
+    return law
 
 
-def _ends_of(losses, probabilities, steps, width, epsilon, rules=(np.floor, np.ceil)):
-    case = losses, probabilities, steps, width, epsilon
-    return tuple(_on_grid(*case, rule) for rule in rules)
+def _ends_of(losses, probabilities, steps, width, epsilon, rules=(math.floor, math.ceil)):
+    """Delta of `steps` releases, each loss rounded to a multiple of `width` by either rule."""
+    ends = []
+    for rule in rules:
+        places = [rule(round(loss / width, 9)) for loss in losses]
+        law = _total(places, probabilities, steps)
+        ends.append(_delta_of(epsilon, {width * place: p for place, p in law.items()}))
+    return tuple(ends)
 
 
 def _held(bracket, losses, probabilities, steps, width, epsilon):
@@ -237,9 +241,7 @@ def _held(bracket, losses, probabilities, steps, width, epsilon):
     case = losses, probabilities, steps, width, epsilon
     lower, upper = map(float, bracket(*case))
     below, above = _ends_of(*case)
-    totals = np.array([sum(each) for each in product(losses, repeat=steps)])
-    masses = np.array([math.prod(each) for each in product(probabilities, repeat=steps)])
-    exact = _delta_of(epsilon, totals, masses)
+    exact = _delta_of(epsilon, _total(losses, probabilities, steps))
 
     def side(end, holds):
         return "holds" if holds else f"{end:.6g} is on the wrong side of {exact:.6g}"
@@ -258,7 +260,12 @@ def _with_rule(*rules):
 
 def _rounded_at_the_end(losses, probabilities, steps, width, epsilon):
     """Both ends from exact totals, each rounded to the nearest multiple."""
-    end = _on_grid(losses, probabilities, steps, width, epsilon, np.round)
+    law = _total(losses, probabilities, steps)
+    rounded = {}
+    for total, p in law.items():
+        place = width * round(total / width)
+        rounded[place] = rounded.get(place, 0.0) + p
+    end = _delta_of(epsilon, rounded)
     return end, end
 
 
@@ -282,17 +289,17 @@ _ends = Program(
             ),
         ),
         Mistake(
-            _with_rule(np.ceil, np.floor),
+            _with_rule(math.ceil, math.floor),
             (
                 "Does a larger loss give a larger or a smaller delta?",
                 "The ends are exchanged: losses rounded down give the lower end.",
             ),
         ),
         Mistake(
-            _with_rule(np.trunc, lambda x: np.sign(x) * np.ceil(np.abs(x))),
+            _with_rule(math.trunc, lambda x: math.copysign(math.ceil(abs(x)), x)),
             (
                 "Where does your rounding move a negative loss?",
-                "int() rounds towards 0; use np.floor and np.ceil, also for negative losses.",
+                "int() rounds towards 0; use math.floor and math.ceil, also for negative losses.",
             ),
         ),
         Mistake(
@@ -305,7 +312,8 @@ _ends = Program(
     ),
     hints=(
         "Two runs of the same program: every loss rounded down, and every loss rounded up.",
-        "np.floor(loss / width) and np.ceil, np.convolve over the steps, then delta of each.",
+        "math.floor(loss / width) and math.ceil; compose dictionaries from losses to probabilities "
+        "over the steps, then delta of each.",
     ),
 )
 

@@ -9,7 +9,7 @@
 # 2. read a trade-off curve: how many members an attacker catches at a given rate of false alarms;
 # 3. tell a bound from an approximation, and refute printed shortcuts that confuse the two.
 #
-# * **Time** 41 minutes in class, and half as much at home; the computer needs a few seconds.
+# * **Time** 42 minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 02 (profile, tests and their errors), lesson 05 (RDP), lesson 07 (the sampled Gaussian), lesson 08 (moments accountant).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -32,7 +32,7 @@
 # | 1 | 2 Predict | Collect the guesses on the board. |
 # | 2 | 3 A small experiment | Ask before the figure: is a sum of 100 losses normal? |
 # | 2 | 4 The picture | Where does the tail come from? |
-# | 5 | 5 The statement | Read the two code cells aloud, line by line. |
+# | 6 | 5 The statement | Read the two code cells aloud, line by line. |
 # | 7 | 6 Which way do you round? | Move the mass of one cell by hand, as in the drawing. |
 # | 2 | 7 The race | One figure, no formulas. |
 # | 4 | 8 What an attacker gains | Slowly: the trade-off curve is new. |
@@ -217,6 +217,41 @@ def normal(mu):
 def half(inside, without, left):
     return inside / 2
 
+
+# %% [markdown]
+# On a coarse grid one sees what the two functions do, here for releases with $\sigma=2$: one cell, all cells, and the sums of 2, 4 and 8 losses. The line is the density of the exact sum.
+
+# %% tags=["hide-input"]
+h, line = 0.25, np.linspace(-4, 6, 201)
+
+
+def stage(steps, losses, masses, finding):
+    exact = norm.pdf(line, steps / 8, np.sqrt(steps) / 2)
+    order = np.argsort(losses)
+    return curves(
+        [
+            Bars(x=losses[order], y=masses[order] / h, label=""),
+            Curve(x=line, y=exact, label="", role="safe"),
+        ],
+        title=finding,
+        x="privacy loss (nats)",
+        y="mass / cell width",
+        x_range=(-4, 6),
+        y_range=(0, 0.85),
+    )
+
+
+(inside,) = -np.diff(normal(0.5)(np.array([h, 2 * h]))[0])
+finding = f"One cell: half of its mass of {inside:.3f} moves to either end"
+halves = inside / 2 * np.array([0, 1, 1, 0])
+figures = {"1, one cell": stage(1, h * np.arange(4), halves, finding)}
+for k in (1, 2, 4, 8):
+    law = composed(normal(0.5), k, h=h, rule=half, reach=4, window=16)
+    exact = Gaussian(2 / np.sqrt(k)).profiles()[0].delta(1)
+    finding = f"Sum of {k} on the grid: δ(1) is {delta_at(1, *law):.4f}, exactly {exact:.4f}"
+    figures[f"{k}"] = stage(k, *law[:2], finding.replace("Sum of 1", "All cells"))
+ends = [figures[T].layout.title.text for T in ("1", "8")]
+show(slider(figures, name="T"), "Two of 5 frames. " + "; ".join(ends) + ".")
 
 # %% [markdown]
 # And a hundred losses, drawn and added, 400,000 times:
@@ -715,7 +750,7 @@ check("9.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 9.4** Write an accountant that brackets. One release has these losses with these probabilities, and there are `steps` of them. Round every loss to a multiple of `width`, compose, and return two numbers, between which the exact $\delta$ at `epsilon` lies.
+# **★★★ 9.4** Write an accountant that brackets. One release has these losses with these probabilities, and there are `steps` of them. Round every loss to a multiple of `width`, compose, and return two numbers, between which the exact $\delta$ at `epsilon` lies. A dictionary from losses to probabilities, as in exercise 4.4, is enough.
 
 
 # %%
@@ -730,22 +765,27 @@ check("9.4", bracket)
 # <details><summary>Solution of 9.4</summary>
 #
 # ```python
+# import math
+#
+#
 # def bracket(losses, probabilities, steps, width, epsilon):
 #     def end(rule):
-#         places = rule(np.round(np.array(losses) / width, 9)).astype(int)
-#         law = one = np.bincount(places - places.min(), weights=probabilities)
-#         for _ in range(steps - 1):
-#             law = np.convolve(law, one)
-#         grid = width * (steps * places.min() + np.arange(law.size))
-#         return law @ np.maximum(0, 1 - np.exp(epsilon - grid))
+#         places = [rule(round(loss / width, 9)) for loss in losses]
+#         law = {0: 1.0}
+#         for _ in range(steps):
+#             before, law = law, {}
+#             for total, mass in before.items():
+#                 for place, p in zip(places, probabilities):
+#                     law[total + place] = law.get(total + place, 0) + mass * p
+#         return sum(p * max(0, 1 - math.exp(epsilon - width * k)) for k, p in law.items())
 #
-#     return end(np.floor), end(np.ceil)
+#     return end(math.floor), end(math.ceil)
 #
 #
 # check("9.4", bracket)
 # ```
 #
-# A larger loss never makes $\delta$ smaller. So losses rounded down give the lower end and losses rounded up the upper one, however wide the grid is. (`np.round` to nine digits keeps a loss of $3\cdot0.1$ on its own multiple.)
+# A larger loss never makes $\delta$ smaller. So losses rounded down give the lower end and losses rounded up the upper one, however wide the grid is. (`round` to nine digits keeps a loss of $3\cdot0.1$ on its own multiple.)
 #
 # </details>
 

@@ -1,9 +1,9 @@
 """Exercises of lesson 10, one step of private training and the price of many."""
 
 import math
+import random
 
 import numpy as np
-from scipy.special import ndtr
 
 from dplearn.book import update_noise
 from dplearn.classroom import Exercise, Mistake, Program, settled
@@ -215,58 +215,98 @@ _bug_hunt = Exercise(
 # A noisy sum of a lot that comes in micro-batches.
 
 
-def _clip(rows, norm):
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return rows * np.minimum(1.0, norm / np.maximum(lengths, 1e-300))
+def _clip(row, norm):
+    return _scaled(row, min(1.0, norm / max(math.hypot(*row), 1e-300)))
+
+
+def _scaled(row, factor):
+    return [factor * x for x in row]
+
+
+def _added(rows):
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def _lot_sum(batches, norm, sigma, rng):
-    total = sum(_clip(batch, norm).sum(0) for batch in batches)
-    return total + sigma * norm * rng.standard_normal(len(total))
+    total = _added(_clip(row, norm) for batch in batches for row in batch)
+    return [x + sigma * norm * rng.gauss(0, 1) for x in total]
 
 
 def _sum_and_noise(lot_sum, batches, norm, sigma):
-    """The sum without noise, and what 2000 calls say about the noise.
+    """The sum without noise, and what 3000 calls say about the noise.
 
     Noise that is normal and independent is refused in fewer than one of 10,000 checks.
     """
-    batches = [np.array(batch, dtype=float) for batch in batches]
-    total = np.asarray(lot_sum(batches, norm, 0.0, np.random.default_rng(0)), dtype=float)
-    if total.shape != batches[0].shape[1:]:
+    total = lot_sum(batches, norm, 0.0, random.Random(0))
+    if not sigma or not hasattr(total, "__len__") or len(total) != len(batches[0][0]):
         return {"sum without noise": total}
-    rng = np.random.default_rng(1)
-    noise = np.array([lot_sum(batches, norm, sigma, rng) for _ in range(2000)]) - total
-    width, size, rare = np.std(noise), noise.size, 2 * ndtr(-3.0)
-    unit = (noise - np.mean(noise)) / (width or 1.0)
+    rng = random.Random(1)
+    calls = [lot_sum(batches, norm, sigma, rng) for _ in range(2000)]
+    columns = [
+        [float(x) - s for x in column]
+        for column, s in zip(zip(*calls, strict=True), map(float, total), strict=True)
+    ]
+    mean, width, unit = _standardised([x for column in columns for x in column])
+    size, root = len(unit), math.sqrt(len(columns))
+    _, of_sum, _ = _standardised([sum(call) for call in zip(*columns, strict=True)])
+    # The shape needs many draws: a sum of twelve uniforms has a fourth moment of 2.9.
+    zeros = [[[0.0] * 200]]
+    wide = (lot_sum(zeros, norm, sigma, rng) for _ in range(1000))
+    _, _, unit = _standardised([float(x) for call in wide for x in call])
+    far, rare = sum(abs(x) > 3 for x in unit) / len(unit), math.erfc(3 / math.sqrt(2))
+    fourth = sum(x**4 for x in unit) / len(unit)
     measured = {  # value, truth, standard error
         "deviation of the noise": (width, sigma * norm, width / math.sqrt(2 * size)),
-        "mean / deviation": (np.mean(noise) / (width or 1.0), 0.0, 1 / math.sqrt(size)),
-        "fourth moment": (np.mean(unit**4), 3.0, math.sqrt(24 / size)),
-        "share beyond 3 deviations": (np.mean(abs(unit) > 3), rare, math.sqrt(rare / size)),
-        "largest correlation": (_largest_correlation(unit), 0.0, 0.05),
+        "mean / deviation": (mean / (width or 1.0), 0.0, 1 / math.sqrt(size)),
+        "deviation of its sum / its own": (of_sum / (width or 1.0), root, root / math.sqrt(4000)),
+        "fourth moment": (fourth, 3.0, math.sqrt(24 / len(unit))),
+        "share beyond 3 deviations": (far, rare, math.sqrt(rare / len(unit))),
+        "largest correlation": (_largest_correlation(columns, mean), 0.0, 0.05),
     }
-    return {"sum without noise": total.tolist(), **{k: settled(*v) for k, v in measured.items()}}
+    return {"sum without noise": total, **{k: settled(*v) for k, v in measured.items()}}
 
 
-def _largest_correlation(unit):
+def _standardised(noise):
+    """Mean and deviation of numbers, and the numbers in units of these."""
+    mean = sum(noise) / len(noise)
+    width = math.sqrt(sum((x - mean) ** 2 for x in noise) / len(noise))
+    return mean, width, [(x - mean) / (width or 1.0) for x in noise]
+
+
+def _largest_correlation(columns, mean):
     """Largest correlation of two coordinates, of one call or of two in a row, or their sizes."""
-    columns = np.hstack([unit[:-1], abs(unit[:-1]), unit[1:]])
-    correlations = np.nan_to_num(np.corrcoef(columns.T), nan=1.0)
-    return float(np.max(abs(correlations - np.eye(len(correlations)))))
+    columns = [
+        *(column[:-1] for column in columns),
+        *([abs(x - mean) for x in column[:-1]] for column in columns),
+        *(column[1:] for column in columns),
+    ]
+    units = []
+    for column in columns:
+        middle = sum(column) / len(column)
+        length = math.hypot(*(x - middle for x in column))
+        units.append([(x - middle) / length for x in column] if length else None)
+    largest = 0.0
+    for i, one in enumerate(units):
+        for other in units[:i]:
+            product = one and other and sum(map(float.__mul__, one, other))
+            largest = max(largest, 1.0 if product is None else abs(product))
+    return largest
 
 
 def _with_clipping(clip):
+    """Normal noise on the sum of what `clip` makes of a batch, a list of rows."""
+
     def lot_sum(batches, norm, sigma, rng):
-        total = sum(clip(batch, norm) for batch in batches)
-        return total + sigma * norm * rng.standard_normal(len(total))
+        total = _added(row for batch in batches for row in clip(batch, norm))
+        return [x + sigma * norm * rng.gauss(0, 1) for x in total]
 
     return lot_sum
 
 
-def _noise_of(scale, draw=np.random.Generator.standard_normal):
+def _noise_of(scale, draw=lambda rng, n: [rng.gauss(0, 1) for _ in range(n)]):
     def lot_sum(batches, norm, sigma, rng):
-        total = _lot_sum(batches, norm, 0.0, np.random.default_rng())
-        return total + scale(batches, norm, sigma) * draw(rng, size=len(total))
+        total, width = _lot_sum(batches, norm, 0.0, rng), scale(batches, norm, sigma)
+        return [x + width * z for x, z in zip(total, draw(rng, len(total)), strict=True)]
 
     return lot_sum
 
@@ -275,9 +315,18 @@ def _std(batches, norm, sigma):
     return sigma * norm
 
 
-def _normalised(rows, norm):
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (norm * rows / np.maximum(lengths, 1e-300)).sum(0)
+def _normalised(row, norm):
+    return _scaled(row, norm / max(math.hypot(*row), 1e-300))
+
+
+def _laplace(rng):
+    return rng.expovariate(1.0) - rng.expovariate(1.0)
+
+
+def _centred(rng, n):
+    draws = [rng.gauss(0, 1) for _ in range(n)]
+    mean = sum(draws) / n
+    return [z - mean for z in draws]
 
 
 def _row(*first):
@@ -290,8 +339,8 @@ _noisy_lot = Program(
     right=_lot_sum,
     measure=_sum_and_noise,
     cases=(
-        ([[_row(3.0, 4.0)]], 1.0, 2.0),
-        ([[_row(0.3, 0.4)]], 1.0, 2.0),
+        ([[_row(3.0, 4.0)]], 1.0, 0.0),
+        ([[_row(0.3, 0.4)]], 1.0, 0.0),
         ([[_row(0.3, 0.4), _row(3.0, 4.0)]], 1.0, 2.0),
         ([[_row(6.0, 8.0), _row()], [_row(0.1, 0.2)], [_row(-5.0, 12.0)]], 2.5, 1.5),
     ),
@@ -300,28 +349,30 @@ _noisy_lot = Program(
     praise="Clip each record, add everything up, add noise once.",
     mistakes=(
         Mistake(
-            _with_clipping(lambda rows, norm: np.clip(rows, -norm, norm).sum(0)),
+            _with_clipping(
+                lambda rows, norm: [[max(-norm, min(norm, x)) for x in r] for r in rows]
+            ),
             (
                 "How long is a vector with two coordinates of 1?",
                 "You clip coordinates, not the norm: shorten the whole row.",
             ),
         ),
         Mistake(
-            _with_clipping(lambda rows, norm: _clip(rows.sum(0), norm)),
+            _with_clipping(lambda rows, norm: [_clip(_added(rows), norm)]),
             (
                 "How far can one record move your sum?",
                 "You clip the sum of a batch; clip each row, and then add.",
             ),
         ),
         Mistake(
-            _with_clipping(_normalised),
+            _with_clipping(lambda rows, norm: [_normalised(row, norm) for row in rows]),
             (
                 "What do you do to a row that is shorter than the norm?",
                 "You lengthen short rows; multiply by min(1, norm / length).",
             ),
         ),
         Mistake(
-            _with_clipping(lambda rows, norm: rows.sum(0)),
+            _with_clipping(lambda rows, norm: rows),
             ("How long may a row be?", "Nothing is clipped: shorten each row to the norm."),
         ),
         Mistake(
@@ -356,7 +407,7 @@ _noisy_lot = Program(
             _noise_of(lambda batches, norm, sigma: (sigma * norm) ** 2),
             (
                 "What does your function for normal noise ask for, a variance?",
-                "NumPy asks for the standard deviation, sigma * norm, not its square.",
+                "rng.gauss asks for the standard deviation, sigma * norm, not its square.",
             ),
         ),
         Mistake(
@@ -367,21 +418,30 @@ _noisy_lot = Program(
             ),
         ),
         Mistake(
-            _noise_of(_std, lambda rng, size: rng.standard_normal()),
+            _noise_of(_std, lambda rng, n: [rng.gauss(0, 1)] * n),
             (
                 "Whoever knows one coordinate of your noise, what do they know of another?",
-                "The coordinates share their noise; draw len(total) independent numbers.",
+                "The coordinates share their noise; draw an independent number for each.",
             ),
         ),
         Mistake(
-            _noise_of(_std, np.random.Generator.laplace),
+            _noise_of(_std, _centred),
+            (
+                "What do the coordinates of your noise add up to?",
+                "To zero: the sum of all coordinates comes out exact. Do not centre the draws.",
+            ),
+        ),
+        Mistake(
+            _noise_of(_std, lambda rng, n: [_laplace(rng) for _ in range(n)]),
             (
                 "Which noise does the accountant suppose?",
                 "This is Laplace noise; the guarantee of this lesson is that of normal noise.",
             ),
         ),
         Mistake(
-            _noise_of(_std, lambda rng, size: rng.uniform(-math.sqrt(3), math.sqrt(3), size)),
+            _noise_of(
+                _std, lambda rng, n: [math.sqrt(12) * (rng.random() - 0.5) for _ in range(n)]
+            ),
             (
                 "Without Anna, can your function return all that it can return with her?",
                 "Bounded noise makes some sums impossible without her: no epsilon. Draw it normal.",
@@ -389,9 +449,9 @@ _noisy_lot = Program(
         ),
     ),
     hints=(
-        "Only what differs is shown: the sum at sigma = 0, or the noise of 2000 calls, which is "
+        "Only what differs is shown: the sum at sigma = 0, or the noise of 3000 calls, which is "
         "normal, with a draw of its own for each coordinate.",
-        "total + sigma * norm * rng.standard_normal(len(total)), once.",
+        "[x + rng.gauss(0, sigma * norm) for x in total], once.",
     ),
 )
 

@@ -761,7 +761,7 @@ check("10.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of NumPy arrays with one gradient in each row; `rng` is NumPy's generator. Return the noisy sum of the clipped gradients. The library looks at the sum with `sigma = 0`, and at the noise of 2000 calls.
+# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of micro-batches, each of them a list of gradients, each of these a list of numbers. `rng` is a generator of Python's module `random`: `rng.gauss(0, s)` is a new normal number of standard deviation `s`. Return the noisy sum of the clipped gradients, coordinate by coordinate. The library looks at the sum with `sigma = 0`, and at the noise of 3000 calls.
 
 
 # %%
@@ -776,13 +776,16 @@ check("10.4", lot_sum)
 # <details><summary>Solution of 10.4</summary>
 #
 # ```python
-# def lot_sum(batches, norm, sigma, rng):
-#     def clipped(batch):
-#         lengths = np.linalg.norm(batch, axis=1, keepdims=True)
-#         return batch * np.minimum(1, norm / np.maximum(lengths, 1e-12))
+# import math
 #
-#     total = sum(clipped(batch).sum(axis=0) for batch in batches)
-#     return total + sigma * norm * rng.standard_normal(len(total))
+#
+# def lot_sum(batches, norm, sigma, rng):
+#     total = [0.0] * len(batches[0][0])
+#     for batch in batches:
+#         for row in batch:
+#             factor = min(1, norm / max(math.hypot(*row), 1e-12))
+#             total = [x + factor * y for x, y in zip(total, row)]
+#     return [x + rng.gauss(0, sigma * norm) for x in total]
 #
 #
 # check("10.4", lot_sum)

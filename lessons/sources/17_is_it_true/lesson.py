@@ -56,6 +56,7 @@ from dplearn import claims
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
 from dplearn.book.published import check_figure, published
+from dplearn.claims.pages import places_in
 from dplearn.classroom import check, guess, predict, show
 from dplearn.figures import Curve, Dot, curves, epsilon_curves, slider
 from dplearn.ground.guarantee import round_up
@@ -506,11 +507,34 @@ show(slider(figures, name="ε", start=7), "Two of 11 frames. " + "; ".join(some)
 # %% [markdown]
 # Only postponed: the failure moves right, roughly like $1/\varepsilon^2$. The curve falls below the grey line at the same $k$ for every $\varepsilon$. That is no crime, a theorem may be better than adding up. Below the blue line it is false.
 #
-# Now type a claim of your own. `claims.check` compares it with the certified answer over a wide range of parameters; here is the same slip as number 7, for Gaussian noise. Change the text, or open it [in the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian).
+# Now a page of lecture notes. Seven of its formulas make a claim, and five of them are slips. Which? Mark them, then run the cell below; after that put a claim of your own into the page. (`dplearn proofread notes.tex` does this for a file, and [the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian) draws the map of a single claim.)
 
 # %%
-mine = claims.verdict_on("sqrt(2*T*log(1/delta))/sigma", quantity="epsilon", of="gaussian")
-print("\n".join(mine.sentences()[:4]))
+page = r"""
+Laplace noise of scale $b = \Delta/\varepsilon$ makes one count $\varepsilon$-DP. After $k$ such
+releases the total is $\varepsilon' = 2\varepsilon\sqrt{2k\ln(1/\delta')}$ at $\delta'$.
+
+Noise with $\sigma^2 = 2\ln(1.25/\delta)\,\Delta/\varepsilon^2$ is $(\varepsilon,\delta)$-DP, and
+its Rényi divergence is $D_\alpha = \frac{\alpha\Delta}{2\sigma^2}$. If that is at most $\tau$,
+
+$$\varepsilon = \tau + \ln(1/\delta)/\alpha - 1.$$
+
+What is $\rho$-zCDP has $\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$.
+
+On a Poisson sample at rate $q$ an $\varepsilon$-DP mechanism has $\varepsilon' = q\varepsilon$.
+"""
+
+# %% [markdown]
+# What is found about each, with the line in which it stands:
+
+# %%
+found = {}
+for place in places_in(page.encode(), "notes.md"):
+    found[place.formula] = claims.proofread(place.formula, words=place.words)
+    print(f"line {place.line}: {found[place.formula].verdict}. {found[place.formula].reason}")
+
+# %% [markdown]
+# Two of the five fail before anything is computed: their units are wrong. Twice the sensitivity with twice the noise is the same mechanism, so a scale must double and a divergence must stay. The other three need a counterexample.
 
 # %% [markdown]
 # ## 9 Where this breaks, and what it does not protect
@@ -874,5 +898,6 @@ assert (
 )
 assert 0.1 < np.mean(gaps < 0) < 0.3 and np.all(gaps[:3] > 0) and np.isclose(at_usual, 8.41977)
 assert printed.min() < exact < right.min() and delivered > 9e-5 and np.isclose(above, 5.28375e-5)
+assert [f.verdict for f in found.values()].count("refuted") == 5 and len(found) == 7
 assert lines["gdp"][-1].epsilon < lines["pld"][-1].lower and claimed.epsilon < real.lower
 print("all checks passed")

@@ -3,13 +3,17 @@
 #
 # *TODO: which question does this lesson answer?*
 #
+# TODO: somebody has to decide something, in three sentences. What does the picture show?
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. TODO: say what a theorem needs and gives;
 # 2. TODO: compute its number, and confirm it in three independent ways;
 # 3. TODO: tell a printed formula that holds from one that does not.
 #
-# * **Time** 12 minutes; the computer needs a few seconds of them.
+# * **Time** NN minutes in class; what comes after section 6 is for the evening.
 # * **You need** TODO: earlier lessons, and what of each.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -18,29 +22,24 @@
 # |---|---|---|---|
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
 # | `sigma` | $\sigma$ | noise / sensitivity | none |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** TODO: one sentence to leave with.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 1 | 1 The question | TODO |
-# | 1 | 2 Predict | TODO |
-# | 0 | 3 A small experiment | TODO |
-# | 2 | 4 The picture | TODO |
-# | 1 | 5 The statement | TODO |
-# | 0 | 6 Is it true as printed? | TODO |
-# | 1 | 7 Turn the knob yourself | TODO |
-# | 0 | 8 Where this breaks | TODO |
-# | 6 | 9 Exercises | the first, in class |
-# | – | 10 At home | homework, with all that follows |
+# | 4 | 0 The first screen | TODO |
+# | 3 | 1 Warm-up | TODO |
+# | 3 | 2 A vote | TODO |
+# | 2 | 3 TODO an experiment | TODO |
+# | 2 | 4 TODO a theorem | TODO |
+# | 6 | 5 An exercise | TODO |
+# | 2 | 6 TODO what it does not protect | TODO |
+# | – | 7 At home | homework, with all that follows |
 
-# %% [markdown]
-# ## 1 The question
-#
-# TODO: somebody has to decide something. What, and why is it not obvious?
-
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 from scipy.stats import norm
 
@@ -48,34 +47,7 @@ from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, 
 from dplearn.figures import Curve, curves, slider
 from dplearn.mechanisms import Gaussian
 
-# %% [markdown]
-# ## 2 Predict
-#
-# TODO: what is to be guessed, in words.
 
-# %%
-predict("delta at epsilon 1", None)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** TODO: what most classes guess.
-
-# %% [markdown]
-# ## 3 A small experiment
-#
-# TODO: what we do many times, and what to look at.
-
-# %%
-rng = np.random.default_rng(0)
-releases = Gaussian(1.0).release(np.ones(100_000), sensitivity=1, rng=rng)
-print(f"mean {releases.mean():.2f}, standard deviation {releases.std():.2f}")
-
-# %% [markdown]
-# ## 4 The picture
-#
-# TODO: how to read it.
-
-
-# %%
 def delta(epsilon, sigma):
     return Gaussian(sigma).profiles()[0].delta(epsilon)
 
@@ -86,23 +58,98 @@ def profile(sigma):
     return curves([line], title=f"Noise multiplier {sigma:g}", x="ε", y="δ")
 
 
+show(profile(1.0), f"delta falls from {delta(0, 1.0):.4f} to {delta(4, 1.0):.4f} at epsilon 4.")
+
 # %% [markdown]
-# TODO: one sentence before each cell.
+# TODO: what is to be guessed, in words.
+
+# %%
+predict("delta at epsilon 1", None)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** TODO: what most classes guess.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 1 Warm-up
+#
+# TODO: three questions from earlier lessons, such as question 1 of the self-test of lesson 01.
+#
+# **1** 01.1
+#
+# **2** 01.2
+#
+# **3** 01.3
+
+# %%
+answers = ""  # three letters, such as "bca"
+check("KEY.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# TODO: a question that most would answer wrongly, before the lesson shows the truth.
+#
+# <details><summary>a. TODO: what a common misconception says.</summary>
+#
+# No. TODO: why.
+#
+# </details>
+#
+# <details><summary>b. TODO</summary>
+#
+# Right. TODO
+#
+# </details>
+
+# %%
+vote = ""  # one letter
+check("KEY.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 TODO an experiment
+#
+# TODO: what we do many times, and what to look at.
+
+# %%
+rng = np.random.default_rng(0)
+releases = Gaussian(1.0).release(np.ones(100_000), sensitivity=1, rng=rng)
+print(f"mean {releases.mean():.2f}, standard deviation {releases.std():.2f}")
+
+# %% [markdown]
+# TODO: what the slider moves, and what to look for.
 
 # %% tags=["hide-input"]
-show(profile(1.0), f"delta falls from {delta(0, 1.0):.4f} to {delta(4, 1.0):.4f} at epsilon 4.")
+frames = {f"{sigma:g}": profile(sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
+words = ", ".join(f"{delta(1, float(sigma)):.3g} at noise {sigma}" for sigma in frames)
+show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** TODO: a misreading, and the question that shows it.
 
 # %% [markdown]
-# ## 5 The statement
+# ## 4 TODO a theorem
 #
 # > **Theorem.** TODO, with its condition.
 # >
 # > TODO: authors (year), theorem number.
 #
-# TODO: why it holds. Then the same number in three ways that share no code.
+# <details><summary>TODO: why it holds</summary>
+#
+# TODO
+#
+# </details>
+#
+# TODO: a second guess.
+
+# %%
+predict("delta at epsilon 2", None)
+
+# %% [markdown]
+# TODO: the same number in three ways that share no code, beside a printed sentence and where it was found.
 
 # %%
 evidence = Evidence(
@@ -115,38 +162,21 @@ evidence = Evidence(
 print(evidence)
 
 # %% [markdown]
-# TODO: look back at the guess.
+# TODO: look back at the guesses.
 
 # %%
 reveal("delta at epsilon 1", truth=evidence.closed)
-
-# %% [markdown]
-# ## 6 Is it true as printed?
-#
-# TODO: a printed sentence, where it was found, and [its entry in the formula book](explorer:formula_book?id=G-B4).
+reveal("delta at epsilon 2", truth=delta(2, 1.0))
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** TODO: where a class stumbles.
 
 # %% [markdown]
-# ## 7 Turn the knob yourself
+# *To here NN minutes.*
 #
-# TODO: what the slider moves, and what to look for.
-
-# %% tags=["hide-input"]
-frames = {f"{sigma:g}": profile(sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
-words = ", ".join(f"{delta(1, float(sigma)):.3g} at noise {sigma}" for sigma in frames)
-show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
-
-# %% [markdown]
-# ## 8 Where this breaks, and what it does not protect
+# ## 5 An exercise
 #
-# TODO: what the guarantee assumes; what it does not protect.
-
-# %% [markdown]
-# ## 9 Exercises
-#
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
 # **★ KEY.1** *(In class, 5 minutes.)* TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
 
@@ -167,7 +197,14 @@ check("KEY.1", answer)
 # </details>
 
 # %% [markdown]
-# ## 10 At home
+# ## 6 TODO what it does not protect
+#
+# TODO: what the guarantee assumes; what it does not protect.
+#
+# *To here NN minutes: the class ends here.*
+
+# %% [markdown]
+# ## 7 At home
 #
 # Two more exercises, and what you may skip in class.
 #
@@ -217,7 +254,7 @@ check("KEY.3", delta_of)
 # </details>
 
 # %% [markdown]
-# ## 11 Ask yourself
+# ## 8 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -296,15 +333,21 @@ answers = ""  # five letters, such as "abcab"
 check("KEY.test", answers)
 
 # %% [markdown]
-# ## 12 On one card
+# ## 9 On one card
 #
 # | | |
 # |---|---|
 # | **TODO** | TODO |
 #
-# ## 13 Further reading
+# ## 10 Further reading
 #
 # * TODO: authors (year), *title*: what it is good for.
+#
+# <details><summary>In the formula book</summary>
+#
+# * TODO: [each entry](explorer:formula_book?id=G-B4) that the lesson teaches, once.
+#
+# </details>
 #
 # The last cell re-examines what this lesson claimed.
 

@@ -92,8 +92,8 @@ class Scenario:
     @property
     def drawing(self) -> Drawing:
         """What a step, or an epoch, draws."""
-        rate, leaves_out = self.sample_rate, self.leaves_out
-        return Drawing.of(self.base, self.sampling, rate, leaves_out, self.largest)  # type: ignore[arg-type]
+        how = self.base, self.sampling, self.sample_rate, self.largest
+        return Drawing.of(*how, leaves_out=self.leaves_out)  # type: ignore[arg-type]
 
     @cached_property
     def base(self) -> Mechanism:

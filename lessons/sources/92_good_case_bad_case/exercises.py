@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, good case, bad case."""
+"""Exercises of appendix 92, good case, bad case."""
 
 import math
 
@@ -11,7 +11,7 @@ _HEAVY, _RECORDS, _BATCH = 749, 1797, 18
 _LOSS = math.log((_HEAVY + 1) / (_HEAVY + 1 - _BATCH))
 
 _largest = Exercise(
-    key="13.1",
+    key="92.1",
     right=_LOSS,
     praise="A crowd of 749 is worth an epsilon of a fortieth, without any noise.",
     mistakes=(
@@ -59,7 +59,7 @@ _largest = Exercise(
 )
 
 _twice = Exercise(
-    key="13.2",
+    key="92.2",
     right=(_RECORDS + 1) // 2,
     rtol=1e-4,  # a half is a slip of its own
     praise="Small batches forgive the slip, large ones do not: m = n has no variance at all.",
@@ -105,7 +105,7 @@ def _law(n, m, ones):
 
 
 _chances = Program(
-    key="13.3",
+    key="92.3",
     right=_law,
     cases=((4, 2, 2), (20, 5, 11), (20, 5, 1), (6, 4, 5)),
     praise="With it both cases of this lesson are sums of a few terms.",

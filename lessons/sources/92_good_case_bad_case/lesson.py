@@ -1,17 +1,17 @@
 # %% [markdown]
-# # 13 Good case, bad case
+# # 92 Good case, bad case
 #
-# *The RDP bound for batches of fixed size: which data reach it, and by how much do ours miss it?*
+# *An appendix: the RDP bound for batches of fixed size. Which data reach it, and by how much do ours miss it?*
 #
-# **After this lesson you can**
+# **After this appendix you can**
 #
 # 1. write down what a noisy sum over a random subset releases for *given* data, a mixture of Gaussians, and compute its Rényi divergence exactly;
 # 2. say which data attain the bound for fixed-size batches, from which order on, and why others stay far below it;
 # 3. refuse three sentences in circulation, and explain why a small loss of one's own data is not a guarantee.
 #
-# * **Time** 28 minutes in class, and half as much at home; the computer needs half a minute.
-# * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its turn at order $\alpha^*$, fixed-size batches).
-# * **Beside it** [the page of mechanisms at this lesson's numbers](explorer:mechanisms?mechanism=subset_sum&adjacency=replace_one&noise_multiplier=1&records=1000&batch=10&alike=5), if you have started it. Nothing below depends on it.
+# * **Time** an evening; the computer needs half a minute.
+# * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its jump at order $\alpha^*$, fixed-size batches).
+# * **Beside it** [the page of mechanisms at this appendix's numbers](explorer:mechanisms?mechanism=subset_sum&adjacency=replace_one&noise_multiplier=1&records=1000&batch=10&alike=5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -24,26 +24,13 @@
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: a crowd of equal records is noise that costs nothing, but only for whoever has a crowd, and privacy is promised to those who have none.
-#
-# | minutes | part | do |
-# |---|---|---|
-# | 4 | 1 The question | two data sets on the board, one half raised hands |
-# | 1 | 2 Predict | two numbers on paper |
-# | 2 | 3 A small experiment | two tables: where is a zero? |
-# | 1 | 4 The picture | cover the right half first |
-# | 5 | 5 The statement | the mixtures, then the table, line by line |
-# | 5 | 6 Is it true as printed? | 6.1 slowly |
-# | 3 | 7 Turn the knob yourself | guess the last threshold without a jump |
-# | 1 | 8 Where this breaks | the first bullet aloud |
-# | 6 | 9 Exercises | 13.1, alone |
-# | – | 10 to 13 | homework |
 
 # %% [markdown]
 # ## 1 The question
 #
-# A training step draws a batch of exactly $m$ out of $n$ records, adds up what they contribute, and adds Gaussian noise. Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so it is priced for the worst. Is ours the worst?
+# A training step draws a batch of exactly $m$ out of $n$ records, adds up what they contribute, and adds Gaussian noise. Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so also for the worst. Are ours the worst?
 #
-# Two data sets make it plain (Wang, Balle & Kasiviswanathan 2019). Every record is $-\frac12$ or $\frac12$. Anna's turns from $-\frac12$ to $\frac12$.
+# Two data sets make it plain (Wang, Balle & Kasiviswanathan 2019). Every record is $-\frac12$ or $\frac12$. Anna's changes from $-\frac12$ to $\frac12$.
 #
 # * **Bad case** (坏情形): all others are $-\frac12$.
 # * **Good case** (好情形): half of the others are $\frac12$.
@@ -65,7 +52,7 @@ from dplearn.mechanisms import SubsetSum
 
 # %% tags=["hide-input"]
 groups = [("bad case: Anna alone", 20, 1), ("good case: one of eleven", 20, 11)]
-drawn = crowd(groups, title="Filled: 1/2. Open: −1/2. The first of each crowd is Anna, turned.")
+drawn = crowd(groups, title="Filled: 1/2. Open: −1/2. The first of each crowd is Anna, changed.")
 show(drawn, "Two crowds of 20: in the first 1 is filled, in the second 11 are.")
 
 # %% [markdown]
@@ -84,9 +71,9 @@ predict("epsilon without noise", None)
 # > **For the teacher.** Expect "a bit more than that" for the first and "infinite" for the second; both are wrong by more than anybody dares to say. Do not comment.
 
 # %% [markdown]
-# ## 3 A small experiment
+# ## 3 A subset without noise
 #
-# No noise yet. Twenty records, five drawn, two hundred thousand times. How many of the five are $\frac12$?
+# *Experiment.* No noise yet. Twenty records, five drawn, two hundred thousand times. How many of the five are $\frac12$?
 
 # %%
 draws, records, batch, rng = 200_000, 20, 5, np.random.default_rng(13)
@@ -99,7 +86,7 @@ def ones_drawn(ones):
 
 
 # %% [markdown]
-# Before Anna turns, and after; then the ratio of the two chances.
+# Before Anna's record changes, and after; then the ratio of the two chances.
 
 # %%
 for name, others in (("bad", 0), ("good", 10)):
@@ -137,10 +124,10 @@ x = np.linspace(-1, 6, 141)
 
 
 def pair(others, title, *places):
-    laws = [(others, "before", "quiet", places[0]), (others + 1, "after", "exact", places[1])]
+    both = [(others, "before", "quiet", places[0]), (others + 1, "after", "exact", places[1])]
     lines = [
         Curve(x=x, y=density(k, 0.3)(x), label=name, role=role, label_at=at, side="top right")
-        for k, name, role, at in laws
+        for k, name, role, at in both
     ]
     return curves(lines, title=title, x="noisy number of ones", y="density", y_range=(0, 1.45))
 
@@ -148,13 +135,13 @@ def pair(others, title, *places):
 both = panels(
     pair(0, "Bad case", 0.2, 0.35),
     pair(10, "Good case", 0.86, 0.72),
-    title="A bell of her own, or bells of everybody",
+    title="A bell of her own, or bells that everybody shares",
 )
 hump, least = density(1, 0.3)(np.array([1.0]))[0], density(0, 0.3)(np.array([1.0]))[0]
-show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna turned.")
+show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna's change.")
 
 # %% [markdown]
-# ## 5 The statement
+# ## 5 What is proved
 #
 # > **Both cases are mixtures.** Let $q=m/n$, and among the others let $S$ count the ones that are drawn where Anna is not, $U$ where she is: hypergeometric with $m$ and $m-1$ draws of $n-1$ records, $k$ of them ones. Then the release before and after is
 # >
@@ -162,7 +149,7 @@ show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna 
 # >
 # > In the bad case $S=U=0$: this is the **sampled Gaussian** of lesson 07, order by order. Over all data of $\pm\frac12$ it is the worst: $D_\alpha\le D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big)$.
 #
-# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place. That can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07). ([In the book](explorer:formula_book?id=G-E12c).)
+# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place. That can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07).
 #
 # Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. As printed: normal distributions.
 
@@ -170,8 +157,8 @@ show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna 
 # %%
 def normal(order, sigma, n, m, k):
     """The normal approximation, its variance taken with replacement."""
-    laws = [(m * p, np.sqrt(sigma**2 + m * p * (1 - p))) for p in ((k + 1) / n, k / n)]
-    (mean_p, std_p), (mean_q, std_q) = laws
+    moments = [(m * p, np.sqrt(sigma**2 + m * p * (1 - p))) for p in ((k + 1) / n, k / n)]
+    (mean_p, std_p), (mean_q, std_q) = moments
     return renyi_gaussian(order=order, mean_p=mean_p, std_p=std_p, mean_q=mean_q, std_q=std_q)
 
 
@@ -200,7 +187,7 @@ print(second)
 # >
 # > $$D'_\alpha\le\frac1{\alpha-1}\ln\Big(1+q^2\tbinom\alpha2\min\{4(e^{\varepsilon(2)}-1),2e^{\varepsilon(2)}\}+\sum_{j=3}^\alpha2q^j\tbinom\alpha je^{(j-1)\varepsilon(j)}\Big)$$
 #
-# ([In the book](explorer:formula_book?id=G-E6).) Now the million. The library's `SubsetSum` counts noise in contributions of $\frac12$, so its multiplier is $2\sigma$.
+# Now the million. The library's `SubsetSum` counts noise in contributions of $\frac12$, so its multiplier is $2\sigma$.
 
 
 # %%
@@ -224,13 +211,13 @@ for sigma in (5.0, 0.5):
     for order, g, b in zip(orders, good, bad, strict=True):
         print(f"{order:18}{g:12.4g}{b:12.6g}{bound(order, sigma, 1e-3):12.6g}")
 gap = bad[-1] / good[-1]
-print(f"bad / good at order 256: {gap:.2g}; turn at order {1 + 2 * 0.5**2 * np.log(1000):.2f}")
+print(f"bad / good at order 256: {gap:.2g}; jump at order {1 + 2 * 0.5**2 * np.log(1000):.2f}")
 
 # %% [markdown]
-# With noise 0.5 the turn of lesson 07 lies at order 4.45. Past it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism. What differs is the data.
+# With noise 0.5 the jump of lesson 07 lies at order 4.45. Beyond it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism. What differs is the data.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let a student read the columns aloud from top to bottom. The bound is loose where sampling helps (a factor of 2 to 4) and tight where it does not. Nobody can improve it past the turn: a real data set sits on it.
+# > **For the teacher.** Let a student read the columns aloud from top to bottom. The bound is loose where sampling helps (a factor of 2 to 4) and tight where it does not. Nobody can improve it beyond the jump: a real data set reaches it.
 
 # %% [markdown]
 # ## 6 Is it true as printed?
@@ -249,7 +236,7 @@ for order, approximate, true in zip(orders, printed, exact, strict=True):
 print(f"at order 10 the exact one is {exact[1] / printed[1]:,.0f} times larger")
 
 # %% [markdown]
-# At order 10 the approximation is 200,000 times too small, and from 252 on it says infinite where the truth is 497.1. It errs on both sides, for one reason: a mixture is not normal. Its right tail is a bell of its own, with chance $q$ however far it stands, and all bells have the *same* width, so no divergence is infinite. ([In the book](explorer:formula_book?id=G-E12&misprint=normal).)
+# At order 10 the approximation is 200,000 times too small, and from 252 on it says infinite where the truth is 497.1. It errs on both sides, for one reason: a mixture is not normal. Its right tail is a bell of its own, with chance $q$ however far it stands, and all bells have the *same* width, so no divergence is infinite.
 
 # %%
 reveal("divergence of the bad case", truth=exact[1], others={"normal": printed[1]})
@@ -273,7 +260,7 @@ variance = Evidence(
 print(variance)
 
 # %% [markdown]
-# Nine times too much. The printed formula is for draws *with* replacement. Without, it is $\frac{n-m}{n^2m}$: who draws everybody gets no variance at all. A variance that is too large claims hiding that is not there. ([In the book](explorer:formula_book?id=G-E12b&misprint=with-replacement).)
+# Nine times too much. The printed formula is for draws *with* replacement. Without, it is $\frac{n-m}{n^2m}$: who draws everybody gets no variance at all. A variance that is too large claims hiding that is not there.
 #
 # ### 6.3 "The bad case is always close to the lower bound, the good case always far below"
 #
@@ -286,7 +273,7 @@ for sigma in (0.5, 5.0, np.sqrt(1000 / 4), 100.0):
     print(f"{sigma:5.3g}{good / bad:13.3g}")
 
 # %% [markdown]
-# The others contribute a spread of about $\frac m4$ to the variance. Where that is large beside $\sigma^2$, Anna hides in the crowd. At $\sigma=\sqrt{m/4}$, here 15.8, crowd and noise share the work: one half. With noise 100 the good case is 0.976 of the bad one: "far below" is over. ([In the book](explorer:formula_book?id=G-E12&misprint=far-below).)
+# The others contribute a spread of about $\frac m4$ to the variance. Where that is large beside $\sigma^2$, Anna hides in the crowd. At $\sigma=\sqrt{m/4}$, here 15.8, crowd and noise share the work: one half. With noise 100 the good case is 0.976 of the bad one: "far below" is over.
 #
 # Last, without any noise. A batch full of ones is likeliest to change:
 
@@ -297,10 +284,10 @@ full = [hypergeom(10**6, k, 1000).logpmf(1000) for k in (half, half + 1)]
 print(f"closed form {largest:.6g}, from the chances of a full batch {full[1] - full[0]:.6g}")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** With $k=10$ and $m=5$ the ratio $\frac{k+1}{k+1-m}$ is the $\frac{11}6$ of the experiment: let them check. If time is short, keep 6.1 and drop 6.2; exercise 13.2 comes back to it.
+# > **For the teacher.** With $k=10$ and $m=5$ the ratio $\frac{k+1}{k+1-m}$ is the $\frac{11}6$ of the experiment: let them check. If time is short, keep 6.1 and drop 6.2; exercise 92.2 comes back to it.
 
 # %% [markdown]
-# ## 7 Turn the knob yourself
+# ## 7 Move the slider
 #
 # Now real data. The 1,797 handwritten digits of this course: a record is $\frac12$ if its **mean ink** exceeds a threshold, from 0 for white to 16 for black. Eighteen are drawn, noise 0.5. Anna writes the lightest digit of all. What if hers had been heavy?
 
@@ -313,7 +300,7 @@ for threshold in (5, 6, 6.2, 6.3, 6.5, 6.8):
     print(f"heavier than {threshold}: {np.sum(ink > threshold)}")
 
 # %% [markdown]
-# The slider moves the threshold, and with it the number of others who are heavy, too. Before you touch it: how many companions does she need so that the curve never jumps?
+# The slider moves the threshold, and with it the number of others who are heavy, too. Before you move it: how many companions does she need so that the curve never jumps?
 
 # %% tags=["hide-input"]
 grid = np.unique(np.round(np.geomspace(2, 256, 36)))
@@ -340,7 +327,7 @@ words = [frames[t].layout.title.text for t in ("5", "6", "6.2", "6.3", "6.8")]
 show(slider(frames, name="ink", start=2), "Five of 8 frames. " + "; ".join(words) + ".")
 
 # %% [markdown]
-# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**. A batch with 13 heavy ones proves her, and although it almost never comes, high orders listen to nothing else. From the jump on, real data cost nearly what the bound says. So the jump that lesson 07 found is not one of the bound: it is one of a batch that only she can explain.
+# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**. A batch with 13 heavy ones proves her, and although it almost never comes, at high orders nothing else counts. From there on the divergence of real data is nearly that of the bound. So the jump that lesson 07 found does not come from the proof: it comes from a batch that only she can explain.
 #
 # ## 8 Where this breaks, and what it does not protect
 #
@@ -360,25 +347,25 @@ for k in (0, 41, 749):
 # What such a computation is good for: to see whether a bound is loose because of its proof or because of our data. Here it is the data. Lesson 15 will ask the same of a whole training run, from outside.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Somebody will propose to add noise to the number of ones and then use the good case. That is a real idea (propose, test, release; smooth sensitivity), and it costs privacy of its own: let them say what must be released first.
+# > **For the teacher.** Somebody will propose to add noise to the number of ones and then use the good case. That is a real idea (propose, test, release; smooth sensitivity), and it needs an $\varepsilon$ of its own: let them say what must be released first.
 
 # %% [markdown]
 # ## 9 Exercises
 #
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 13.1** *(In class, 5 minutes.)* The digits again, 18 of 1,797 drawn, threshold 5: 749 others are heavy. The exact number of heavy ones in the batch is published, without noise. How large can the privacy loss of an output become, if Anna turned heavy?
+# **★ 92.1** The digits again, 18 of 1,797 drawn, threshold 5: 749 others are heavy. The exact number of heavy ones in the batch is published, without noise. How large can the privacy loss of an output become, if Anna's digit became heavy?
 
 # %%
 answer = None
-check("13.1", answer)
+check("92.1", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 13.1</summary>
+# <details><summary>Solution of 92.1</summary>
 #
 # ```python
 # answer = np.log(750 / (750 - 18))
-# check("13.1", answer)
+# check("92.1", answer)
 # ```
 #
 # The batch is heavy throughout. There are $\binom{750}{18}$ such batches after, $\binom{749}{18}$ before; their ratio is $\frac{750}{750-18}$.
@@ -390,7 +377,7 @@ check("13.1", answer)
 #
 # ### "One pass over the data computes the moment"
 #
-# Notes on the moments accountant say that $K(\lambda)$ "needs a pass over the data set". It needs a supremum over *all* data sets with their neighbours, so no data at all ([in the book](explorer:formula_book?id=G-E12c&misprint=one-pass)). Whoever takes the digits with threshold 6 instead:
+# Notes on the moments accountant say that $K(\lambda)$ "needs a pass over the data set". It needs a supremum over *all* data sets with their neighbours, so no data at all. Whoever takes the digits with threshold 6 instead:
 
 # %%
 ours, all_data = divergence([8], 0.5, *digits_data, 41)[0], divergence([8], 0.5, *digits_data, 0)[0]
@@ -409,22 +396,22 @@ print("without E:", ", ".join(f"{v:.4g}" for v in (1 - 0.01 + 0.01 * ratio) ** 8
 print(f"with E:    {np.exp(7 * divergence([8], 1.0, 100, 1, 0)[0]):.6g}")
 
 # %% [markdown]
-# ([In the book](explorer:formula_book?id=G-E4b&misprint=no-mean).)
+#
 #
 # ### Two more exercises
 #
-# **★★ 13.2** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. Let $n=1797$. For which $m$ is that twice too large?
+# **★★ 92.2** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. Let $n=1797$. For which $m$ is that twice too large?
 
 # %%
 answer = None
-check("13.2", answer)
+check("92.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 13.2</summary>
+# <details><summary>Solution of 92.2</summary>
 #
 # ```python
 # answer = (1797 + 1) / 2
-# check("13.2", answer)
+# check("92.2", answer)
 # ```
 #
 # The factor is $\frac{n-1}{n-m}$; it is 2 where $m=\frac{n+1}2$: a batch of half the data.
@@ -432,7 +419,7 @@ check("13.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 13.3** Write the law of this lesson: the chances that $0, 1, \dots, m$ of the $m$ records drawn are ones, if `ones` of the `n` records are. Return an array of length $m+1$.
+# **★★ 92.3** Write the distribution of this appendix: the probabilities that $0, 1, \dots, m$ of the $m$ records drawn are ones, if `ones` of the `n` records are. Return an array of length $m+1$.
 
 
 # %%
@@ -441,10 +428,10 @@ def chances(n, m, ones):
     return None
 
 
-check("13.3", chances)
+check("92.3", chances)
 
 # %% [markdown]
-# <details><summary>Solution of 13.3</summary>
+# <details><summary>Solution of 92.3</summary>
 #
 # ```python
 # from math import comb
@@ -454,7 +441,7 @@ check("13.3", chances)
 #     return np.array([comb(ones, j) * comb(n - ones, m - j) for j in range(m + 1)]) / comb(n, m)
 #
 #
-# check("13.3", chances)
+# check("92.3", chances)
 # ```
 #
 # Choose $j$ of the ones and $m-j$ of the others, and divide by all subsets. `comb` is 0 where there are too few.
@@ -466,11 +453,11 @@ check("13.3", chances)
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# **1** Why does the bound meet the bad case past the turn, and not before?
+# **1** Why does the bound meet the bad case beyond the jump, and not before?
 #
-# <details><summary>a. Past the turn the last term outweighs all others, and it is the same in both.</summary>
+# <details><summary>a. Beyond the jump the last term outweighs all others, and it is the same in both.</summary>
 #
-# Right. It is the record drawn every time, $q^\alpha e^{(\alpha-1)\varepsilon(\alpha)}$. Before the turn the term of order 2 counts, and there the theorem for all mechanisms pays more.
+# Right. It is the record drawn every time, $q^\alpha e^{(\alpha-1)\varepsilon(\alpha)}$. Before it the term of order 2 counts, and there the theorem for all mechanisms is larger.
 #
 # </details>
 #
@@ -494,7 +481,7 @@ check("13.3", chances)
 #
 # </details>
 #
-# <details><summary>b. Every output was possible before she turned.</summary>
+# <details><summary>b. Every output was possible before her change.</summary>
 #
 # Right. Others are ones, too, and enough of them to fill a batch. The loss is a ratio of two hypergeometric chances.
 #
@@ -546,7 +533,7 @@ check("13.3", chances)
 #
 # </details>
 #
-# **5** With very much noise, good and bad case cost the same. Why?
+# **5** With very much noise, good and bad case have the same divergence. Why?
 #
 # <details><summary>a. Then nobody can be recognised.</summary>
 #
@@ -568,7 +555,7 @@ check("13.3", chances)
 
 # %%
 answers = ""  # five letters, such as "abcab"
-check("13.test", answers)
+check("92.test", answers)
 
 # %% [markdown]
 # ## 12 On one card
@@ -578,7 +565,7 @@ check("13.test", answers)
 # | **Given data** | $P=(1-q)S+q(U+1)$, $Q=(1-q)S+qU$, plus noise; $S$, $U$ hypergeometric |
 # | **Bad case** | nobody else has it: the sampled Gaussian, and the worst of all data of $\pm\frac12$ |
 # | **Good case** | a crowd of variance $m/4$ hides her beside $\sigma^2$; without noise still $\ln\frac{k+1}{k+1-m}$ |
-# | **Bound** | Theorem 9 holds for every mechanism; met by the bad case past $\alpha^*=1+2\sigma^2\ln(1/q)$ |
+# | **Bound** | Theorem 9 holds for every mechanism; met by the bad case beyond $\alpha^*=1+2\sigma^2\ln(1/q)$ |
 # | **Jump** | where a batch exists that only she explains: $k<m$ |
 # | **Never** | a normal distribution for a mixture; an $\varepsilon$ computed from one's own data |
 #
@@ -589,7 +576,13 @@ check("13.test", answers)
 # * Nissim, Raskhodnikova & Smith (2007), *Smooth sensitivity and sampling in private data analysis*: how a loss that depends on the data may be used after all.
 # * Papernot et al. (2018), *Scalable private learning with PATE*: where that is done with votes.
 #
-# The last cell re-examines what this lesson claimed.
+# <details><summary>In the formula book</summary>
+#
+# * [Theorem 9](explorer:formula_book?id=G-E6), [normal distributions for a mixture](explorer:formula_book?id=G-E12&misprint=normal), [the good case is not always far below](explorer:formula_book?id=G-E12&misprint=far-below), [the variance of a subset](explorer:formula_book?id=G-E12b&misprint=with-replacement), [the worst data](explorer:formula_book?id=G-E12c&misprint=one-pass), [the binomial expansion](explorer:formula_book?id=G-E4b&misprint=no-mean).
+#
+# </details>
+#
+# The last cell re-examines what this appendix claimed.
 
 # %%
 # Checks

@@ -1,0 +1,369 @@
+"""What is found about a printed formula, judged by the book's own search for counterexamples."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from dplearn.book import Misprint, Refutation, refute, starting_points
+from dplearn.book.kit.entry import Kind
+from dplearn.book.kit.expression import GREEK
+from dplearn.book.kit.written import parse
+from dplearn.claims.places import (
+    CONSTANT,
+    EQUAL,
+    MISPRINT,
+    NEAR,
+    Candidate,
+    candidates,
+    is_spoken_of,
+    is_strange,
+    wrong_units,
+)
+from dplearn.claims.reading import Claim, NotReadError, claims_of, refuse
+
+Outcome = Literal["holds", "refuted", "safe", "approximation", "ambiguous", "not read"]
+# The one that a line of several claims has, the first of these that one of them has.
+_WORST_FIRST = ("refuted", "ambiguous", "not read", "approximation", "safe", "holds")
+# Quantities that somebody chooses: of these "=", ">=" and "<=" say alike that so much is enough.
+_CHOSEN = ("sigma", "scale", "delta", "epsilon")
+_PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
+# What resembles an entry only is within this factor of it in the median.
+_NEAR = math.log(3.0)
+_BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
+_LETTER = {
+    "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
+    "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
+    "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
+    "probability": "the probability", "tradeoff": "the trade-off", "": "the value",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a formula, and what would then be found."""
+
+    reading: str
+    verdict: Outcome
+    entry: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What is found about one formula as printed."""
+
+    verdict: Outcome
+    reading: str = ""  # one sentence: as what the formula was read
+    entry: str = ""  # id of the entry that it was judged by
+    misprint: str = ""  # name of the misprint of that entry that it equals
+    reason: str = ""  # the counterexample, the range in which it holds, or why it was not read
+    candidates: tuple[Reading, ...] = ()  # the other readings
+
+
+def proofread(formula: str, *, words: str = "") -> Finding:
+    r"""What is found about a formula as printed, in LaTeX, Unicode or ASCII.
+
+    The formula is looked for in the book by its letters and its values, and judged by the oracle
+    of the entry that it equals or resembles. Which side is safe follows from that entry and the
+    words, not from the sign: ``ε ≥ f`` says, as ``ε = f`` does, that f is enough. What resembles
+    no entry is not read; where readings disagree, the finding is ambiguous.
+
+    Parameters
+    ----------
+    formula : str
+        One formula, at most 2,000 characters; nothing in it is executed.
+    words : str
+        The sentence in which it stands; conditions such as "for ε < 1" are used.
+
+    Returns
+    -------
+    Finding
+        A refutation is a computed counterexample. That a formula holds is seen at many points of
+        the entry's domain; it is not proved here.
+
+    Examples
+    --------
+    >>> found = proofread(r"\rho + 2\sqrt{\rho\ln(1/\delta)}", words="this epsilon is enough")
+    >>> found.verdict, found.entry
+    ('holds', 'G-D3')
+    >>> proofread("b = epsilon/Delta").reason
+    'Twice the sensitivity and twice the noise change the right side by a factor 0.5 instead of 2.'
+    """
+    try:
+        claims = claims_of(formula, words)
+    except NotReadError as error:
+        return Finding(verdict="not read", reason=str(error))
+    findings = sorted((_found(c) for c in claims), key=lambda f: _WORST_FIRST.index(f.verdict))
+    if not findings:
+        return Finding(verdict="not read", reason="Expected a formula, got letters alone.")
+    first, *others = findings
+    rest = tuple(Reading(f.reading or f.reason, f.verdict, f.entry) for f in others)
+    return replace(first, candidates=first.candidates + rest)
+
+
+def _found(claim: Claim) -> Finding:
+    try:
+        if why := wrong_units(claim):
+            reading = f"Read as a claim about {_LETTER[claim.quantity]}."
+            return Finding(verdict="refuted", reading=reading, reason=why)
+        return _judged(claim, _alike(claim, candidates(claim)))
+    except NotReadError as error:
+        return Finding(verdict="not read", reason=str(error))
+
+
+def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
+    """The candidates of the best rank; a `NotReadError` if the formula resembles none."""
+    if not found or not math.isfinite(found[0].distance):
+        refuse(f"Nothing in the book about {_LETTER[claim.quantity]} has these letters.")
+    first = found[0]
+    name = f"{first.entry.title} ({first.entry.id})"
+    if first.rank == NEAR and (first.unused or first.solved or first.distance > _NEAR):
+        refuse(f"Nothing in the book resembles it; the nearest is {name}.")
+    if first.rank >= CONSTANT and claim.relation == "lower":
+        refuse("It is not clear whether so much is enough, or a bound from below is meant.")
+    if first.rank == MISPRINT and is_strange(claim, first):
+        refuse(f"It equals a misprint of {name}, which the words do not speak of.")
+    reach = 0.0 if first.rank <= MISPRINT else first.distance + 0.7
+    same = [c for c in found if (c.rank, c.unused) == (first.rank, first.unused)]
+    rivals = [c for c in same if c.distance <= reach][:3]
+    if first.rank == EQUAL and is_strange(claim, first):
+        # Right there, and a known misprint elsewhere: the words must tell.
+        return rivals + [c for c in found if c.rank == MISPRINT][:2]
+    if first.rank == EQUAL:
+        # A misprint of what the words speak of is as likely as what is right elsewhere.
+        spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
+        return [c for c in rivals if not is_strange(claim, c)] + spoken[:2]
+    if first.rank == CONSTANT:
+        return rivals + [c for c in found if c.rank == EQUAL][:2]
+    return rivals
+
+
+def _judged(claim: Claim, rivals: list[Candidate]) -> Finding:
+    """The finding on which all rivals agree, or that they do not."""
+    findings = [_by_entry(claim, rival) for rival in rivals]
+    first, *others = findings
+    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
+    if {f.verdict == "refuted" for f in findings} == {True, False}:
+        told = (Reading(first.reading, first.verdict, first.entry), *rest)
+        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
+        return Finding(
+            verdict="ambiguous",
+            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
+            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
+            candidates=told,
+        )
+    return replace(first, candidates=rest)
+
+
+def meant(claim: Claim, candidate: Candidate) -> Any:
+    """The relation to the truth that is claimed: a guarantee must not promise too much."""
+    entry = candidate.entry
+    if claim.relation == "about" or entry.kind == "asymptotic":
+        return "about"
+    about = candidate.place.about
+    if claim.relation == "lower" and about not in _CHOSEN:
+        return "lower"
+    if claim.relation == "lower" and re.search(_BELOW, claim.words, re.IGNORECASE):
+        return "lower"
+    if entry.kind == "lower" or about not in _PROMISED:
+        return entry.kind if claim.relation == "identity" else claim.relation
+    return {"smaller": "upper", "larger": "lower"}.get(entry.unsafe or "", "identity")
+
+
+def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
+    entry, kind = candidate.entry, meant(claim, candidate)
+    same = candidate.misprint if candidate.rank == MISPRINT else ""
+    finding = Finding(
+        verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
+    )
+    if kind == "about":
+        wrong = same and claim.relation != "about" and entry.misprint(same)
+        if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
+            return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
+        return replace(finding, verdict="approximation", reason=_how_far(candidate))
+    stated = _given(claim, candidate)
+    if candidate.rank == EQUAL and not _goes_further(candidate, stated):
+        stated = ()
+    if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
+        return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
+    if candidate.rank == CONSTANT and _is_looser(candidate, kind):
+        return replace(finding, verdict="safe", reason=_looseness(candidate))
+    outcome = _search(candidate, kind, stated)
+    if outcome.status == "refuted" and claim.hedged:
+        refuse("It is stated under a condition that is not read.")
+    if outcome.status == "error":
+        refuse(f"The search has no answer: {outcome.reason}")
+    if outcome.status == "refuted":
+        return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
+    if candidate.rank == EQUAL or kind == "identity":
+        also = " under the condition stated with it" if stated else ""
+        return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
+    if candidate.rank == NEAR and entry.kind != "identity":
+        return replace(finding, reason="No counterexample found; the book's own is another bound.")
+    return replace(finding, verdict="safe", reason=_looseness(candidate))
+
+
+def _is_looser(candidate: Candidate, kind: Kind) -> bool:
+    """Whether it is so many times what the entry has, to the safe side."""
+    sound = candidate.entry.kind in (kind, "identity")
+    return sound and candidate.factor != 1 and (candidate.factor > 1) == (kind == "upper")
+
+
+def _refutation(candidate: Candidate, outcome: Refutation) -> str:
+    text = f"Counterexample: {_case(candidate, outcome)}."
+    if candidate.rank == MISPRINT:
+        return f"{text} {candidate.entry.misprint(candidate.misprint).note}"
+    if candidate.rank == EQUAL:
+        return f"{text} It is {candidate.entry.id}, whose hypothesis is narrower."
+    if candidate.rank == CONSTANT:
+        return f"{text} It is {candidate.factor:.4g} times {candidate.entry.id}."
+    return text
+
+
+def _looseness(candidate: Candidate) -> str:
+    if candidate.rank == MISPRINT:
+        return f"Safe, but not exact: {candidate.entry.misprint(candidate.misprint).note}"
+    times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
+    typical = "" if candidate.rank == CONSTANT else "typically "
+    if times == "1":
+        return f"Safe, and hardly different from {candidate.entry.id}."
+    return f"Safe, but not exact: {typical}a factor {times} from {candidate.entry.id}."
+
+
+def _how_far(candidate: Candidate) -> str:
+    if candidate.rank == EQUAL:
+        return f"This is {candidate.entry.id}, which is approached in a limit; it is no bound."
+    return f"An approximation; its typical ratio to {candidate.entry.id} is {candidate.factor:.4g}."
+
+
+def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
+    """One sentence that says how the formula was read."""
+    entry = candidate.entry
+    about = claim.quantity or candidate.place.about
+    letter = _LETTER[about]
+    bound = {
+        "upper": f"{letter} is at most this",
+        "lower": f"{letter} is at least this",
+        "identity": f"{letter} equals this",
+        "about": f"{letter} is about this",
+    }[kind]
+    if kind == "upper" and about in _CHOSEN:
+        bound = f"every {letter} from this on is enough"
+    solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
+    return f"Read as: {bound} ({entry.title}, {entry.id}{solved})."
+
+
+@lru_cache(200)
+def _parsed(condition: str) -> Any:
+    return parse(condition, ("epsilon", "delta", "alpha", "lambda", "sigma", "rho", "mu"))
+
+
+def _given(claim: Claim, candidate: Candidate) -> tuple[str, ...]:
+    """Conditions that stand beside the formula, in the parameters of the entry."""
+    names = {letter: p for letter, p in candidate.roles.items() if p in candidate.place.own}
+    stated = []
+    for condition in claim.conditions:
+        letters = set(re.findall(r"[A-Za-z]\w*", condition)) - {"inf", "e"}
+        if len(letters) == 1 and letters <= set(names):
+            (letter,) = letters
+            stated.append(re.sub(rf"\b{letter}\b", names[letter], condition))
+    return tuple(stated)
+
+
+def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, str] | None:
+    """The entry's own misprint that drops its hypothesis, or what the conditions speak of."""
+    entry = candidate.entry
+    for wide in entry.misprints:
+        plain = wide.claim is None and wide.oracle is None and wide.kind is None and not wide.along
+        if plain and isinstance(wide.given, str) and isinstance(entry.given, str):
+            kept = set(re.split(r"\s+and\s+", wide.given))
+            dropped = [c for c in re.split(r"\s+and\s+", entry.given) if c not in kept]
+            names = {n for c in dropped for n in _parsed(c).names}
+            if not stated or any(_parsed(c).names & names for c in stated):
+                return wide, " and ".join(dropped)
+    return None
+
+
+def _goes_further(candidate: Candidate, stated: tuple[str, ...]) -> bool:
+    """Whether the conditions leave points that the entry's own hypothesis excludes."""
+    wider = _wider(candidate, stated) if stated else None
+    if not wider:
+        return False
+    wide = candidate.entry.claimed(wider[0])
+    points = starting_points(wide, points=200)
+    meets = parse(" and ".join(stated))
+    return any(
+        not candidate.entry.accepts(p)
+        for p in points
+        if meets.names <= {*p} and bool(meets(**{n: p[n] for n in meets.names}))
+    )
+
+
+def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:
+    """The book's own search for a counterexample, where the conditions are met."""
+    entry = candidate.entry
+    wide, _ = (_wider(candidate, stated) if stated else None) or (None, "")
+    known = entry.misprint(candidate.misprint) if candidate.rank == MISPRINT else None
+    own = known if known and not known.oracle and not stated else wide
+    given: Any = own.given if own and own.given is not None else entry.given
+    if stated and not callable(given):
+        given = " and ".join(filter(None, (given, *stated)))
+    name, domain = candidate.misprint or "typed", own.domain if own else {}
+    trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
+    outcome = refute(entry, trial)
+    if outcome.status == "stands" and candidate.rank == NEAR:
+        outcome = refute(entry, trial, seed=1)
+    if outcome.status == "error" and stated:
+        return _search(candidate, kind, ())
+    return outcome
+
+
+def _stated(candidate: Candidate) -> Callable[..., float]:
+    """What is claimed; no loss is below 0, and single points may be left out."""
+    function, entry = candidate.function, candidate.entry
+    floor = candidate.place.about in ("epsilon", "delta", "rdp", "rho")
+
+    def stated(**p: Any) -> float:
+        value = float(np.asarray(function(**p)))
+        value = value if math.isfinite(value) else entry.value(p)
+        return max(value, 0.0) if floor and not math.isnan(value) else value
+
+    return stated
+
+
+def _where(candidate: Candidate, kind: Kind) -> str:
+    """The range in which an entry's own formula holds, and where it begins to fail."""
+    entry = candidate.entry
+    if wider := _wider(candidate):
+        outcome = refute(entry, replace(wider[0], kind=kind))
+        if outcome.status == "refuted":
+            failing = _case(candidate, outcome)
+            return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
+    told = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
+    return f"It is {entry.id}{told}."
+
+
+def _in_letters(candidate: Candidate, text: str) -> str:
+    """A text about the entry's parameters in the letters of the formula."""
+    for letter, parameter in candidate.roles.items():
+        text = re.sub(rf"\b{parameter}\b", _symbol(letter), text)
+    return text
+
+
+def _symbol(letter: str) -> str:
+    """A letter as it is printed."""
+    first, _, below = letter.partition("_")
+    first = {name: sign for sign, name in reversed(GREEK.items())}.get(first, first)
+    return first + {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}.get(
+        below, f"_{below}"
+    )
+
+
+def _case(candidate: Candidate, outcome: Refutation) -> str:
+    """The counterexample in the letters of the formula, with its two values."""
+    case = outcome.counterexample
+    return f"{_in_letters(candidate, str(case))} for {_LETTER[candidate.place.about]}"

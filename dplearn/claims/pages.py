@@ -1,0 +1,262 @@
+r"""Formulas of a page that make a claim: where each stands, the words around it, what is found.
+
+Nothing that a page holds is run. Searches look at every character a bounded number of times.
+"""
+
+import argparse
+import html
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dplearn.book.everything import as_json
+from dplearn.claims.judging import proofread
+
+_MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
+KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
+# What is no text, by kind, and where it ends.
+_CODE = {
+    ".tex": {"%": "\n", r"\verb|": "|", r"\iffalse": r"\fi"}
+    | {rf"\begin{{{x}}}": rf"\end{{{x}}}" for x in ("verbatim", "lstlisting", "comment")},
+    ".md": {"```": "```", "~~~": "~~~", "`": "`", "<!--": "-->"},
+    ".html": {f"<{x}": f"</{x}>" for x in ("pre", "code", "style", "script")} | {"<!--": "-->"},
+}
+_OPEN = re.compile(
+    r"(?<!\\)(?:\$\$|\\\[|\\\(|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?"
+    r"|displaymath|math)\}|\$|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>)"
+)
+_CLOSE = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
+_LAID_OUT = re.compile(
+    r"\\(?:begin|end)\{(?:aligned|split|gathered)\}|\\(?:label|tag)\{[^{}]*\}|\\no(?:number|tag)|&"
+)
+_SIGN = re.compile(r"\\(?:leq?|geq?|leqslant|geqslant|approx|lesssim)(?![A-Za-z])|[=≤≥≈≲<>]")
+_LETTER = re.compile(
+    r"\\(?:(?:var)?epsilon|alpha|beta|gamma|[dD]elta|lambda|mu|rho|sigma)|[α-ωΔ]|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
+)
+_NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
+# A left side about privacy; what has another is a definition or an example.
+_LEFT = re.compile(
+    r"[\s({]*(?:\\(?:bar|tilde|hat|wide\w+|over\w+|text|mathrm|operatorname|max|min)\s*\{?\s*)?"
+    r"(?:\\(?:(?:var)?epsilon|delta|sigma|rho|mu|Delta|alpha_)|[εϵδσρμΔ]|[DR]_|K\s*[(_]"
+    r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP)"
+)
+# What a formula is said to satisfy by the words behind it.
+_NOTION = re.compile(
+    r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))"
+)
+_NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
+_MACRO = re.compile(
+    r"\\(?:(?:re)?newcommand\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
+)
+# Where a sentence, a paragraph, a row, an item or a heading ends.
+_BREAK = re.compile(
+    r"(?<=[.!?])\s+(?=[A-Z$\\])|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
+    r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
+)
+# A formula that ends its sentence.
+_ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
+
+
+class Place(NamedTuple):
+    """A formula that makes a claim, its line (of its cell, in a notebook), and its sentence."""
+
+    formula: str
+    words: str
+    line: int
+    cell: int | None = None
+
+
+def places(path: Path) -> list[Place]:
+    """The claims of a .tex, .md, .ipynb or .html file in their order.
+
+    A ValueError says that it is no such file, has more than 10 MB or 1,000 claims, or is not UTF-8.
+    """
+    if path.suffix.lower() not in KINDS or (path.exists() and not path.is_file()):
+        raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {path}.")
+    with path.open("rb") as file:
+        return places_in(file.read(_MOST + 1), str(path))
+
+
+def places_in(content: bytes, name: str) -> list[Place]:
+    """The claims in the content of a file of that name, as `places` finds them."""
+    if len(content) > _MOST:
+        raise ValueError(f"Expected at most {_MOST // 10**6} MB, got more in {name}.")
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"Expected UTF-8, got another byte at {error.start} in {name}.") from None
+    kind = ".html" if Path(name).suffix.lower() == ".htm" else Path(name).suffix.lower()
+    claims = _of_cells(text, name) if kind == ".ipynb" else _of_text(text, kind)
+    found = list(islice(claims, _MANY + 1))
+    if len(found) > _MANY:
+        raise ValueError(f"Expected at most {_MANY:,} claims, got more in {name}.")
+    return found
+
+
+def _of_cells(text: str, name: str) -> Iterator[Place]:
+    """The claims in the Markdown cells of a notebook, which count from 1."""
+    try:
+        for number, cell in enumerate(json.loads(text)["cells"], start=1):
+            if cell["cell_type"] == "markdown":
+                for place in _of_text("".join(cell["source"]), ".md"):
+                    yield place._replace(cell=number)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ValueError(f"Expected a notebook, got something else in {name}.") from None
+
+
+def _of_text(text: str, kind: str) -> Iterator[Place]:
+    text = _without_code(text, _CODE[kind])
+    macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
+    line = before = 0
+    for start, end, body in _formulas(text):
+        behind = _NOTION.match(text[end : end + 60])
+        if not behind and not _SIGN.search(body) and not macros:
+            continue
+        line, before = line + text.count("\n", before, start), start
+        body = html.unescape(body) if kind == ".html" else body
+        for _ in range(3 if macros else 0):  # one may stand in another
+            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
+        for claim in _claims(body, _NOTIONS[behind.lastindex or 0] if behind else ""):
+            yield Place(claim, _sentence(text, start, end), line + 1)
+
+
+class _Next:
+    """Where a text has the next closing, found in one pass over it for all questions in order."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.known = text, dict[str, float]()
+
+    def __call__(self, close: str, at: int) -> Any:
+        if self.known.get(close, -1) < at:
+            found = self.text.find(close, at)
+            self.known[close] = math.inf if found < 0 else found
+        return self.known[close]
+
+
+def _without_code(text: str, code: dict[str, str]) -> str:
+    """The text with blanks for code and comments, its lines where they were."""
+    opening = re.compile(r"(?<!\\)(?:" + "|".join(map(re.escape, code)) + ")")
+    parts, at, next_ = [], 0, _Next(text)
+    while match := opening.search(text, at):
+        begin, close = match.end(), code[match[0]]
+        end = next_(close, begin)
+        if end == math.inf or (close == "`" and "\n\n" in text[begin:end]):
+            parts.append(text[at:begin])
+            at = begin
+        else:
+            parts += [text[at : match.start()], re.sub(r"[^\n]", " ", text[match.start() : end])]
+            at = end if close == "\n" else end + len(close)
+    return "".join([*parts, text[at:]])
+
+
+def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and content of every formula of at most 2,000 characters."""
+    at, next_ = 0, _Next(text)
+    while match := _OPEN.search(text, at):
+        opening, start, at = match[0], match.start(), match.end()
+        close = rf"\end{{{match[1]}}}" if match[1] else _CLOSE.get(opening, "</annotation>")
+        end = next_(close, at)
+        body = text[at : min(end, at + _LONGEST)]
+        # A single dollar is a price unless it touches its formula, within a paragraph.
+        price = opening == "$" and (body != body.strip() or "\n\n" in body)
+        if at < end <= at + _LONGEST and not price:
+            at = end + len(close)
+            yield start, at, body
+
+
+def _claims(body: str, notion: str) -> Iterator[str]:
+    """The claims of one formula; `notion` is what the words behind it say that it satisfies."""
+    for line in _lines(_LAID_OUT.sub(" ", body)):
+        claims = [""]
+        cuts = [0, *(m.end() for m in re.finditer(r"\\qquad|\\quad|[;,]", _flat(line))), len(line)]
+        for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
+            # A claim of its own, unless it explains a letter of the one before.
+            name, explained = _SIGN.split(part)[0].strip(), _SIGN.split(claims[-1], maxsplit=1)[1:]
+            if claims[-1] and _is_claim(part) and not any(name in x for x in explained):
+                claims.append(part)
+            else:
+                claims[-1] += part
+        for claim in (re.sub(r"(?:[\s,.;]|\\q?quad)+$", "", " ".join(x.split())) for x in claims):
+            if _is_claim(claim):
+                yield claim
+            elif notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
+                pure = notion == "DP" and "," not in claim
+                yield rf"({claim}, 0)\text{{-DP}}" if pure else rf"{claim}\text{{-{notion}}}"
+
+
+def _lines(body: str) -> list[str]:
+    """The lines of a formula, with the left side where that stands above."""
+    left, lines = "", [""]
+    for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
+        sign = _SIGN.search(_flat(row))
+        if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
+            lines[-1] += " " + row  # it carries on
+        else:
+            left = row[: sign.start()] if row[: sign.start()].strip() else left
+            lines.append(left + row[sign.start() :])
+    return lines
+
+
+def _is_claim(formula: str) -> bool:
+    """Whether a quantity of privacy is said to be more than a number or a name."""
+    sign = _SIGN.search(_flat(formula))
+    return bool(sign and _LEFT.match(formula) and _says_more(formula[sign.end() :]))
+
+
+def _says_more(right: str) -> bool:
+    """Whether one of the parts of a right side has letters and is not just one name."""
+    parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
+    return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
+
+
+def _flat(formula: str) -> str:
+    """The formula with blanks for what stands in brackets."""
+    depth, out = 0, []
+    for sign in formula:
+        depth -= sign in ")]}" and depth > 0
+        out.append(" " if depth else sign)
+        depth += sign in "([{"
+    return "".join(out)
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    """What stands before and behind a formula in its sentence, cell or item, without tags."""
+    before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())[-1]
+    ended = _ENDED.search(text, max(start, end - 40), end)
+    behind = "" if ended else _BREAK.split(text[end : end + 200].lstrip())[0]
+    around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{before} {behind}")
+    return " ".join(html.unescape(around).split())
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of `dplearn proofread`."""
+    command.set_defaults(run=_run)
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE", help=", ".join(KINDS))
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Exit status of the files' claims, which are judged and printed: 1 if one is refuted."""
+    claims = [(path, place) for path in options.files for place in places(path)]
+    rows, told = [], Counter[str]()
+    for path, place in claims:
+        finding = proofread(place.formula, words=place.words)
+        told[finding.verdict] += 1
+        rows.append({"file": str(path), **place._asdict(), **as_json(asdict(finding))})
+        if not options.json:
+            cell = f"cell {place.cell}:" if place.cell else ""
+            print(f"{path}:{cell}{place.line}: {finding.verdict}: {place.formula}")
+            print(
+                *(f"    {x}" for x in (finding.reading, finding.reason) if x), sep="\n", flush=True
+            )
+    if options.json:
+        print(json.dumps(rows, indent=2, allow_nan=False))
+    else:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.most_common())
+        print(f"{len(claims)} formulas make a claim{': ' * bool(claims)}{verdicts}.")
+    return 1 if told["refuted"] else 0

@@ -1,0 +1,385 @@
+"""Where in the book a claim belongs: the entries that its letters fit, ranked by their values.
+
+Letters are given to an entry's parameters in every way that `vocabulary` allows; the values at
+points of the entry's domain tell how near the formula is. Nothing is judged here.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.book import Formula, Misprint, book, starting_points
+from dplearn.book.kit.domains import Choice
+from dplearn.book.kit.expression import Expression
+from dplearn.book.kit.written import parse
+from dplearn.claims.reading import Claim, refuse
+from dplearn.claims.vocabulary import ABOUT, LETTERS, ONLY_WITH, Place, places_of
+from dplearn.ground.solve import decreasing_root
+
+_POINTS, _ASSIGNMENTS = 64, 48
+_SAME = 1e-6
+_QUOTIENT = re.compile(r"(/\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*(?=[A-Za-z0-9(√])")
+# Ranks of a candidate, the best first.
+EQUAL, MISPRINT, CONSTANT, NEAR = range(4)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A place that fits the letters of a claim, and how near its values are."""
+
+    place: Place
+    function: Callable[..., Any]  # the claim in the entry's parameters
+    roles: dict[str, str]  # from every letter to the parameter it stands for
+    rank: int
+    distance: float  # |ln(claim / entry)| in the median
+    factor: float  # claim / entry in the median
+    misprint: str = ""
+    unused: int = 0  # parameters of the entry that the claim does not speak of
+    solved: bool = False
+
+    @property
+    def entry(self) -> Formula:
+        """The entry as it is placed."""
+        return self.place.entry
+
+    @property
+    def order(self) -> tuple:
+        """Sorts the most likely first."""
+        return self.rank, self.unused if self.rank <= MISPRINT else 0, self.distance, self.unused
+
+
+def formula_of(claim: Claim) -> Expression:
+    """The right side as a program, with the letters of the vocabulary."""
+    below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
+    text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
+    text = re.sub(r"\b(K|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
+    if claim.quantity in ("sigma", "scale") and "Delta" not in text:
+        text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
+    text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
+    letters = {letter for names in LETTERS.values() for letter in names if "_" not in letter}
+    try:
+        formula = parse(text, letters)
+    except ValueError as error:
+        return refuse(str(error))
+    if len(formula.program) == 1:
+        refuse(f"Expected a formula, got {text.strip()} alone.")
+    if open_ := sorted(n for n in formula.names if re.fullmatch(r"c_?[0-9]", n)):
+        refuse(f"Expected a number in place of the constant {open_[0]}.")
+    return formula
+
+
+def candidates(claim: Claim) -> list[Candidate]:
+    """Places in which the claim can be read, the most likely first."""
+    formula = formula_of(claim)
+    if claim.quantity == "variance" and not claim.root:
+        deviation = candidates(replace(claim, quantity="sigma", root=True))
+    else:
+        deviation = []
+    found: list[Candidate] = [c for c in deviation if c.entry.id == "G-F1"]
+    for id in ABOUT:
+        for place in places_of(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
+            if not claim.quantity or place.about == claim.quantity:
+                found += _fitting(place, formula, claim.root, False)
+            elif not claim.root and (solved := _solved(place, formula, claim.quantity)):
+                found += _fitting(place, solved, False, True)
+    found = [c for c in found if c.rank <= MISPRINT or not is_strange(claim, c)]
+    # a/(b) c is printed for (a/b) c as well.
+    if (other := _QUOTIENT.sub(r"\1*", claim.right)) != claim.right:
+        found += candidates(replace(claim, right=other))
+    # What is plain and a constant off comes before what is equal and not spoken of.
+    return sorted(
+        found,
+        key=lambda c: (
+            c.rank + 2.5 * is_strange(claim, c) + (c.solved and c.rank == NEAR),
+            *c.order,
+        ),
+    )
+
+
+def is_strange(claim: Claim, candidate: Candidate) -> bool:
+    """Whether the entry is about more than letters, and no word beside the formula says so."""
+    return candidate.entry.id in ONLY_WITH and not is_spoken_of(claim, candidate)
+
+
+def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
+    """Whether a word beside the formula names what the entry is about."""
+    words = ONLY_WITH.get(candidate.entry.id, "")
+    return bool(words) and bool(re.search(words, claim.words, re.IGNORECASE))
+
+
+class _Solved:
+    """Another side of the same frontier: sigma as a function, from epsilon = f(sigma, delta)."""
+
+    def __init__(self, formula: Expression, old: str, new: str) -> None:
+        self.formula, self.old, self.new = formula, old, new
+        self.names = (formula.names - {old}) | {new}
+
+    def __call__(self, **values: Any) -> NDArray:
+        target = np.asarray(values[self.new], dtype=float)
+        rest = {n: v for n, v in values.items() if n != self.new}
+        gap = lambda log: self.formula(**rest, **{self.old: np.exp(log)}) - target
+        low, high = np.full(target.shape, -20.0), np.full(target.shape, 20.0)
+        with np.errstate(all="ignore"):
+            first, last = gap(low), gap(high)
+            sign = np.sign(first)
+            root = decreasing_root(
+                lambda log: np.nan_to_num(sign * gap(log), nan=-1.0), lower=low, upper=high
+            )
+        return np.where(first * last < 0, np.exp(root), np.nan)
+
+
+def _solved(place: Place, formula: Expression, quantity: str) -> Any:
+    """The claim as one about the entry's own quantity, where its right side has that letter."""
+    letter_of = {"sigma": "noise_multiplier", "scale": "scale", "sensitivity": "max_norm"}
+    old = [n for n in formula.names if base(n) in LETTERS[letter_of.get(place.about, "delta")]]
+    if place.about in ("delta", "epsilon", "rho"):
+        old = [n for n in formula.names if base(n) == place.about]
+    elif place.about not in letter_of:
+        return None
+    new = {"steps": "T", "scale": "b", "norm": "C_m"}.get(quantity, quantity)
+    fits = quantity in ("epsilon", "delta", "sigma", "scale", "rho", "steps", "norm")
+    enough = place.entry.kind in ("upper", "identity") and len(old) == 1 and fits
+    return _Solved(formula, old[0], new) if enough and new not in formula.names else None
+
+
+def base(name: str) -> str:
+    """The letter without its decoration."""
+    return "D" if name == "D_alpha" else re.sub(r"_[A-Za-z0-9]{1,5}$", "", name)
+
+
+# Letters that print uses for a function of the entry's parameters.
+_FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "sigma of rho": ("rho", lambda p: (2 * p["rho"]) ** -0.5),
+    "sigma of mu": ("mu", lambda p: 1 / p["mu"]),
+    "sigma of rdp": ("rdp orders", lambda p: (p["orders"] / (2 * p["rdp"])) ** 0.5),
+    "K of rdp": ("rdp orders", lambda p: (p["orders"] - 1) * p["rdp"]),
+    "moment of order": ("orders rdp", lambda p: p["orders"] - 1),
+    "one": ("", lambda p: 1.0),
+}
+_STANDS_FOR = {
+    **dict.fromkeys(("sigma", "z"), ("sigma of rho", "sigma of mu", "sigma of rdp")),
+    "K": ("K of rdp",),
+    **dict.fromkeys(("alpha", "lambda"), ("moment of order",)),
+}
+# How a letter changes where four releases are told as one.
+_FOUR = {
+    "rho": 4.0,
+    "epsilon_bar": 4.0,
+    "D_alpha": 4.0,
+    "K": 4.0,
+    "mu": 2.0,
+    "sigma": 0.5,
+    "z": 0.5,
+}
+
+
+def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
+    """Every way to give the letters of a formula to the parameters of a place."""
+    own = place.own
+    has_delta = {"sensitivity", "distance"} & {*own}
+    names = sorted(formula.names if has_delta else formula.names - {"Delta"})
+    fits = []
+    for name in names:
+        letter = base(name)
+        direct = [p for p in own if {name, letter} & _letters(p)]
+        exact = [p for p in direct if p == name]
+        derived = [
+            r
+            for r in _STANDS_FOR.get(letter, ())
+            if {*_FUNCTIONS[r][0].split()} <= {*own} and not r.startswith(place.about)
+        ]
+        fits.append(exact or direct + derived)
+    missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
+    if len(missing) == 1 and missing[0] in "TknN" and _scales(formula, names, missing[0]):
+        fits = [fit or ["one"] for fit in fits]
+    for chosen in itertools.islice(itertools.product(*fits), _ASSIGNMENTS):
+        shifted = "moment of order" in chosen and "K of rdp" not in chosen
+        if not shifted and len({*chosen}) == len(chosen):
+            yield dict(zip(names, chosen, strict=True))
+
+
+def _letters(parameter: str) -> frozenset[str]:
+    """Letters that print may use for a parameter; those of a numbered one have its number."""
+    one, number = re.fullmatch(r"(.+?)(_[1-9])?", parameter).groups()  # type: ignore[union-attr]
+    if parameter in LETTERS or not number:
+        return LETTERS.get(parameter, frozenset((parameter,)))
+    return frozenset(letter + number for letter in LETTERS.get(one, (one,)))
+
+
+def _scales(formula: Any, names: list[str], count: str) -> bool:
+    """Whether k releases are one release whose loss is k times as large."""
+    if not any(n in _FOUR or base(n) in _FOUR for n in names):
+        return False
+    rng = np.random.default_rng(0)
+    one = {n: rng.uniform(0.2, 0.8, 5) for n in (*names, "Delta")}
+    one = {n: v + 1 if base(n) in ("alpha", "lambda") else v for n, v in one.items()}
+    one[count] = np.ones(5)
+    times = {n: _FOUR.get(n, _FOUR.get(base(n), 1.0)) for n in names}
+    four = {**one, **{n: one[n] / x for n, x in times.items()}, count: np.full(5, 4.0)}
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(formula(**one), formula(**four), rtol=1e-9, atol=0.0))
+
+
+def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candidate]:
+    """The best way to read a formula in one place; none if its letters do not fit."""
+    place = _without_distance(place, formula)
+    best: Candidate | None = None
+    for roles in _roles(place, formula):
+        points, values = _design(place)
+        if not points:
+            return []
+        function = _bound(formula, roles, root)
+        ours = _on_points(function, roles, points)
+        free = [p for p in place.own if p not in {*roles.values()} and p not in _needed(roles)]
+        unused = sum(len({str(x.get(p)) for x in points}) > 1 for p in free)
+        one = _compared(place, function, roles, ours, values, unused)
+        one = replace(one, solved=solved)
+        best = one if best is None or one.order < best.order else best
+    return [best] if best else []
+
+
+def _needed(roles: dict[str, str]) -> set[str]:
+    return {p for r in roles.values() if r in _FUNCTIONS for p in _FUNCTIONS[r][0].split()}
+
+
+def _without_distance(place: Place, formula: Any) -> Place:
+    """Noise is in units of the sensitivity where the formula does not speak of one."""
+    free = [n for n in ("distance", "sensitivity") if n in place.own]
+    if not free or {"Delta", "S", "C"} & formula.names:
+        return place
+    return _pinned(place, free[0])
+
+
+@lru_cache(300)
+def _pinned(place: Place, name: str) -> Place:
+    one = Choice(1) if isinstance(book[place.entry.id].domain.get(name), Choice) else Choice(1.0)
+    kept = [m for m in place.entry.misprints if not isinstance(m.domain.get(name), Choice)]
+    misprints = [replace(m, domain={n: d for n, d in m.domain.items() if n != name}) for m in kept]
+    domain = {**place.entry.domain, name: one}
+    entry = replace(place.entry, domain=domain, misprints=tuple(misprints))
+    return Place(entry, place.about, tuple(n for n in place.own if n != name))
+
+
+@lru_cache(500)
+def _design(place: Place) -> tuple[list[dict[str, Any]], NDArray]:
+    """Points of an entry's domain and its values there; none if it cannot be drawn."""
+    along = {name: values[-1] for name, values in (place.entry.along or {}).items()}
+    try:
+        drawn = starting_points(place.entry, points=_POINTS)
+        points = [{**p, **along} for p in drawn]
+        with np.errstate(all="ignore"):
+            return points, np.array([place.entry.value(p) for p in points])
+    except (ValueError, ArithmeticError, TypeError):
+        return [], np.zeros(0)
+
+
+def _bound(formula: Any, roles: dict[str, str], root: bool) -> Callable[..., Any]:
+    """The claim as a function of the entry's parameters, elementwise."""
+
+    def typed(**p: Any) -> Any:
+        given = {n: _FUNCTIONS[r][1](p) if r in _FUNCTIONS else p[r] for n, r in roles.items()}
+        given.setdefault("Delta", 1.0)
+        with np.errstate(all="ignore"):
+            value = formula(**given)
+            return np.sqrt(value) if root else value
+
+    return typed
+
+
+def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list[dict]) -> NDArray:
+    """The values of a claim at all points at once."""
+    names = {r for r in roles.values() if r not in _FUNCTIONS} | _needed(roles)
+    columns = {n: np.array([p[n] for p in points], dtype=float) for n in names}
+    return np.broadcast_to(np.asarray(function(**columns), dtype=float), (len(points),))
+
+
+def _compared(
+    place: Place,
+    function: Callable[..., Any],
+    roles: dict[str, str],
+    ours: NDArray,
+    values: NDArray,
+    unused: int,
+) -> Candidate:
+    """How near values are to those of the entry and of its misprints."""
+    with np.errstate(all="ignore"):
+        ratio = np.log(np.abs(ours) / np.abs(values))
+    usable = np.isfinite(ratio) & (np.sign(ours) == np.sign(values)) & (np.abs(values) > 1e-12)
+    ratio = ratio[usable]
+    if ratio.size < 5:
+        return Candidate(place, function, roles, NEAR, math.inf, math.nan, unused=unused)
+    distance, middle = float(np.median(np.abs(ratio))), float(np.median(ratio))
+    rank, misprint = NEAR, ""
+    # Where the entry says that there is no bound, only its misprints have one.
+    open_ = bool(np.any(np.isposinf(values) & np.isfinite(ours)))
+    same = bool(np.max(np.abs(ratio)) < _SAME)
+    if (open_ or not same) and (misprint := _misprint(place, function, roles)):
+        rank, distance = MISPRINT, 0.0
+    elif same:
+        rank, distance = EQUAL, 0.0
+    elif np.ptp(ratio) < _SAME:
+        rank = CONSTANT
+    factor = math.exp(min(middle, 700.0))
+    return Candidate(place, function, roles, rank, distance, factor, misprint, unused)
+
+
+def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str]) -> str:
+    """The name of the misprint that a claim equals; "" if there is none."""
+    for misprint in place.entry.misprints:
+        if misprint.claim is None:
+            continue
+        points, wrong = _wrong_values(place, misprint)
+        try:
+            ours = _on_points(function, roles, points) if points else np.zeros(0)
+        except (KeyError, TypeError, ValueError):
+            continue
+        good = np.isfinite(ours) & np.isfinite(wrong) & (np.abs(wrong) > 1e-12)
+        same = np.abs(ours[good] - wrong[good]) <= _SAME * np.abs(wrong[good])
+        if same.size >= 5 and bool(np.all(same)):
+            return misprint.name
+    return ""
+
+
+@lru_cache(1000)
+def _wrong_values(place: Place, misprint: Misprint) -> tuple[list[dict[str, Any]], NDArray]:
+    wrong = place.entry.claimed(misprint)
+    along = {name: values[-1] for name, values in (wrong.along or {}).items()}
+    try:
+        points = [{**p, **along} for p in starting_points(wrong, points=24)]
+        with np.errstate(all="ignore"):
+            return points, np.array([wrong.value(p) for p in points])
+    except (ValueError, ArithmeticError, TypeError, KeyError):
+        return [], np.zeros(0)
+
+
+def wrong_units(claim: Claim) -> str:
+    """What is wrong with the units: twice the sensitivity needs twice the noise; "" if nothing."""
+    formula = formula_of(claim)
+    if claim.quantity == "scale" and re.search(r"(?:Delta|Δ)\s*(?:_\{?2|₂)", claim.words):
+        refuse("Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.")
+    if "Delta" not in formula.names:
+        return ""
+    scales = ("sigma", "scale", "sensitivity")
+    noise = [n for n in formula.names if base(n) in ("sigma", "z", "b", "s", "C")]
+    wanted = 2.0 if claim.quantity in scales else 1.0
+    if not noise and claim.quantity not in scales:
+        return ""
+    numbers = (1.37, 1.91, 2.3, 3.1, 4.7, 5.3, 6.1, 7.3, 8.9)
+    one = dict(zip(sorted(formula.names), itertools.cycle(numbers)))
+    one |= {n: 0.01 for n in one if base(n) == "delta"} | {"Delta": 1.3}
+    two = {n: 2 * v if n in (*noise, "Delta") else v for n, v in one.items()}
+    with np.errstate(all="ignore"):
+        ratio = float(formula(**two) / formula(**one)) ** (0.5 if claim.root else 1.0)
+    if not math.isfinite(ratio) or abs(ratio - wanted) < 1e-9:
+        return ""
+    return (
+        "Twice the sensitivity and twice the noise change the right side by a factor"
+        f" {ratio:.4g} instead of {wanted:g}."
+    )

@@ -1,0 +1,326 @@
+r"""What a printed formula claims: LaTeX, Unicode or ASCII in one spelling, and its two sides.
+
+Nothing that is read is executed: what comes out is text for the grammar of
+`dplearn.book.kit.written`.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from dplearn.book.kit.expression import GREEK
+
+_LONGEST, _DEEPEST = 2000, 40
+_GREEK: dict[str, str] = {
+    **GREEK, "η": "eta", "ξ": "xi", "ω": "omega", "θ": "theta", "φ": "phi", "π": "pi"
+}  # fmt: skip
+_REFUSED = {
+    r"\\?(?:tilde|mathcal|widetilde)?\s*\{?(?<![A-Za-z])O\}?\s*(?:\\left)?\(|\\Omega|\\Theta|o\(1\)":
+        "an order of magnitude has no constant to check",
+    r"\\(?:sum|prod|int)(?![a-z])|[Σ∑∫∏]|\\[lc]?dots|…|\.\.\.":
+        "a sum, a product or an integral is not read",
+    r"\\(?:min|max|inf|sup)\s*(?:\\limits)?\s*_|\\arg|\\(?:inf|sup)(?![a-z])|(?:min|max|sup|inf)_":
+        "an optimum over a set is not read",
+    r"\\begin\s*\{cases\}": "a case by case definition is not read",
+    r"(?:\\mathbb\s*\{?\s*|(?<![A-Za-z]))E\}?\s*_?[\[{]|𝔼": "an expectation is not read",
+}  # fmt: skip
+_TYPESETTING = (
+    r"\\(?:left|right|displaystyle|textstyle|nonumber|limits|[bB]igg?[lrm]?|mathbf|boldsymbol"
+    r"|mathcal|mathbb|qquad|quad|,|;|:|!|>|/| )(?![A-Za-z])|\\label\{[^{}]*\}|\\tag\{[^{}]*\}|[&$~]"
+)
+_MARKS = {"\u0304": "bar", "\u0305": "bar", "\u0303": "tilde", "\u0302": "hat"}
+_WIDE = r"\\(?:wide|over)?(bar|line|tilde|hat)(?![a-z])\s*"
+_WORDS = (
+    "alpha beta gamma delta rho sigma mu nu tau xi eta omega theta phi lambda log ln exp min max"
+    " sinh cosh tanh Phi pi Delta infty cdot times le ge leq geq leqslant geqslant approx lesssim"
+    " gtrsim simeq to in"
+).replace(" ", "|")
+_SENSITIVITY = (
+    r"(?:\\?Delta|Δ)(?![A-Za-z])\s*(?:_\{?[12]\}?|[₁₂])?\s*(?:\(\s*[fqg]\s*\)|[fqg](?![A-Za-z_(]))?"
+    r"\s*(?:_\{?[12fqg]\}?|[₁₂])?"
+)
+_DIVERGENCE = (
+    r"(?<![A-Za-z])[DR]\s*_\{?\s*\\?(?:alpha|α|lambda|λ)\s*\}?\s*"
+    r"(?:\((?:[^()]|\([^()]*\))*\))?"
+)
+# In order; each writes one thing in the letters of the grammar.
+_SPELLING = [
+    (r"\\log\s*_\{?\s*2\s*\}?|(?<![a-z\\])log₂", " log2 "),
+    (r"\\log\s*_\{?\s*10\s*\}?", " log10 "),
+    (r"\\\{", "("),
+    (r"\\\}", ")"),
+    (_TYPESETTING, " "),
+    (_WIDE + r"\{\s*(\\?[A-Za-zα-ω]+(?:_\{?\w+\}?)?)\s*\}", r" \2_\1 "),
+    (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
+    (r"_line\b", "_bar"),
+    (r"(?:\\(?:text|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
+    (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\b)", " epsilon"),
+    (r"\\lfloor", " floor("),
+    (r"\\lceil", " ceil("),
+    (r"\\rfloor|\\rceil", ")"),
+    (r"\\[lr]?(?:vert|Vert)|\\\||‖|\|\|", "|"),
+    (_SENSITIVITY, " Delta "),
+    (r"(?<![A-Za-z])GS(?:_f)?(?![A-Za-z])", " Delta "),
+    (_DIVERGENCE, " D_alpha "),
+    (r"(?<=epsilon)\s*\(\s*\\?alpha\s*\)|(?<=epsilon)\s*_\{?\s*\\?(?:alpha|RDP)\s*\}?", "_bar "),
+    (r"\^\{?\s*\\?(?:prime|star|ast|\*)\s*\}?|['′]", "_prime "),
+    (r"_\{\s*\\?([A-Za-z0-9]+)[^{}]*\}", r"_\1"),
+    (rf"\\({_WORDS})(?![A-Za-z])", r" \1 "),
+    (r"≲", " lesssim "),
+    (r"≈|≃|∼", " approx "),
+    (r"→|\\rightarrow(?![a-z])", " to "),
+    (r"≤|\b(?:leq|le|leqslant)\b", "<="),
+    (r"≥|\b(?:geq|ge|geqslant)\b", ">="),
+    (r"∈", " in "),
+    (r":=|≔", "="),
+    (r"\b(?:cdot|times)\b|[·×⋅]", "*"),
+    (r"\binfty\b|∞", "inf"),
+    (r"\b([a-zA-Z]\w*)\s+_\s*(\w+)", r"\1_\2"),
+    (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
+    (r"\s+", " "),
+]
+_GROUPED = re.compile(r"\\([dt]?frac|[dt]?binom|sqrt)(?![A-Za-z])\s*")
+_RELATION = re.compile(r"\b(?:approx|lesssim|gtrsim|simeq|to)\b|<=|>=|(?<![<>=!])=(?!=)|<|>")
+
+# What a left side is about: the first form that fits it.
+_QUANTITIES = {
+    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha",
+    "log_moment": r"(K|alpha|mu)(_M)?(_\w+)?\((lambda|alpha|l)(;.*)?\)|K",
+    "sigma": r"(sigma|z|s)(_\w+)?|noise_multiplier|std",
+    "epsilon": r"epsilon(_\w+)?(\([^)]*\))?|D_inf|D_prime_inf",
+    "delta": r"delta(_\w+)?(\([^)]*\))?",
+    "rho": r"(rho|xi)(_\w+)?",
+    "mu": r"mu(_\w+)?",
+    "steps": r"[kTt](_\w+)?",
+    "rate": r"q(_\w+)?",
+    "scale": r"[bS](_\w+)?|lambda|scale",
+    "p": r"p(_\w+)?",
+    "sensitivity": r"Delta|C",
+    "norm": r"C_\w+",
+    "variance": r"V|Var.*|variance",
+    "adv": r"Adv.*|TV.*",
+    "order": r"alpha(_\w+)?",
+    "probability": r"(P|Pr)(_\w+)?[\[(].*[\])]",
+    "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",
+}
+_CUT = re.compile(
+    r"\\q?quad|\\text\s*\{\s*(?:[,;]|for|if|when|where|with|and)|\\Rightarrow|\\iff"
+    r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
+    r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
+)
+_COMMA = re.compile(r"\\?,")
+_DEFINED = re.compile(
+    r"\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
+)
+_NUMBER = r"\d+\.?\d*(?:e-?\d+)?"
+_SIMPLE = rf"(?:{_NUMBER}(?:\s*[*/^]\s*-?{_NUMBER})?|inf)"
+_CONDITION = re.compile(
+    rf"(?:{_SIMPLE}\s*[<>]=?\s*)?\b[a-zA-Z]\w*\s*[<>]=?\s*{_SIMPLE}|{_SIMPLE}\s*[<>]=?\s*[a-zA-Z]\w*"
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One relation: what it is about, what it says, and its right side for the grammar."""
+
+    quantity: str  # a key of `_QUANTITIES`; "" if it has no left side
+    relation: str  # upper, lower, identity or about
+    right: str
+    root: bool = False  # whether the left side is a square, so that the root of the right is meant
+    left: str = ""
+    words: str = ""  # the sentence around it
+    conditions: tuple[str, ...] = ()  # comparisons of a name with a number that stand beside it
+    hedged: bool = False  # whether it goes on with a condition that is not read
+
+
+class NotReadError(ValueError):
+    """The formula cannot be judged; the message says why."""
+
+
+def refuse(why: str) -> NoReturn:
+    """Raise `NotReadError`."""
+    raise NotReadError(why)
+
+
+def spell(text: str) -> str:
+    """LaTeX, Unicode or ASCII in the letters of the grammar; a `NotReadError` if it has none."""
+    if len(text) > _LONGEST:
+        refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
+    deepest = depth = 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
+        refuse(f"Expected at most {_DEEPEST} levels of brackets, got {deepest}.")
+    if len(re.findall(r"(?<!\\){", text)) != len(re.findall(r"(?<!\\)}", text)):
+        refuse("Expected as many { as }.")
+    for pattern, why in _REFUSED.items():
+        if re.search(pattern, text):
+            refuse(f"Expected a closed form: {why}.")
+    text = unicodedata.normalize("NFD", text.replace("¯", "\u0304"))
+    text = re.sub(f"(.)([{''.join(_MARKS)}])", lambda m: f" {m[1]}_{_MARKS[m[2]]} ", text)
+    text = re.sub(r"\\(?![A-Za-z{}|,;:!>/ ])", " ", text)
+    text = _with_brackets(text)
+    text = re.sub("|".join(_GREEK), lambda m: f" {_GREEK[m[0]]}", text)
+    for pattern, replacement in _SPELLING:
+        text = re.sub(pattern, replacement, text)
+    return text.strip(" .,;")
+
+
+def _with_brackets(text: str) -> str:
+    r"""``\frac12``, ``\sqrt x`` and ``\binom{a}{b}`` as ((1)/(2)), sqrt(x) and binom(a, b)."""
+    out, place = [], 0
+    while found := _GROUPED.search(text, place):
+        out.append(text[place : found.start()])
+        place, parts = found.end(), []
+        if found[1] == "sqrt" and text[place : place + 1] in "([":
+            out.append(" sqrt")
+            continue
+        for _ in range(1 if found[1] == "sqrt" else 2):
+            part, place = _argument(text, place)
+            parts.append(_with_brackets(part))
+        form = {"sqrt": " sqrt({})", "frac": "(({})/({}))", "binom": " binom({}, {})"}
+        out.append(form[found[1].lstrip("dt")].format(*parts))
+    return "".join(out) + text[place:]
+
+
+def _argument(text: str, place: int) -> tuple[str, int]:
+    """The braces, command or sign at a place, and the place behind it."""
+    while text[place : place + 1].isspace():
+        place += 1
+    if text[place : place + 1] == "{":
+        depth, end = 1, place + 1
+        while end < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        return text[place + 1 : end - 1], end
+    one = re.compile(r"\\[A-Za-z]+|.", re.DOTALL).match(text, place)
+    return (one[0], one.end()) if one else ("", place)
+
+
+def claims_of(text: str, words: str = "") -> list[Claim]:
+    """The claims of one printed formula: of a pair as in (f, g)-DP, or of its relation."""
+    if len(text) > _LONGEST:
+        refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
+    text = text.strip().strip("$").strip().rstrip(".,;")
+    for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
+        text = text.removeprefix(begin).removesuffix(end)
+    inside = " ".join(re.findall(r"\\(?:text|mathrm)\s*\{([^{}]*)\}", text))
+    beside = f"{words[:_LONGEST]} {inside} {text}"
+    found = _pair(text) or [_relation(text)]
+    stated = _conditions(words[:_LONGEST]) + _conditions(text)
+    rest = " ".join(spell(piece) for piece in _pieces(_CUT, text)[1:])
+    hedged = bool(re.search(r"[<>]|\belse\b", _CONDITION.sub("", rest)))
+    return [
+        replace(c, words=beside, conditions=tuple(dict.fromkeys(stated)), hedged=hedged)
+        for c in found
+    ]
+
+
+def _conditions(text: str) -> list[str]:
+    """Comparisons of one letter with a number, in the spelling of the grammar."""
+    try:
+        text = spell(text[-_LONGEST:])
+    except NotReadError:
+        return []
+    text = re.sub(r"(\w+) in \((\S+?), ?(\S+?)\)", r"\2 < \1 < \3", text)
+    return [" ".join(found[0].split()) for found in _CONDITION.finditer(text)][:8]
+
+
+def _pair(text: str) -> list[Claim]:
+    """Both parts of (f, g)-DP or (ε', δ') = (f, g), and f of f-zCDP and f-GDP."""
+    kind = re.search(r"(R?DP|zCDP|GDP)\b", text)
+    if kind:
+        before = re.sub(r"(?:\\(?:text|mathrm)\s*\{|[\s$~}-]|\bis\b)+$", "", text[: kind.start()])
+        before = before.rpartition(r"\Rightarrow")[2].strip()
+        if kind[1] in ("DP", "RDP") and before.endswith(")"):
+            parts = _pieces(_COMMA, _last_bracket(before))
+            about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
+            if len(parts) == 2:
+                named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
+                return [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
+        if kind[1] in ("zCDP", "GDP") and before and not _relations(spell(before)):
+            about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
+            return [Claim(about, "identity", spell(before), left=about)]
+    left, sign, right = text.partition("=")
+    if sign and left.strip()[:1] == "(" and right.strip()[:1] == "(":
+        lefts, rights = (_pieces(_COMMA, side.strip()[1:-1]) for side in (left, right))
+        if len(lefts) == len(rights) == 2:
+            return [_relation(f"{a} = {b}") for a, b in zip(lefts, rights, strict=True)]
+    return []
+
+
+def _last_bracket(text: str) -> str:
+    """The content of the bracket that ends a text."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[place], 0)
+        if depth == 0:
+            return re.sub(r"\\(?:right|[bB]igg?[lr]?)\s*$", "", text[place + 1 : -1])
+    return ""
+
+
+def _bare(text: str) -> bool:
+    """Whether it is a name or a number alone, which claims nothing."""
+    return bool(re.fullmatch(r"[A-Za-z]+(_\w+)?|[\d.]+(e-?\d+)?|inf", text.strip()))
+
+
+def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
+    """Where a pattern is found in no bracket."""
+    depth, depths = 0, []
+    for sign in text:
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
+        depths.append(depth)
+    return [m for m in pattern.finditer(text) if depths[m.start()] <= 0]
+
+
+def _relations(spelled: str) -> list[re.Match]:
+    """The relations that stand in no bracket."""
+    return _outside(_RELATION, spelled)
+
+
+def _pieces(pattern: re.Pattern, text: str) -> list[str]:
+    """A text divided where a pattern is found in no bracket."""
+    cuts = _outside(pattern, text)
+    begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
+
+def _relation(text: str) -> Claim:
+    """Left and right of the relation, what is defined beside it put in."""
+    parts = [p for p in text.split(r"\Rightarrow") if _RELATION.search(spell(p))]
+    text = parts[-1] if parts else text
+    law = re.search(r"(?<![A-Za-z])N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*$", text)
+    scale = re.search(r"(?<![A-Za-z])Lap(?:lace)?\}?\s*(?:\\left)?\(\s*(?:0\s*,)?(.+)\)\s*$", text)
+    if law:
+        return Claim("sigma", "identity", re.sub(r"\bI(_d)?\s*$", "", spell(law[1])), True, "sigma")
+    if scale:
+        size = re.sub(r"(?<![A-Za-z])L_?1(?![0-9])", " Delta ", spell(scale[1]))
+        return Claim("scale", "identity", size, left="b")
+    first, *later = _pieces(_CUT, text)
+    for place in later:
+        defined = _DEFINED.fullmatch(place)
+        if defined and defined[1] in _RELATION.sub("=", first).partition("=")[2]:
+            square = f"({defined[3]})" if defined[2] else f"({defined[3]})^2"
+            root = rf"\sqrt{{{defined[3]}}}" if defined[2] else f"({defined[3]})"
+            letter = re.escape(defined[1])
+            first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
+            first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
+    spelled = spell(first)
+    signs = _relations(spelled)
+    if not signs:
+        return Claim("", "identity", spelled)
+    left, sign = spelled[: signs[0].start()].strip(), signs[-1][0]
+    right = spelled[signs[-1].end() :].strip()
+    square = re.fullmatch(r"(.*?)\s*(?:\^\s*[({]?\s*2\s*[)}]?|²)", left)
+    left = square[1] if square else left
+    word = re.sub(r"\s*([_()\[\]])\s*", r"\1", re.sub(r"^(max|min) ", "", left))
+    word = word[1:-1] if word[:1] == "(" and word[-1:] == ")" else word
+    if re.fullmatch(r"b_?[12].*", left):
+        refuse("Several scales are one condition, and not one claim.")
+    about = next((q for q, form in _QUANTITIES.items() if re.fullmatch(form, word)), "")
+    if not about:
+        refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
+    relation = {"<": "upper", ">": "lower", "=": "identity"}.get(sign[0], "about")
+    return Claim(about, relation, right, bool(square), left)

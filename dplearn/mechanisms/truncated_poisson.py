@@ -1,0 +1,144 @@
+r"""Poisson lots of bounded size: what is beyond the largest is left out by chance.
+
+**Theorem** (Ganesh 2025, arXiv:2508.15089, proved here anew). Let n be the size of the larger of
+two neighbours, of which every record but one is the same; let each record be drawn with chance q,
+and keep a uniform subset of L where more are drawn. Tell the attacker whether L of the others were
+drawn. That can only help, and it tells nothing of the record, whose own coin is tossed apart.
+
+* If fewer were, nothing is cut, whether the record is drawn or not: the step is one Poisson step.
+* If L or more were, all is uniform: without the record, L of the others are summed up (call this
+  law A); with it, which has a chance :math:`\kappa`, L - 1 of them and the record, which takes the
+  place of another and so moves the sum by two norms (B). The laws are
+  :math:`(1-\kappa)A+\kappa B` and A: a Poisson step of rate :math:`\kappa` with half the noise.
+
+So a step leaks at most :math:`(1-t)\,\delta_{\text{Poisson}}(\varepsilon) +
+t\,\delta_{\text{cut}}(\varepsilon)` with :math:`t = P(\mathrm{Bin}(n-1, q) \ge L)` and
+:math:`t\kappa = P(\mathrm{Bin}(n, q) > L)\,L/n`: the profile of one pair of laws, whatever was
+released before, so that it composes. If all others contribute nothing, it leaks as much as a
+Poisson step at the rate :math:`q(1-t)+t\kappa` at which the record is kept.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betainc
+
+from dplearn.engine.profile import Curve, Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log_add
+from dplearn.mechanisms._base import Wrapped
+from dplearn.mechanisms.gaussian import Gaussian
+from dplearn.mechanisms.sampled import PoissonSubsampled
+
+# Up to so many records the binomial tail is known to this relative error, and rounded by it.
+_MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
+# A chance of less is taken for so much.
+_LEAST = 1e-290
+
+
+@dataclass(frozen=True)
+class TruncatedPoisson(Wrapped):
+    """A Gaussian on a Poisson sample, of which at most `largest` records are kept, by chance.
+
+    Lots of one shape are what compiled code and accelerators want. ``profiles`` is an upper bound,
+    and ``witnesses`` the leak where other records contribute nothing: as near to each other as the
+    largest lot is rare.
+
+    Parameters
+    ----------
+    base : Gaussian
+        The noise of one step.
+    sample_rate : float
+        Chance of each record to be drawn, in (0, 1].
+    dataset_size : int
+        Public number of records, from 1 to 10^8; a neighbour may have one more.
+    largest : int
+        Records that a lot has at most, >= 1.
+
+    Examples
+    --------
+    >>> step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, largest=160)
+    >>> print(step.guarantee(delta=1e-5, steps=1000))
+    1.827 <= epsilon <= 1.829 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    base: Gaussian
+    sample_rate: float
+    dataset_size: int
+    largest: int
+
+    name = "truncated_poisson"
+    fields_of_examples = ((Gaussian(1.0), 0.5, 100, 70), (Gaussian(8.0), 0.5, 3, 1))
+    conditions = (
+        "Poisson sampling, fresh each step",
+        "of a lot that is too large a uniform subset is kept",
+    )
+    adjacencies = ("add_remove",)
+    refusal = (
+        "Poisson sampling that is cut",
+        "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
+    )
+    no_outputs = "lots that were cut and lots that were not are told apart"
+
+    def __post_init__(self) -> None:
+        validate.instance(Gaussian, base=self.base)
+        validate.rate(sample_rate=self.sample_rate)
+        validate.integer(minimum=1, maximum=_MOST_RECORDS, dataset_size=self.dataset_size)
+        validate.integer(minimum=1, largest=self.largest)
+
+    @property
+    def attained(self) -> bool:
+        return self.largest > self.dataset_size
+
+    def _cut(self) -> tuple[float, float]:
+        """t, the chance that others fill the lot, and the chance of that and the record kept."""
+        size, most = self.dataset_size + 1, self.largest  # of the larger neighbour
+        if most >= size:
+            return 0.0, 0.0
+        # P(Bin(n, q) >= k) is an incomplete beta function.
+        filled, kept = betainc([most, most + 1], size - most, self.sample_rate)
+        return float(filled), float(kept) * most / size
+
+    def dominating(self, adjacency: Adjacency) -> Gaussian:
+        """Half the noise: a record may take the place of another."""
+        return self.base if self.attained else Gaussian(self.base.noise_multiplier / 2)
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
+        if self.attained:
+            return poisson
+        filled, kept = self._cut()
+        # Where others fill the lot the record is kept at a rate of at most that of its coin.
+        rate = self.sample_rate
+        if filled > _LEAST:
+            rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
+        weight = max(filled, _LEAST)
+        replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
+        both = ((x[0], x[-1] if len(x) > 1 else x[0].reverse()) for x in (poisson, replaced))
+        return tuple(_either(*pair, weight) for pair in zip(*both, strict=True))
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        """A record among others that contribute nothing."""
+        filled, kept = self._cut()
+        uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
+        rate = self.sample_rate * uncut + kept * (1 - TAIL_ERROR)
+        return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()
+
+
+def _either(first: Profile, second: Profile, weight: float) -> Profile:
+    """Profile of the first pair or, with this weight, the second; which it is, is told.
+
+    Each weight is rounded up.
+    """
+    log_weight = math.log(weight) + TAIL_ERROR
+    log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
+
+    def either(one: Curve, two: Curve) -> Curve:
+        total = lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))
+        return lambda epsilon: np.minimum(total(epsilon), 0.0)
+
+    parts = (first, second), (first.reverse(), second.reverse())
+    forward, backward = (either(one.log_delta_of, two.log_delta_of) for one, two in parts)
+    return Profile(forward, backward, np.append(first.kinks, second.kinks))

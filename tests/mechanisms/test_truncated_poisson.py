@@ -1,0 +1,119 @@
+"""Poisson lots that are cut, against all lots, all ways of cutting and contrary companions."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from cases import each
+from dplearn import Gaussian
+from dplearn.mechanisms import PoissonSubsampled
+from dplearn.mechanisms.truncated_poisson import TAIL_ERROR, TruncatedPoisson
+from outcomes import EPSILONS
+
+LINE = np.linspace(-9.0, 9.0, 3_601)
+
+
+def laws(others, own, rate, largest):
+    """Chance of each sum of a lot where `largest` others were not drawn, and where they were."""
+    uncut, cut = {}, {}
+    for coins in itertools.product([False, True], repeat=len(others) + len(own)):
+        chance = math.prod(rate if coin else 1 - rate for coin in coins)
+        law = cut if sum(coins[: len(others)]) >= largest else uncut
+        drawn = list(itertools.compress((*others, *own), coins))
+        kept = list(itertools.combinations(drawn, min(largest, len(drawn))))
+        for subset in kept:
+            law[sum(subset)] = law.get(sum(subset), 0.0) + chance / len(kept)
+    return uncut, cut
+
+
+def leak(p, q, sigma):
+    """delta at each of EPSILONS of two such laws under noise: masses of cells of a line."""
+    masses = [
+        sum(w * np.diff(ndtr((LINE - centre) / sigma)) for centre, w in law.items())
+        for law in (p, q)
+    ]
+    gap = masses[0] - np.exp(EPSILONS)[:, None] * masses[1]
+    return np.sum(np.maximum(gap, 0.0), axis=1)
+
+
+@each("sigma", [0.4, 1.0])
+@each("rate", [0.3, 0.8, 1.0])
+@each("largest", [1, 2])
+def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(largest, rate, sigma):
+    step, seen = TruncatedPoisson(Gaussian(sigma), rate, dataset_size=2, largest=largest), 0.0
+    for others in itertools.product([-1, 0, 1], repeat=2):
+        pairs = zip(*(laws(others, own, rate, largest) for own in ((1,), ())), strict=True)
+        told = sum(np.array([leak(p, q, sigma), leak(q, p, sigma)]) for p, q in pairs)
+        seen = np.fmax(seen, told)
+    bound = [profile.delta(EPSILONS) for profile in step.profiles()]
+    assert np.all(seen <= np.array(bound) + 1e-9)
+    if largest == 1:  # nobody else is there unless it is cut
+        np.testing.assert_allclose(seen, bound, rtol=1e-3, atol=1e-9)
+
+
+@each("largest", [1, 2])
+def test_the_witness_is_a_record_among_silent_ones(largest):
+    step = TruncatedPoisson(Gaussian(0.7), 0.6, dataset_size=2, largest=largest)
+    pair = []
+    for own in ((1,), ()):
+        uncut, cut = laws((0, 0), own, 0.6, largest)
+        pair.append({centre: uncut.get(centre, 0.0) + cut.get(centre, 0.0) for centre in (0, 1)})
+    for witness, (p, q) in zip(step.witnesses(), (pair, pair[::-1]), strict=True):
+        assert witness.delta(EPSILONS) == pytest.approx(leak(p, q, 0.7), rel=1e-3, abs=1e-9)
+
+
+def test_lots_that_are_never_cut_are_poisson_lots():
+    for largest in (1001, 10**6):
+        step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=1000, largest=largest)
+        whole = PoissonSubsampled(Gaussian(1.0), 0.01)
+        for name in ("pld", "rdp"):
+            said = step.guarantee(name, delta=1e-5, steps=100)
+            exact = whole.guarantee(name, delta=1e-5, steps=100).epsilon
+            assert said.epsilon == pytest.approx(exact, rel=1e-5)
+    assert step.zcdp() == 0.5
+
+
+def test_a_record_may_take_the_place_of_another():
+    step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, largest=1)
+    orders = np.array([1.5, 3.0, 8.0])
+    assert step.zcdp() == 2.0
+    assert np.all(step.rdp(orders) <= 2.0 * orders) and step.rdp(orders)[-1] > 0.5 * orders[-1]
+
+
+@each("size, rate, largest", [(100, 0.3, 50), (10**5, 0.01, 1300), (10**8, 1e-5, 1250)])
+def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, largest):
+    def tail(n, least):
+        q = mpmath.mpf(rate)
+        term = total = mpmath.binomial(n, least) * q**least * (1 - q) ** (n - least)
+        for k in range(least, min(n, 2 * least)):
+            term *= (n - k) / mpmath.mpf(k + 1) * q / (1 - q)
+            total += term
+        return total
+
+    step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=size, largest=largest)
+    with mpmath.workdps(40):
+        truth = tail(size, largest), tail(size + 1, largest + 1) * largest / (size + 1)
+        for said, chance in zip(step._cut(), truth, strict=True):
+            assert abs(said / chance - 1) < TAIL_ERROR / 10
+
+
+def test_weights_are_rounded_up():
+    """With hardly any noise a record leaks whenever it is kept, here in a lot of one of ten."""
+    step = TruncatedPoisson(Gaussian(0.01), 0.9, dataset_size=9, largest=1)
+    kept = (1 - 0.1**10) / 10
+    (remove, _), (witness, _) = step.profiles(), step.witnesses()
+    assert 11 * TAIL_ERROR < remove.delta(0.0) / kept - 1 < 13 * TAIL_ERROR
+    assert TAIL_ERROR < 1 - witness.delta(0.0) / kept < 2 * TAIL_ERROR
+
+
+def test_fixed_shapes_cost_little_if_the_largest_lot_is_rare():
+    """Adding the chance of a cut to delta, steps times, would ask for larger lots."""
+    step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, largest=160)
+    assert 1000 * step._cut()[0] > 1e-5
+    whole = PoissonSubsampled(Gaussian(1.0), 0.01)
+    cut, whole = (m.guarantee(delta=1e-5, steps=1000) for m in (step, whole))
+    assert whole.lower <= cut.epsilon <= 1.001 * whole.epsilon
