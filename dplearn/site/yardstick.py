@@ -23,7 +23,7 @@ _RULE = (
 )
 _STYLE = (
     "<style>.sheet{break-after:page}.sheet table{font-size:.85em}"
-    ".sheet td{text-align:right}</style>"
+    ".sheet td,.sheet th{text-align:right;white-space:nowrap}</style>"
 )
 
 
