@@ -116,8 +116,11 @@ class TruncatedPoisson(Wrapped):
             rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
         weight = max(filled, _LEAST)
         replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
-        both = ((x[0], x[-1] if len(x) > 1 else x[0].reverse()) for x in (poisson, replaced))
-        return tuple(_either(*pair, weight) for pair in zip(*both, strict=True))
+        remove, add = (
+            _either(poisson[0], replaced[0], weight),
+            poisson[1:] or [poisson[0].reverse()],
+        )
+        return remove, _either(add[0], replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""

@@ -87,8 +87,8 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
     files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
     assert 200_000 < sum(file.stat().st_size for file in files) < 700_000
-    still = view.locator(".chart img").first
-    assert still.evaluate("one => one.complete && one.naturalWidth > 300")
+    still = "document.querySelector('.chart img')"
+    view.wait_for_function(f"() => {still}.complete && {still}.naturalWidth > 300")
     view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
     assert view.evaluate("drawAll().then(() => charts.every(c => c.querySelector('.main-svg')))")
     words = view.locator(".chart [role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
