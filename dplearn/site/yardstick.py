@@ -22,7 +22,7 @@ _RULE = (
     "ε lies below it. Numbers are proved upper ends, rounded up; — is above 50 or unproved."
 )
 _STYLE = (
-    "<style>.sheet{break-after:page}.sheet table{font-size:.85em}"
+    "<style>@page{size:A4 landscape}.sheet{break-after:page}.sheet table{font-size:.85em}"
     ".sheet td,.sheet th{text-align:right;white-space:nowrap}</style>"
 )
 
