@@ -17,7 +17,7 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import QUANTITIES, pages, setting, verdict_on
+from dplearn.claims import QUANTITIES, pages, proofread, setting, verdict_on
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
@@ -301,7 +301,8 @@ def _claim(options: argparse.Namespace) -> int:
     if options.json:
         _print_json([verdict.to_dict()])
     else:
-        print(*verdict.sentences(), sep="\n")
+        finding = proofread(options.expression.strip())
+        print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
     return 1 if verdict.status == "violated" else 0
 
 

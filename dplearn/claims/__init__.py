@@ -4,7 +4,7 @@ Whether a claim fails is proved: a counterexample is a point at which the certif
 on the wrong side of it. That a claim holds is never proved here, only seen at many points.
 
 From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
-`verdict` (what is found, and what the claim is), `_search` (survey, counterexamples, region).
+`verdict` (what is found), `_search` (survey, counterexamples, region).
 
 A formula as it is printed, with no mechanism named, is for `proofread`: `reading` (spelling and
 sides), `vocabulary` (the letters of the book), `places` (the entries that it resembles),
@@ -14,26 +14,25 @@ sides), `vocabulary` (the letters of the book), `places` (the entries that it re
 import math
 import re
 from collections.abc import Mapping
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from dplearn.book.kit.written import claim_of, right_side
+from dplearn.book.kit.written import parse
 from dplearn.claims import _search as search
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
 from dplearn.claims.judging import Finding, Reading, proofread
+from dplearn.claims.reading import claims_of
 from dplearn.claims.verdict import (
     HOLDS,
     STATUS,
     VIOLATED,
-    Closest,
     Point,
     Region,
     Relation,
     Slice,
     Verdict,
-    closest,
 )
 from dplearn.ground import validate
 
@@ -41,17 +40,18 @@ __all__ = [
     "PARAMETERS",
     "QUANTITIES",
     "STATUS",
-    "Closest",
     "Finding",
     "Point",
     "Reading",
     "Region",
+    "Side",
     "Slice",
     "Verdict",
     "aliases",
     "canonical",
     "proofread",
     "setting",
+    "side_of",
     "verdict_on",
 ]
 
@@ -73,12 +73,11 @@ def verdict_on(
     axes: tuple[str, str] | None = None,
     effort: float = 1.0,
 ) -> Verdict:
-    """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
+    """Verdict on a claimed formula: where it holds or fails, and how loose it is.
 
     The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written` reads
-    it; a left side, as in ``"σ ≥ …"`` or ``"ε ≥ …"``, sets quantity and relation: of what somebody
-    chooses so much is then enough. A constant such as c or c2 is
-    fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
+    it, or has a left side as printed, of which `side_of` tells the quantity. A constant such as c
+    or c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
     that suffices for (epsilon, delta); ``"rdp"``, the Rényi divergence of one step at order alpha;
     or ``"amplified_epsilon"`` of a Poisson sample at rate q of what has epsilon. The mechanism `of`
@@ -98,18 +97,18 @@ def verdict_on(
     Examples
     --------
     >>> found = verdict_on("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
-    >>> found.status, found.closest.id
-    ('violated', 'G-B4')
+    >>> found.status
+    'violated'
     >>> found.simplest.parameters
     {'epsilon': 10.0, 'delta': 1e-05, 'T': 1.0}
     >>> round(found.region.turns, 2)
     8.42
     """
     validate.positive(effort=effort)
-    _, about, side = claim_of(claim)
-    quantity, relation = about or quantity, cast("Relation", side or relation)
+    side = side_of(claim)
+    quantity, relation = side.quantity or quantity, cast("Relation", side.relation or relation)
     validate.one_of(("upper", "lower", "equal"), relation=relation)
-    trial = _trial(claim, quantity, of, relation, fixed or {})
+    trial = _trial(side.right, quantity, of, relation, fixed or {})
     survey, climb, turn, cells = (Purse(effort * share) for share in _SHARES)
     tried = search.survey(trial, purse=survey)
     simple, worst = _counterexamples(trial, tried, climb)
@@ -132,9 +131,39 @@ def verdict_on(
         worst=worst,
         region=region,
         looseness=tried.looseness,
-        closest=closest(tried.claimed, dict(tried.points), quantity, of),
         map=picture,
     )
+
+
+class Side(NamedTuple):
+    """What a claim is about and in which relation, as far as it says, and its right side."""
+
+    quantity: str
+    relation: str
+    right: str
+
+
+def side_of(claim: str) -> Side:
+    """The two sides of a claim; only of a divergence the sign tells the relation.
+
+    Of what somebody chooses, "at least this" says, as "at most this" does, that so much is enough.
+
+    Examples
+    --------
+    >>> side_of("D_α ≥ 2α/σ^2")
+    Side(quantity='rdp', relation='lower', right='2 alpha/ sigma^2')
+    >>> side_of("ε′ = qε").quantity
+    'amplified_epsilon'
+    """
+    first, *_ = claims_of(claim)
+    if not first.left:
+        return Side("", "", claim)
+    right = re.sub(r"_prime\b", "'", f"sqrt({first.right})" if first.root else first.right)
+    sampled = re.fullmatch("epsilon_(prime|q|amplified|sampled)", first.left)
+    if sampled and re.search(r"\b(q|sample_rate)\b", right):
+        return Side("amplified_epsilon", "", right)
+    says = first.relation if first.quantity == "rdp" and first.relation != "identity" else ""
+    return Side(first.quantity, says, right)
 
 
 def _trial(
@@ -143,7 +172,7 @@ def _trial(
     """The question in canonical names; one step where the claim does not count them."""
     truth = subject(quantity, of)
     names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
-    expression = right_side(claim, aliases(names))
+    expression = parse(claim, aliases(names))
     constants = {
         n: value
         for n, value in fixed.items()

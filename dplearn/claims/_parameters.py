@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.book.kit.written import nearest, right_side, spelled
+from dplearn.book.kit.written import nearest, parse
 
 # A number, or the two ends of a range.
 Setting = float | tuple[float, float]
@@ -117,8 +117,9 @@ def setting(text: str) -> tuple[str, Setting]:
     low, dots, high = value.partition("..")
     try:
         # In 15 digits 10⁻⁵ is what 1e-5 is.
-        ends = [float(f"{right_side(end)():.15g}") for end in ((low, high) if dots else (low,))]
-        return spelled(name.strip()), (ends[0], ends[1]) if dots else ends[0]
+        ends = [float(f"{parse(end)():.15g}") for end in ((low, high) if dots else (low,))]
+        (one,) = parse(name.strip()).names
+        return one, (ends[0], ends[1]) if dots else ends[0]
     except ValueError:
         raise ValueError(f"Expected NAME=VALUE or NAME=LOW..HIGH, got {text!r}.") from None
 

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +40,13 @@ _LETTER = {
     "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
     "probability": "the probability", "tradeoff": "the trade-off", "": "the value",
 }  # fmt: skip
+_READ = {
+    "upper": "Read as: {} is at most this",
+    "lower": "Read as: {} is at least this",
+    "identity": "Read as: {} equals this",
+    "about": "Read as: {} is about this",
+    "enough": "Read as: every {} from this on is enough",
+}
 
 
 @dataclass(frozen=True)
@@ -190,8 +196,6 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
-    if candidate.rank == CONSTANT and _is_looser(candidate, kind):
-        return replace(finding, verdict="safe", reason=_looseness(candidate))
     outcome = _search(candidate, kind, stated)
     if outcome.status == "refuted" and claim.hedged:
         refuse("It is stated under a condition that is not read.")
@@ -205,12 +209,6 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if candidate.rank == NEAR and entry.kind != "identity":
         return replace(finding, reason="No counterexample found; the book's own is another bound.")
     return replace(finding, verdict="safe", reason=_looseness(candidate))
-
-
-def _is_looser(candidate: Candidate, kind: Kind) -> bool:
-    """Whether it is so many times what the entry has, to the safe side."""
-    sound = candidate.entry.kind in (kind, "identity")
-    return sound and candidate.factor != 1 and (candidate.factor > 1) == (kind == "upper")
 
 
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:
@@ -244,22 +242,9 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     """One sentence that says how the formula was read."""
     entry = candidate.entry
     about = claim.quantity or candidate.place.about
-    letter = _LETTER[about]
-    bound = {
-        "upper": f"{letter} is at most this",
-        "lower": f"{letter} is at least this",
-        "identity": f"{letter} equals this",
-        "about": f"{letter} is about this",
-    }[kind]
-    if kind == "upper" and about in _CHOSEN:
-        bound = f"every {letter} from this on is enough"
+    said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
     solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
-    return f"Read as: {bound} ({entry.title}, {entry.id}{solved})."
-
-
-@lru_cache(200)
-def _parsed(condition: str) -> Any:
-    return parse(condition, ("epsilon", "delta", "alpha", "lambda", "sigma", "rho", "mu"))
+    return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 
 
 def _given(claim: Claim, candidate: Candidate) -> tuple[str, ...]:
@@ -282,8 +267,8 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, 
         if plain and isinstance(wide.given, str) and isinstance(entry.given, str):
             kept = set(re.split(r"\s+and\s+", wide.given))
             dropped = [c for c in re.split(r"\s+and\s+", entry.given) if c not in kept]
-            names = {n for c in dropped for n in _parsed(c).names}
-            if not stated or any(_parsed(c).names & names for c in stated):
+            names = {n for c in dropped for n in parse(c).names}
+            if not stated or any(parse(c).names & names for c in stated):
                 return wide, " and ".join(dropped)
     return None
 

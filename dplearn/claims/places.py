@@ -230,19 +230,10 @@ def _scales(formula: Any, names: list[str], count: str) -> bool:
 def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candidate]:
     """The best way to read a formula in one place; none if its letters do not fit."""
     place = _without_distance(place, formula)
-    best: Candidate | None = None
-    for roles in _roles(place, formula):
-        points, values = _design(place)
-        if not points:
-            return []
-        function = _bound(formula, roles, root)
-        ours = _on_points(function, roles, points)
-        free = [p for p in place.own if p not in {*roles.values()} and p not in _needed(roles)]
-        unused = sum(len({str(x.get(p)) for x in points}) > 1 for p in free)
-        one = _compared(place, function, roles, ours, values, unused)
-        one = replace(one, solved=solved)
-        best = one if best is None or one.order < best.order else best
-    return [best] if best else []
+    roles = [*_roles(place, formula)]
+    points, values = _design(place) if roles else ([], np.zeros(0))
+    found = [_compared(place, formula, r, root, points, values) for r in roles if points]
+    return [replace(min(found, key=lambda c: c.order), solved=solved)] if found else []
 
 
 def _needed(roles: dict[str, str]) -> set[str]:
@@ -267,16 +258,17 @@ def _pinned(place: Place, name: str) -> Place:
     return Place(entry, place.about, tuple(n for n in place.own if n != name))
 
 
-@lru_cache(500)
-def _design(place: Place) -> tuple[list[dict[str, Any]], NDArray]:
-    """Points of an entry's domain and its values there; none if it cannot be drawn."""
-    along = {name: values[-1] for name, values in (place.entry.along or {}).items()}
+@lru_cache(1500)
+def _design(place: Place, misprint: Misprint | None = None) -> tuple[list[dict[str, Any]], NDArray]:
+    """Points of a domain, and the values of the entry or the misprint; none if it has none."""
+    entry = place.entry.claimed(misprint) if misprint else place.entry
+    along = {name: values[-1] for name, values in (entry.along or {}).items()}
     try:
-        drawn = starting_points(place.entry, points=_POINTS)
+        drawn = starting_points(entry, points=24 if misprint else _POINTS)
         points = [{**p, **along} for p in drawn]
         with np.errstate(all="ignore"):
-            return points, np.array([place.entry.value(p) for p in points])
-    except (ValueError, ArithmeticError, TypeError):
+            return points, np.array([entry.value(p) for p in points])
+    except (ValueError, ArithmeticError, TypeError, KeyError):
         return [], np.zeros(0)
 
 
@@ -301,14 +293,13 @@ def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list
 
 
 def _compared(
-    place: Place,
-    function: Callable[..., Any],
-    roles: dict[str, str],
-    ours: NDArray,
-    values: NDArray,
-    unused: int,
+    place: Place, formula: Any, roles: dict[str, str], root: bool, points: list[dict], values: Any
 ) -> Candidate:
-    """How near values are to those of the entry and of its misprints."""
+    """How near a claim is to the values of an entry and of its misprints."""
+    function = _bound(formula, roles, root)
+    ours = _on_points(function, roles, points)
+    free = {*place.own} - {*roles.values()} - _needed(roles)
+    unused = sum(len({str(x.get(p)) for x in points}) > 1 for p in free)
     with np.errstate(all="ignore"):
         ratio = np.log(np.abs(ours) / np.abs(values))
     usable = np.isfinite(ratio) & (np.sign(ours) == np.sign(values)) & (np.abs(values) > 1e-12)
@@ -335,7 +326,7 @@ def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str])
     for misprint in place.entry.misprints:
         if misprint.claim is None:
             continue
-        points, wrong = _wrong_values(place, misprint)
+        points, wrong = _design(place, misprint)
         try:
             ours = _on_points(function, roles, points) if points else np.zeros(0)
         except (KeyError, TypeError, ValueError):
@@ -345,18 +336,6 @@ def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str])
         if same.size >= 5 and bool(np.all(same)):
             return misprint.name
     return ""
-
-
-@lru_cache(1000)
-def _wrong_values(place: Place, misprint: Misprint) -> tuple[list[dict[str, Any]], NDArray]:
-    wrong = place.entry.claimed(misprint)
-    along = {name: values[-1] for name, values in (wrong.along or {}).items()}
-    try:
-        points = [{**p, **along} for p in starting_points(wrong, points=24)]
-        with np.errstate(all="ignore"):
-            return points, np.array([wrong.value(p) for p in points])
-    except (ValueError, ArithmeticError, TypeError, KeyError):
-        return [], np.zeros(0)
 
 
 def wrong_units(claim: Claim) -> str:

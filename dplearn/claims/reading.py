@@ -67,15 +67,11 @@ _SPELLING = [
     (r"\^\{?\s*\\?(?:prime|star|ast|\*)\s*\}?|['′]", "_prime "),
     (r"_\{\s*\\?([A-Za-z0-9]+)[^{}]*\}", r"_\1"),
     (rf"\\({_WORDS})(?![A-Za-z])", r" \1 "),
-    (r"≲", " lesssim "),
-    (r"≈|≃|∼", " approx "),
-    (r"→|\\rightarrow(?![a-z])", " to "),
+    (r"[≲≈≃∼→]|\\rightarrow(?![a-z])", " approx "),
     (r"≤|\b(?:leq|le|leqslant)\b", "<="),
     (r"≥|\b(?:geq|ge|geqslant)\b", ">="),
     (r"∈", " in "),
     (r":=|≔", "="),
-    (r"\b(?:cdot|times)\b|[·×⋅]", "*"),
-    (r"\binfty\b|∞", "inf"),
     (r"\b([a-zA-Z]\w*)\s+_\s*(\w+)", r"\1_\2"),
     (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
     (r"\s+", " "),
@@ -145,8 +141,6 @@ def refuse(why: str) -> NoReturn:
 
 def spell(text: str) -> str:
     """LaTeX, Unicode or ASCII in the letters of the grammar; a `NotReadError` if it has none."""
-    if len(text) > _LONGEST:
-        refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
     deepest = depth = 0
     for sign in text:
         depth += (sign in "([{") - (sign in ")]}")
@@ -162,7 +156,9 @@ def spell(text: str) -> str:
     text = re.sub(f"(.)([{''.join(_MARKS)}])", lambda m: f" {m[1]}_{_MARKS[m[2]]} ", text)
     text = re.sub(r"\\(?![A-Za-z{}|,;:!>/ ])", " ", text)
     text = _with_brackets(text)
-    text = re.sub("|".join(_GREEK), lambda m: f" {_GREEK[m[0]]}", text)
+    greek = "".join(_GREEK)
+    text = re.sub(f"([{greek}])(?=[A-Za-z])", r"\1 ", text)
+    text = re.sub(f"[{greek}]", lambda m: f" {_GREEK[m[0]]}", text)
     for pattern, replacement in _SPELLING:
         text = re.sub(pattern, replacement, text)
     return text.strip(" .,;")
@@ -240,7 +236,7 @@ def _pair(text: str) -> list[Claim]:
             if len(parts) == 2:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
                 return [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
-        if kind[1] in ("zCDP", "GDP") and before and not _relations(spell(before)):
+        if kind[1] in ("zCDP", "GDP") and before and not _outside(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
             return [Claim(about, "identity", spell(before), left=about)]
     left, sign, right = text.partition("=")
@@ -275,11 +271,6 @@ def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
     return [m for m in pattern.finditer(text) if depths[m.start()] <= 0]
 
 
-def _relations(spelled: str) -> list[re.Match]:
-    """The relations that stand in no bracket."""
-    return _outside(_RELATION, spelled)
-
-
 def _pieces(pattern: re.Pattern, text: str) -> list[str]:
     """A text divided where a pattern is found in no bracket."""
     cuts = _outside(pattern, text)
@@ -308,7 +299,7 @@ def _relation(text: str) -> Claim:
             first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
             first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
     spelled = spell(first)
-    signs = _relations(spelled)
+    signs = _outside(_RELATION, spelled)
     if not signs:
         return Claim("", "identity", spelled)
     left, sign = spelled[: signs[0].start()].strip(), signs[-1][0]

@@ -131,15 +131,11 @@ FORMS: dict[str, list[Form]] = {
         "epsilon": epsilon, "ratio": 1 / scale})],
     "G-B2": [Form({"sensitivity": _NOISE, "scale": _NOISE}, lambda sensitivity, scale: {
         "shift": np.array([sensitivity]), "scale": scale})],
-    "G-B12": [Form({"epsilon": _LOSS}, lambda epsilon: {"epsilon": epsilon, "answers": 2})],
     "G-C1": [Form({"steps": _K, "epsilon": _LOSS}, lambda steps, epsilon: {
         "epsilons": np.full(steps, epsilon)})],
     "G-C1b": [Form({"steps": _K, "delta": Log(1e-6, 0.1)}, lambda steps, delta: {
         "deltas": np.full(steps, delta), "epsilons": np.full(steps, 0.1), "steps": steps})],
-    "G-C6": [Form({"steps": _K, "noise_multiplier": _NOISE, "sensitivity": _NOISE},
-        lambda steps, noise_multiplier, sensitivity: {
-        "mus": np.full(steps, sensitivity / noise_multiplier)}),
-        Form({"noise_multiplier": _NOISE, "sensitivity": _NOISE},
+    "G-C6": [Form({"noise_multiplier": _NOISE, "sensitivity": _NOISE},
         lambda noise_multiplier, sensitivity: {
         "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS},
         lambda steps, mu: {"mus": np.full(steps, mu)})],
@@ -151,12 +147,6 @@ FORMS: dict[str, list[Form]] = {
                    "sample_rate": Choice(1e-5)}, lambda order, noise_multiplier, sample_rate: {
         "moment": order - 1, "noise_multiplier": noise_multiplier, "sample_rate": sample_rate},
         about="rdp", value=_over_order)],
-    "G-E8c": [Form({"noise_multiplier": Log(1.1, 20.0), "sample_rate": Log(1e-4, 0.0625),
-                    "order": Log(1.1, 2000.0)}, lambda order, noise_multiplier, sample_rate: {
-        "moment": order - 1, "noise_multiplier": noise_multiplier, "sample_rate": sample_rate},
-        about="rdp", value=_over_order,
-        given="noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier) and 1 < order"
-        " and order - 1 <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))")],
     # Noise on the sum instead of the mean, and of batches whose size nobody speaks of.
     "G-F1": [
         Form({"noise_multiplier": _NOISE, "max_grad_norm": _NOISE, "expected_batch": Log(2.0, 1e4)},
@@ -169,17 +159,12 @@ FORMS: dict[str, list[Form]] = {
                  "noise_multiplier": noise_multiplier, "max_grad_norm": max_grad_norm,
                  "expected_batch": 1.0, "dimension": 10}),
     ],
-    "G-F4": [Form({"groups": _K, "noise_multiplier": _NOISE}, lambda groups, noise_multiplier: {
-        "noise_multipliers": np.full(groups, noise_multiplier)})],
     "G-F4b": [Form({"groups": _K, "max_norm": _NOISE}, lambda groups, max_norm: {
         "norms": np.full(groups, max_norm)})],
     "G-K2": [Form({"sample_rate": Log(1e-3, 0.1), "steps": Whole(10, 10**6),
         "noise_multiplier": _NOISE}, lambda sample_rate, steps, noise_multiplier: {
         "spread": sample_rate * np.sqrt(steps), "noise_multiplier": noise_multiplier,
         "steps": 10**6})],
-    "G-H1": [Form({"threshold_scale": _NOISE, "query_scale": _NOISE},
-        lambda threshold_scale, query_scale: {"threshold_scale": threshold_scale,
-        "query_scale": query_scale, "positives": 1, "monotone": False})],
 }  # fmt: skip
 # Parameters that are lists: with numbered letters in print.
 LISTS = {"epsilons": "epsilon", "deltas": "delta", "mus": "mu", "norms": "max_norm",

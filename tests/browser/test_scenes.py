@@ -32,14 +32,18 @@ def opened(browser, tmp_path_factory):
 
 def stroke(view, heights, *, touch=False, reach=1.0) -> None:
     """Draw through shares of the height, evenly from the left end of the axis to a share of it."""
-    view.wait_for_selector(".dm[data-drawn='1'] .dm-axis", state="attached")
-    axis = view.locator(".dm-axis").bounding_box()
-    top = view.locator(".dm-grid").evaluate_all(
-        "lines => Math.min(...lines.map(line => line.getBoundingClientRect().y))"
-    )
+    # One look at one drawing: the axis is another element after each redrawing.
+    axis = view.wait_for_function(
+        """() => {
+            const box = document.querySelector(".dm[data-drawn='1'] .dm-axis")?.getBoundingClientRect();
+            const lines = [...document.querySelectorAll(".dm-grid")].map(
+                line => line.getBoundingClientRect().y);
+            return box?.width && {x: box.x, y: box.y, width: box.width, top: Math.min(...lines)};
+        }"""
+    ).json_value()
     last = len(heights) - 1
     way = [
-        (axis["x"] + axis["width"] * reach * k / last, axis["y"] - h * (axis["y"] - top))
+        (axis["x"] + axis["width"] * reach * k / last, axis["y"] - h * (axis["y"] - axis["top"]))
         for k, h in enumerate(heights)
     ]
     if not touch:

@@ -49,7 +49,6 @@ def test_theorems_show_no_violation_and_misprints_do(id, forms):
         fixed |= {"T": 100.0} if {"alpha", "T"} <= set(spoken[0]) else {}
         question = {"quantity": form.quantity, "of": form.mechanisms[0], "fixed": fixed}
         verdict = verdict_on(form.expression, **question)
-        assert verdict.closest.same and verdict.closest.id == id
         assert verdict.status == ("violated" if "/" in id else "holds")
         if verdict.status == "holds":
             assert verdict.violated == 0 and verdict.decided > 20
@@ -124,7 +123,7 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     inside = {"sigma": (4.0, 100.0), "q": (1e-4, 0.1), "alpha": (1.1, 5.0)}
     assert verdict_on(**claimed, fixed=inside).status == "holds"
     verdict = verdict_on(**claimed)
-    assert verdict.status == "violated" and verdict.closest.id == "G-E8" and verdict.closest.same
+    assert verdict.status == "violated"
 
 
 @pytest.mark.slow
@@ -292,7 +291,7 @@ def test_a_claim_is_read_as_it_is_written_and_its_left_side_sets_the_question():
     of_delta = verdict_on("Δ √(2 ln(1.25/δ))/ε", **asked | {"quantity": "sigma"})
     assert of_delta.simplest == plain.simplest
     held = verdict_on("c2 √(ln 1/δ)/ε", **asked | {"quantity": "sigma"}, fixed={"c2": 2.0})
-    assert held.closest is not None and held.points == plain.points
+    assert held.points == plain.points
     with pytest.raises(ValueError, match=r"Expected a value of c2, got none: hold c2=1, say\."):
         verdict_on("c2 √(ln 1/δ)/ε", **asked)
     with pytest.raises(ValueError, match="got sgima; did you mean sigma"):

@@ -13,7 +13,7 @@ import numpy as np
 
 from dplearn.app.kit import language
 from dplearn.app.kit.language import Said, retold
-from dplearn.book.kit.written import right_side
+from dplearn.book.kit.written import parse
 from dplearn.figures.kit.axes import MANTISSAS
 from dplearn.ground.guarantee import ADJACENCIES
 
@@ -235,6 +235,6 @@ def _number(text: str, *, commas: bool) -> float:
     plain = _PERCENT.sub(r"(\1/100)", plain)
     try:
         # In 15 digits 10⁻⁵ is what 1e-5 is.
-        return math.nan if _NO_NUMBER.search(plain) else float(f"{right_side(plain, ())():.15g}")
+        return math.nan if _NO_NUMBER.search(plain) else float(f"{parse(plain)():.15g}")
     except ValueError:
         return math.nan

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -13,20 +13,21 @@ from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
 from dplearn.book import book
-from dplearn.book.kit.written import claim_of, parse, right_side
+from dplearn.book.kit.written import parse
 from dplearn.claims import (
     PARAMETERS,
     QUANTITIES,
     Finding,
+    Side,
     Verdict,
     aliases,
     canonical,
     proofread,
     setting,
+    side_of,
     verdict_on,
 )
 from dplearn.claims.pages import places_in
-from dplearn.claims.reading import claims_of
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
@@ -84,14 +85,6 @@ _SYMBOLS = {
 _SIGNS = {"upper": r"\le", "lower": r"\ge", "equal": "="}
 
 
-class Side(NamedTuple):
-    """What a claim is about and in which relation, as far as it says, and its right side."""
-
-    quantity: str
-    relation: str
-    right: str
-
-
 def begin_with(state: State, name: str) -> None:
     """An example replaces everything."""
     state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True)))
@@ -109,7 +102,7 @@ def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
         for of, truth in QUANTITIES.get(quantity, {}).items():
             with suppress(ValueError):
                 names = (*truth.names, "alpha")
-                found = right_side(side.right, aliases(names)).names - {"Delta"}
+                found = parse(side.right, aliases(names)).names - {"Delta"}
                 canonical(found, names)
                 able, spoken = [*able, (quantity, of)], found
     forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
@@ -118,21 +111,6 @@ def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
     about = {quantity for quantity, _ in first}
     able = [pair for pair in able if pair[0] in about] or able
     return sorted(able, key=lambda pair: pair not in first)
-
-
-def side_of(claim: str) -> Side:
-    """What a claim is about and its right side, in the first spelling that a map can read."""
-    sides = []
-    with suppress(ValueError):
-        right, quantity, relation = claim_of(claim)
-        parse(right)
-        # Of what somebody chooses, "at least this" says that so much is enough.
-        sides.append(Side(quantity, relation if quantity == "rdp" else "", right))
-    with suppress(ValueError):
-        first, *_ = claims_of(claim, "")
-        right = f"sqrt({first.right})" if first.root else first.right
-        sides.append(Side(first.quantity, "", right))
-    return next(filter(readings, sides), sides[0] if sides else Side("", "", claim))
 
 
 def render() -> None:
@@ -198,7 +176,9 @@ def _claim(state: State) -> None:
     claims = places_in(asked["claim"].encode(), "text.md")
     formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
     finding = _proofread(formula, f"{words} {asked['held']}")
-    side = side_of(formula)
+    side = Side("", "", formula)
+    with suppress(ValueError):
+        side = side_of(formula)
     if able := readings(side, finding.entry):
         new = st.session_state.pop("claim_is_new", False)
         if new or (asked["quantity"], asked["of"]) not in able:
@@ -213,7 +193,7 @@ def _claim(state: State) -> None:
             question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
             question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
             names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
-            sign, formula = _SIGNS[question["relation"]], right_side(side.right, names).latex
+            sign, formula = _SIGNS[question["relation"]], parse(side.right, names).latex
             read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
             verdict = _verdict(**question)
         elif finding.verdict == "not read":
@@ -265,10 +245,8 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
         box, icon = _OUTCOMES[verdict.status]
         box(f"**{_headline(verdict)}**", icon=icon)
         for sentence in verdict.sentences()[1:]:
-            told = _told(verdict, sentence)
-            if verdict.closest and sentence == str(verdict.closest):
-                told = told.replace(verdict.closest.id, links.entry_link(verdict.closest.id), 1)
-            # A short head stands out; a title of the book may have a colon of its own.
+            told = retold(sentence)
+            # A short head stands out.
             told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
             st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
 
@@ -310,16 +288,10 @@ def _headline(verdict: Verdict) -> str:
     return words
 
 
-def _told(verdict: Verdict, sentence: str) -> str:
-    """A sentence in the reader's language; a title of the book stays as it is."""
-    title = verdict.closest.name.removesuffix(", a misprint") if verdict.closest else "\0"
-    return retold(sentence.replace(title, "\0")).replace("\0", title)
-
-
 def _map(state: State, verdict: Verdict) -> None:
     """The map, and the choice of its axes."""
     told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
-    told += [_told(verdict, sentence) for sentence in verdict.sentences()[1:]]
+    told += map(retold, verdict.sentences()[1:])
     with st.container(key="picture"):
         look.draw_figure(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
     names = QUANTITIES[verdict.quantity][verdict.of].names

@@ -7,7 +7,7 @@ import re
 import string
 from collections.abc import Collection
 from difflib import get_close_matches
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from dplearn.book.kit.expression import (
     ATOM,
@@ -50,77 +50,9 @@ _SAME |= {"{": "(", "[": "(", "}": ")", "]": ")"}
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 
-# How the left side of a claim names its quantity.
-_EPSILON = r"(?:ε|ϵ|\\varepsilon|\\epsilon|epsilon|eps)"
-_SIDES = {
-    "rdp": rf"(?:[DR]|{_EPSILON})_?[({{]*(?:α|\\alpha|alpha)[)}}]*(?:\(.*\))?|rdp",
-    "amplified_epsilon": rf"{_EPSILON}(?:['′]|_?\{{?(?:amplified|sampled|q)\}}?)",
-    "epsilon": rf"{_EPSILON}(?:_?\{{?(?:total|T|k|\\mathrm\{{total\}})\}}?|\([Tk]\))?",
-    "delta": rf"(?:δ|\\delta|delta)(?:\({_EPSILON}\))?",
-    "sigma": r"σ|\\sigma|sigma|z|noise_multiplier",
-}
-_RELATION = re.compile(r"≤|≲|<=|\\leq?(?![a-z])|<|≥|≳|>=|\\geq?(?![a-z])|>|:=|(?<![<>=!])=(?!=)")
 
-# What the first sign, or the first two of a command, of a relation says.
-_SAYS = {"≤": "upper", "≲": "upper", "<": "upper", "\\l": "upper"}
-_SAYS |= {"≥": "lower", "≳": "lower", ">": "lower", "\\g": "lower"}
-
-
-class Claim(NamedTuple):
-    """A formula, and what its left side says that it is about; "" where it does not say."""
-
-    formula: str
-    quantity: str = ""
-    relation: str = ""
-
-
-def claim_of(text: str) -> Claim:
-    """The right side of a claim as typed, with the quantity and the relation of its left side.
-
-    Examples
-    --------
-    >>> claim_of("σ ≥ √(2 ln(1.25/δ))/ε")
-    Claim(formula='√(2 ln(1.25/δ))/ε', quantity='sigma', relation='upper')
-    >>> claim_of("2ε").quantity
-    ''
-    """
-    start, quantity, relation = _side(text)
-    return Claim(text[start:].strip() if start else text, quantity, relation)
-
-
-def _side(text: str) -> tuple[int, str, str]:
-    """Where the right side begins, and what the left one says."""
-    match = _RELATION.search(text)
-    if not match:
-        return 0, "", ""
-    left = "".join(text[: match.start()].split()).strip("$")
-    quantity = next((q for q, form in _SIDES.items() if re.fullmatch(form, left)), "")
-    if not quantity:
-        if match[0] not in ("=", ":="):
-            return 0, "", ""
-        names, got = "ε, ε', δ, σ or D_α", left[:30] or "nothing"
-        raise ValueError(f"Expected {names} on the left of {match[0]}, got {got}.")
-    relation = _SAYS.get(match[0][0]) or _SAYS.get(match[0][:2], "")
-    if quantity == "sigma" and relation:  # Noise that is enough: no more than this is needed.
-        relation = "lower" if relation == "upper" else "upper"
-    elif quantity in ("epsilon", "delta") and relation and "(" not in left:
-        relation = "upper"  # So much is enough, and more than that is, too.
-    return match.end(), quantity, relation
-
-
-def right_side(text: str, names: Collection[str] = ()) -> Expression:
-    """The right side of a claim, or the whole of what is none, by `parse`.
-
-    Examples
-    --------
-    >>> right_side("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
-    '√(2 ln 1.25/δ)/ε'
-    """
-    return parse(text, names, start=_side(text)[0])
-
-
-def parse(text: str, names: Collection[str] = (), *, start: int = 0) -> Expression:
-    r"""The formula that `text` spells from a place on; letters that run together become `names`.
+def parse(text: str, names: Collection[str] = ()) -> Expression:
+    r"""The formula that `text` spells; letters that run together become `names`.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
@@ -147,13 +79,13 @@ def parse(text: str, names: Collection[str] = (), *, start: int = 0) -> Expressi
     if len(text) > _LONGEST:
         raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
     _require_pairs(text)
-    parser = _Parser(text, names, start)
+    parser = _Parser(text, names)
     parser.expression(0, 0)
     if parser.kind != "end":
         parser.fail("an operator or the end")
     if both := sorted(parser.primed & parser.plain):
         raise ValueError(f"Expected {both[0]} with a prime or without, got both in one formula.")
-    return Expression(text[start:].strip() if start else text, tuple(parser.program))
+    return Expression(text, tuple(parser.program))
 
 
 def nearest(name: str, among: Collection[str]) -> str:
@@ -161,12 +93,6 @@ def nearest(name: str, among: Collection[str]) -> str:
     lower = {other.lower(): other for other in among}
     close = get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
     return f"; did you mean {lower[close[0]]}" if close else ""
-
-
-def spelled(name: str) -> str:
-    """A name of a parameter in the one spelling that programs have."""
-    names = parse(name).names
-    return next(iter(names)) if len(names) == 1 else name
 
 
 def _require_pairs(text: str) -> None:
@@ -182,9 +108,9 @@ def _require_pairs(text: str) -> None:
 class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
-    def __init__(self, text: str, names: Collection[str], start: int) -> None:
+    def __init__(self, text: str, names: Collection[str]) -> None:
         self.known, self.primed, self.plain = frozenset(names), set[str](), set[str]()
-        self.text, self.next = text, start
+        self.text, self.next = text, 0
         self.program: list[Step] = []
         self.advance()
 
