@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from mpmath import mp, mpf
+from mpmath.ctx_mp import MPContext
 
+Case = dict
+mp = MPContext()
+mp.dps = 60
 # Most nodes of a composed law, and nodes of one step.
 _MOST, _NODES = 2**22, 4096
-Case = dict
 
 
 def oracle(case: Case) -> Callable[[str], float] | None:
@@ -18,45 +21,52 @@ def oracle(case: Case) -> Callable[[str], float] | None:
     laws = {
         "gaussian": _gaussian,
         "poisson_gaussian": _gaussian,
-        "randomized_response": lambda case: _binary(case, mpf(case["epsilon0"])),
-        "discrete_laplace": lambda case: _binary(case, 1 / mpf(case["b"])),
+        "randomized_response": lambda case: _binary(case, mp.mpf(case["epsilon0"])),
+        "discrete_laplace": lambda case: _binary(case, 1 / mp.mpf(case["b"])),
         "discrete_gaussian": _whole_numbers,
         "laplace": _dots,
         "poisson_laplace": _dots,
     }
-    with mp.workdps(60):
-        return laws[case["family"]](case)
+    return laws[case["family"]](case)
+
+
+def _sampled(plain: Callable, q: float) -> tuple[Callable, Callable]:
+    """Profiles of a sampled release, remove and add, as functions of e^epsilon."""
+
+    def add(e):
+        rest = 1 - e * (1 - q)
+        return rest * plain(e * q / rest)
+
+    return lambda e: q * plain((e - 1 + q) / q), add
 
 
 def _gaussian(case: Case) -> Callable[[str], float]:
-    """(Once sampled) Gaussian, both orders: q or 1 - e^eps (1 - q) times a Gaussian's delta."""
-    mu, q = mp.sqrt(case["T"]) / mpf(case["sigma"]), mpf(case.get("q", 1))
+    """The Gaussian of all releases, whose means are sqrt(T) apart, or one that is sampled."""
+    mu, q = mp.sqrt(case["T"]) / mp.mpf(case["sigma"]), mp.mpf(case.get("q", 1))
     plain = lambda e: mp.ncdf(mu / 2 - mp.log(e) / mu) - e * mp.ncdf(-mu / 2 - mp.log(e) / mu)
+    remove, add = _sampled(plain, q)
 
     def delta(epsilon: str) -> float:
-        with mp.workdps(60):
-            e = mp.exp(mpf(epsilon))
-            rest = 1 - e * (1 - q)
-            remove = q * plain((e - 1 + q) / q)
-            return max(remove, rest * plain(e * q / rest)) if rest > 0 else remove
+        e = mp.exp(mp.mpf(epsilon))
+        # Beyond e = 1 / (1 - q) an added record leaks nothing.
+        return max(remove(e), add(e)) if e * (1 - q) < 1 else remove(e)
 
     return delta
 
 
-def _binary(case: Case, size: mpf) -> Callable[[str], float]:
+def _binary(case: Case, size: Any) -> Callable[[str], float]:
     """T losses of +-size: of k true answers the sum is (2k - T) size."""
     steps = case["T"]
 
     def delta(epsilon: str) -> float:
-        with mp.workdps(60):
-            e, p, total = mpf(epsilon), 1 / (1 + mp.exp(-size)), mpf(0)
-            chance = p**steps
-            for k in range(steps, -1, -1):
-                if (2 * k - steps) * size <= e:
-                    break
-                total -= chance * mp.expm1(e - (2 * k - steps) * size)
-                chance *= mpf(k) / (steps - k + 1) * mp.exp(-size)
-            return total
+        e, total = mp.mpf(epsilon), 0
+        chance = (1 + mp.exp(-size)) ** -steps
+        for k in range(steps, -1, -1):
+            if (2 * k - steps) * size <= e:
+                break
+            total -= chance * mp.expm1(e - (2 * k - steps) * size)
+            chance *= k * mp.exp(-size) / (steps - k + 1)
+        return total
 
     return delta
 
@@ -72,47 +82,35 @@ def _whole_numbers(case: Case) -> Callable[[str], float]:
         law = np.convolve(law, law)
         law = np.convolve(law, one) if bit == "1" else law
     total = np.arange(law.size) - law.size // 2
-    loss = (2 * total + steps) / (2 * sigma**2)
-    return lambda epsilon: math.fsum(law * -np.expm1(np.minimum(float(epsilon) - loss, 0)))
+    return _above((law, (2 * total + steps) / (2 * sigma**2)))
+
+
+def _above(*laws: tuple[np.ndarray, np.ndarray]) -> Callable[[str], float]:
+    """The larger delta of two laws of a loss, each given by masses and values."""
+    return lambda epsilon: max(
+        math.fsum(law * -np.expm1(np.minimum(float(epsilon) - loss, 0))) for law, loss in laws
+    )
 
 
 def _dots(case: Case) -> Callable[[str], float]:
     """(Sampled) Laplace: the dots of both profiles connected, composed without folding."""
-    both = [_composed(*_masses(case, side), case["T"]) for side in ("remove", "add")]
-
-    def delta(epsilon: str) -> float:
-        return max(
-            float(np.sum(law * -np.expm1(np.minimum(float(epsilon) - s, 0)))) for law, s in both
-        )
-
-    return delta
-
-
-def _masses(case: Case, side: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of cells of the loss, and the masses of both laws in (edge j, edge j + 1]."""
     a, q = 1 / float(case["b"]), float(case.get("q", 1))
-    ends = np.log1p(q * np.expm1([-a, a]))
-    edges = np.linspace(*ends, min(_NODES, _MOST // case["T"]))
-    # Where the loss of one record removed equals an edge: 0 <= x <= 1, beyond it is constant.
-    x = (1 + np.log1p(np.expm1(edges[1:-1]) / q) / a) / 2
-    lower = lambda x: np.exp(-a * np.abs(x)) / 2
-    zero = np.diff([0.0, *(1 - lower(x)), 1.0])
-    one = np.diff([0.0, *lower(1 - x), 1.0])
-    mixed = (1 - q) * zero + q * one
-    # The least losses are an atom on the first edge, in the first cell.
-    if side == "remove":
-        return edges, mixed, zero
-    return -edges[::-1], zero[::-1], mixed[::-1]
+    remove, add = _sampled(lambda e: 1 - np.sqrt(e * math.exp(-a)), q)
+    first, last = np.log1p(q * np.expm1([-a, a]))
+    steps = case["T"]
+    return _above(_composed(remove, first, last, steps), _composed(add, -last, -first, steps))
 
 
 def _composed(
-    edges: np.ndarray, p: np.ndarray, q: np.ndarray, steps: int
+    profile: Callable, first: float, last: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Law and values of the composed loss (Doroshenko et al. 2022, Algorithm 1)."""
-    h = (edges[-1] - edges[0]) / (edges.size - 1)
-    up = np.clip((p - np.exp(edges[:-1]) * q) / -math.expm1(-h), 0, p)
-    law = np.append(p - up, 0) + np.append(0, up)
+    """Law and values of the composed loss, whose profile has straight lines between the dots."""
+    grid = np.linspace(first, last, min(_NODES, _MOST // steps))
+    e = np.exp(grid)
+    # delta is the sum of law_j (1 - e / e_j)+, so its slope grows by law_j / e_j at e_j.
+    slopes = np.diff(profile(e), prepend=1.0) / np.diff(e, prepend=0.0)
+    law = np.maximum(e * np.diff(slopes, append=0.0), 0)
     count = steps * (law.size - 1) + 1
     size = 1 << (count - 1).bit_length()
     power = np.fft.irfft(np.fft.rfft(law, size) ** steps, size)[:count]
-    return np.maximum(power, 0), steps * edges[0] + h * np.arange(count)
+    return np.maximum(power, 0), np.linspace(steps * first, steps * last, count)
