@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 FILE = HERE.parent / "data" / "epsilon_golden.json"
 HEAD = json.loads((HERE / "head.json").read_text())
 FAMILIES = HEAD["families"]
-CERTIFIED = ("gaussian", "poisson_gaussian", "randomized_response")
+CERTIFIED = ("gaussian", "poisson_gaussian")
 # Largest epsilon of a drawn case, and widest bracket: upper end / lower end - 1.
 MOST, WIDEST = 50, 1e-4
 
@@ -69,7 +69,8 @@ def candidates() -> Iterator[Case]:
     log = lambda ends: math.exp(rng.uniform(*map(math.log, ends)))
     for name, family in FAMILIES.items():
         for _ in range(family["drawn"]):
-            least = 1e-30 if name in CERTIFIED and rng.random() < 0.15 else 1e-10
+            rare = "rare delta" in family and rng.random() < 0.15
+            least = family["rare delta"] if rare else 1e-10
             steps, delta, size = round(log(family["T"])), log((least, 1e-3)), log(family["sizes"])
             rate = f"{log(family['q']):.3g}" if "q" in family else ""
             yield _case(name, f"{size:.3g}", rate, steps, f"{delta:.2g}", "drawn")
@@ -196,7 +197,7 @@ def whole(case: Case) -> str:
     name = FAMILIES[case["family"]]["mechanism"]
     run = {"mechanism": "poisson_subsampled_gaussian" if "q" in case else name}
     run |= {"steps": case["T"], "delta": case["delta"], "adjacency": adjacency(case)}
-    names = {"epsilon0": "local_epsilon", "sigma": "noise_multiplier", "q": "sample_rate"}
+    names = {"sigma": "noise_multiplier", "q": "sample_rate"}
     run |= {names[key]: case[key] for key in names if key in case}
     ends = {"lower": case["lower"], "upper": case["upper"], "made with": "dplearn, conformance"}
     return json.dumps({"format": FORMAT, "run": run} | case["certificate"] | ends)

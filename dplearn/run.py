@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,17 +61,13 @@ def _composed(
             steps=rows[np.ix_(chosen, runs)],
             adjacency=adjacency,
         )
+    # What begun epochs leak at most, and completed ones at least; an approximation stays one.
     return tuple(
-        high if np.array_equal(n, m) else _bracket(high, low.lower)
+        replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
+        if high.kind != "approximate" and not np.array_equal(n, m)
+        else high
         for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
     )
-
-
-def _bracket(high: Guarantee, lower: float) -> Guarantee:
-    """`high` with another lower end; an infinite or approximate epsilon keeps its kind."""
-    if high.kind == "approximate":
-        return high
-    return replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
 
 
 class Plan(Statable):
@@ -285,26 +281,20 @@ class DPSGD(Plan):
             largest=largest,
         )
 
-    @classmethod
     def for_epsilon(
-        cls,
-        epsilon: float,
-        *,
-        delta: float,
-        accountant: Accountant | str = "pld",
-        **fields: Any,
+        self, epsilon: float, accountant: Accountant | str = "pld", *, delta: float
     ) -> Self:
         """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
 
-        Its other fields are as given: sample_rate, steps, and those that have defaults.
+        Its own noise is ignored; all else stays.
 
         Examples
         --------
-        >>> run = DPSGD.for_epsilon(3.0, delta=1e-5, sample_rate=0.01, steps=1000)
-        >>> print(run.guarantee(delta=1e-5))
+        >>> run = DPSGD(noise_multiplier=1.0, sample_rate=0.01, steps=1000)
+        >>> print(run.for_epsilon(3.0, delta=1e-5).guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = cls(noise_multiplier=1.0, **fields)
+        run = replace(self, noise_multiplier=1.0)
         least = smallest_noise_multiplier(
             run.mechanism,
             accountant,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dplearn.book import Misprint, Refutation, refute, starting_points
+from dplearn.book.kit.domains import Linear
 from dplearn.book.kit.entry import Kind
 from dplearn.book.kit.expression import GREEK
 from dplearn.book.kit.written import parse
@@ -19,6 +20,7 @@ from dplearn.claims.places import (
     NEAR,
     Candidate,
     candidates,
+    formula_of,
     is_spoken_of,
     is_strange,
     wrong_units,
@@ -46,6 +48,7 @@ _READ = {
     "identity": "Read as: {} equals this",
     "about": "Read as: {} is about this",
     "enough": "Read as: every {} from this on is enough",
+    "may": "Read as: so much may the {} of one step be",
 }
 
 
@@ -191,13 +194,15 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
             return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
         return replace(finding, verdict="approximation", reason=_how_far(candidate))
+    if same and kind == "identity" and (limit := _limit(candidate)):
+        return replace(finding, verdict="approximation", misprint="", reason=limit)
     stated = _given(claim, candidate)
     if candidate.rank == EQUAL and not _goes_further(candidate, stated):
         stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
     outcome = _search(candidate, kind, stated)
-    if outcome.status == "refuted" and claim.hedged:
+    if outcome.status == "refuted" and (claim.hedged or _has_more(claim, candidate)):
         refuse("It is stated under a condition that is not read.")
     if outcome.status == "error":
         refuse(f"The search has no answer: {outcome.reason}")
@@ -243,6 +248,8 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     entry = candidate.entry
     about = claim.quantity or candidate.place.about
     said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
+    if candidate.solved and about == candidate.place.about:
+        said = _READ["may"]
     solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
     return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 
@@ -257,6 +264,25 @@ def _given(claim: Claim, candidate: Candidate) -> tuple[str, ...]:
             (letter,) = letters
             stated.append(re.sub(rf"\b{letter}\b", names[letter], condition))
     return tuple(stated)
+
+
+def _has_more(claim: Claim, candidate: Candidate) -> bool:
+    """Whether a condition speaks of the letter that the formula was solved for."""
+    letters = {n for text in claim.conditions for n in re.findall(r"[A-Za-z]\w*", text)}
+    return candidate.solved and bool(letters & formula_of(claim).names - {*candidate.roles})
+
+
+def _limit(candidate: Candidate) -> str:
+    """Where a formula that leaves a parameter out is exact: at that parameter's least value."""
+    for name in candidate.left_out:
+        domain = candidate.entry.domain[name]
+        if isinstance(domain, Linear):
+            least = [{**p, name: domain.low} for p in starting_points(candidate.entry, points=24)]
+            values = [(float(candidate.function(**p)), candidate.entry.value(p)) for p in least]
+            if all(math.isclose(*pair, rel_tol=1e-6) for pair in values):
+                where = f"{_in_letters(candidate, name)} = {domain.low:g}"
+                return f"An approximation of {candidate.entry.id}, exact only where {where}."
+    return ""
 
 
 def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, str] | None:

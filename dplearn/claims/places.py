@@ -41,13 +41,18 @@ class Candidate:
     distance: float  # |ln(claim / entry)| in the median
     factor: float  # claim / entry in the median
     misprint: str = ""
-    unused: int = 0  # parameters of the entry that the claim does not speak of
+    left_out: tuple[str, ...] = ()  # parameters of the entry that the claim does not speak of
     solved: bool = False
 
     @property
     def entry(self) -> Formula:
         """The entry as it is placed."""
         return self.place.entry
+
+    @property
+    def unused(self) -> int:
+        """How many parameters of the entry the claim does not speak of."""
+        return len(self.left_out)
 
     @property
     def order(self) -> tuple:
@@ -60,7 +65,7 @@ def formula_of(claim: Claim) -> Expression:
     below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
     text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
     text = re.sub(r"\b(K|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
-    if claim.quantity in ("sigma", "scale") and "Delta" not in text:
+    if claim.quantity in ("sigma", "scale", "variance") and "Delta" not in text:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
     letters = {letter for names in LETTERS.values() for letter in names if "_" not in letter}
@@ -87,7 +92,7 @@ def candidates(claim: Claim) -> list[Candidate]:
         for place in places_of(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:
                 found += _fitting(place, formula, claim.root, False)
-            elif not claim.root and (solved := _solved(place, formula, claim.quantity)):
+            if not claim.root and (solved := _solved(place, formula, claim)):
                 found += _fitting(place, solved, False, True)
     found = [c for c in found if c.rank <= MISPRINT or not is_strange(claim, c)]
     # a/(b) c is printed for (a/b) c as well.
@@ -114,6 +119,10 @@ def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
     return bool(words) and bool(re.search(words, claim.words, re.IGNORECASE))
 
 
+# What a step has and what all steps have go by one letter.
+_OF_A_STEP = ("epsilon", "delta", "rho")
+
+
 class _Solved:
     """Another side of the same frontier: sigma as a function, from epsilon = f(sigma, delta)."""
 
@@ -125,7 +134,8 @@ class _Solved:
         target = np.asarray(values[self.new], dtype=float)
         rest = {n: v for n, v in values.items() if n != self.new}
         gap = lambda log: self.formula(**rest, **{self.old: np.exp(log)}) - target
-        low, high = np.full(target.shape, -20.0), np.full(target.shape, 20.0)
+        low = np.full(target.shape, -20.0)
+        high = np.full(target.shape, 0.0 if base(self.old) in ("p", "delta") else 20.0)
         with np.errstate(all="ignore"):
             first, last = gap(low), gap(high)
             sign = np.sign(first)
@@ -135,16 +145,21 @@ class _Solved:
         return np.where(first * last < 0, np.exp(root), np.nan)
 
 
-def _solved(place: Place, formula: Expression, quantity: str) -> Any:
+def _solved(place: Place, formula: Expression, claim: Claim) -> Any:
     """The claim as one about the entry's own quantity, where its right side has that letter."""
+    quantity, about = claim.quantity, place.about
     letter_of = {"sigma": "noise_multiplier", "scale": "scale", "sensitivity": "max_norm"}
-    old = [n for n in formula.names if base(n) in LETTERS[letter_of.get(place.about, "delta")]]
-    if place.about in ("delta", "epsilon", "rho"):
-        old = [n for n in formula.names if base(n) == place.about]
-    elif place.about not in letter_of:
+    if about in (*_OF_A_STEP, "p"):
+        old = [n for n in formula.names if base(n) == about]
+    elif about in letter_of:
+        old = [n for n in formula.names if base(n) in LETTERS[letter_of[about]]]
+    else:
         return None
     new = {"steps": "T", "scale": "b", "norm": "C_m"}.get(quantity, quantity)
-    fits = quantity in ("epsilon", "delta", "sigma", "scale", "rho", "steps", "norm")
+    if quantity == about:
+        # On the left is what one step may spend, on the right what all of them do.
+        new = claim.left if re.fullmatch(r"\w+", claim.left) else ""
+    fits = new and quantity in (*_OF_A_STEP, "sigma", "scale", "steps", "norm")
     enough = place.entry.kind in ("upper", "identity") and len(old) == 1 and fits
     return _Solved(formula, old[0], new) if enough and new not in formula.names else None
 
@@ -161,7 +176,7 @@ _FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "sigma of rdp": ("rdp orders", lambda p: (p["orders"] / (2 * p["rdp"])) ** 0.5),
     "K of rdp": ("rdp orders", lambda p: (p["orders"] - 1) * p["rdp"]),
     "moment of order": ("orders rdp", lambda p: p["orders"] - 1),
-    "one": ("", lambda p: 1.0),
+    "one release": ("", lambda p: 1.0),
 }
 _STANDS_FOR = {
     **dict.fromkeys(("sigma", "z"), ("sigma of rho", "sigma of mu", "sigma of rdp")),
@@ -198,7 +213,7 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
         fits.append(exact or direct + derived)
     missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
     if len(missing) == 1 and missing[0] in "TknN" and _scales(formula, names, missing[0]):
-        fits = [fit or ["one"] for fit in fits]
+        fits = [fit or ["one release"] for fit in fits]
     for chosen in itertools.islice(itertools.product(*fits), _ASSIGNMENTS):
         shifted = "moment of order" in chosen and "K of rdp" not in chosen
         if not shifted and len({*chosen}) == len(chosen):
@@ -230,14 +245,19 @@ def _scales(formula: Any, names: list[str], count: str) -> bool:
 def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candidate]:
     """The best way to read a formula in one place; none if its letters do not fit."""
     place = _without_distance(place, formula)
-    roles = [*_roles(place, formula)]
-    points, values = _design(place) if roles else ([], np.zeros(0))
-    found = [_compared(place, formula, r, root, points, values) for r in roles if points]
+    points, values = _design(place)
+    # What is a list of numbers has no letter.
+    lists = {n for n, x in points[0].items() if isinstance(x, np.ndarray)} if points else set()
+    roles = [r for r in _roles(place, formula) if points and not lists & _parameters(r)]
+    found = [_compared(place, formula, r, root, points, values) for r in roles]
     return [replace(min(found, key=lambda c: c.order), solved=solved)] if found else []
 
 
-def _needed(roles: dict[str, str]) -> set[str]:
-    return {p for r in roles.values() if r in _FUNCTIONS for p in _FUNCTIONS[r][0].split()}
+def _parameters(roles: dict[str, str]) -> set[str]:
+    """The parameters that letters stand for."""
+    return {
+        p for r in roles.values() for p in (_FUNCTIONS[r][0].split() if r in _FUNCTIONS else [r])
+    }
 
 
 def _without_distance(place: Place, formula: Any) -> Place:
@@ -287,8 +307,7 @@ def _bound(formula: Any, roles: dict[str, str], root: bool) -> Callable[..., Any
 
 def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list[dict]) -> NDArray:
     """The values of a claim at all points at once."""
-    names = {r for r in roles.values() if r not in _FUNCTIONS} | _needed(roles)
-    columns = {n: np.array([p[n] for p in points], dtype=float) for n in names}
+    columns = {n: np.array([p[n] for p in points], dtype=float) for n in _parameters(roles)}
     return np.broadcast_to(np.asarray(function(**columns), dtype=float), (len(points),))
 
 
@@ -298,14 +317,14 @@ def _compared(
     """How near a claim is to the values of an entry and of its misprints."""
     function = _bound(formula, roles, root)
     ours = _on_points(function, roles, points)
-    free = {*place.own} - {*roles.values()} - _needed(roles)
-    unused = sum(len({str(x.get(p)) for x in points}) > 1 for p in free)
+    free = [p for p in place.own if p not in _parameters(roles)]
+    unused = tuple(p for p in free if len({str(x.get(p)) for x in points}) > 1)
     with np.errstate(all="ignore"):
         ratio = np.log(np.abs(ours) / np.abs(values))
     usable = np.isfinite(ratio) & (np.sign(ours) == np.sign(values)) & (np.abs(values) > 1e-12)
     ratio = ratio[usable]
     if ratio.size < 5:
-        return Candidate(place, function, roles, NEAR, math.inf, math.nan, unused=unused)
+        return Candidate(place, function, roles, NEAR, math.inf, math.nan, left_out=unused)
     distance, middle = float(np.median(np.abs(ratio))), float(np.median(ratio))
     rank, misprint = NEAR, ""
     # Where the entry says that there is no bound, only its misprints have one.
@@ -343,6 +362,8 @@ def wrong_units(claim: Claim) -> str:
     formula = formula_of(claim)
     if claim.quantity == "scale" and re.search(r"(?:Delta|Δ)\s*(?:_\{?2|₂)", claim.words):
         refuse("Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.")
+    if claim.quantity == "scale" and re.search("smooth", claim.words, re.IGNORECASE):
+        refuse("Expected the sensitivity for noise of scale b, got a smooth one.")
     if "Delta" not in formula.names:
         return ""
     scales = ("sigma", "scale", "sensitivity")

@@ -101,13 +101,13 @@ _QUANTITIES = {
     "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",
 }
 _CUT = re.compile(
-    r"\\q?quad|\\text\s*\{\s*(?:[,;]|for|if|when|where|with|and)|\\Rightarrow|\\iff"
+    r"\\q?quad|\\text\s*(?=\{\s*(?:[,;]|for|if|when|where|with|and))|\\Rightarrow|\\iff"
     r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
     r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
 )
 _COMMA = re.compile(r"\\?,")
 _DEFINED = re.compile(
-    r"\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
+    r"(?:\{[^{}]*\})?\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
 )
 _NUMBER = r"\d+\.?\d*(?:e-?\d+)?"
 _SIMPLE = rf"(?:{_NUMBER}(?:\s*[*/^]\s*-?{_NUMBER})?|inf)"
@@ -228,7 +228,9 @@ def _pair(text: str) -> list[Claim]:
     """Both parts of (f, g)-DP or (ε', δ') = (f, g), and f of f-zCDP and f-GDP."""
     kind = re.search(r"(R?DP|zCDP|GDP)\b", text)
     if kind:
-        before = re.sub(r"(?:\\(?:text|mathrm)\s*\{|[\s$~}-]|\bis\b)+$", "", text[: kind.start()])
+        before = re.sub(
+            r"(?:\\(?:text|mathrm)\s*\{(?:[\s-]*\})?|[\s$~-]|\bis\b)+$", "", text[: kind.start()]
+        )
         before = before.rpartition(r"\Rightarrow")[2].strip()
         if kind[1] in ("DP", "RDP") and before.endswith(")"):
             parts = _pieces(_COMMA, _last_bracket(before))

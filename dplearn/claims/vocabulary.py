@@ -52,8 +52,8 @@ _ONLY_WITH = {
     "batch|divid|mean|update|sum|lot": "F1 F6 F6b",
     "tree|prefix": "F10",
     "sparse|above|threshold": "H1 H2 H2b H2c",
-    "respon|local|report|survey|user|encod|rappor|coin|truth": "A9 B12 B12b I1 I1b I2 I3 I3b I4 I4b"
-    " I5",
+    "respon|local|report|survey|user|encod|rappor|coin|true|truth": "A9 B12 B12b I1 I1b I2 I3 I3b"
+    " I4 I4b I5",
     "discrete|integer|lattice|skellam": "B3 B3b J1 J2 J2b J3 J3b J4",
     "vote|teacher|label|winner|PATE|noisy max": "M1 M2 M3 M4 M4b M5 M5b",
     "audit|attack|guess|canar|alarm|FPR|test": "N1 N1b N2 N2b N2c N4 N4b N4c N4d N5",
@@ -71,7 +71,8 @@ LETTERS: Mapping[str, frozenset[str]] = {
     for name, letters in {
         "epsilon": "epsilon", "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta", "slack": "delta", "paid": "delta",
-        "order": "alpha a lambda", "orders": "alpha lambda", "rdp": "epsilon rho D tau gamma",
+        "order": "alpha a lambda", "orders": "alpha lambda",
+        "rdp": "epsilon epsilon_bar rho D tau gamma",
         "moment": "lambda alpha l", "log_moment": "K", "rho": "rho xi", "other_rho": "rho xi",
         "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p gamma",
@@ -131,6 +132,12 @@ FORMS: dict[str, list[Form]] = {
         "epsilon": epsilon, "ratio": 1 / scale})],
     "G-B2": [Form({"sensitivity": _NOISE, "scale": _NOISE}, lambda sensitivity, scale: {
         "shift": np.array([sensitivity]), "scale": scale})],
+    # Bounded range gives so much of every order: concentrated DP.
+    "G-B7": [Form({"epsilon": _LOSS}, lambda epsilon: {"epsilon": epsilon, "order": 2.0},
+        about="rho", value=lambda value, **_: value / 2)],
+    "G-B12": [Form({"epsilon": _LOSS}, lambda epsilon: {"epsilon": epsilon, "answers": 2})],
+    "G-B14b": [Form({"sensitivity": _NOISE, "epsilon": _LOSS}, lambda sensitivity, epsilon: {
+        "scale": sensitivity / epsilon})],
     "G-C1": [Form({"steps": _K, "epsilon": _LOSS}, lambda steps, epsilon: {
         "epsilons": np.full(steps, epsilon)})],
     "G-C1b": [Form({"steps": _K, "delta": Log(1e-6, 0.1)}, lambda steps, delta: {
@@ -139,6 +146,10 @@ FORMS: dict[str, list[Form]] = {
         lambda noise_multiplier, sensitivity: {
         "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS},
         lambda steps, mu: {"mus": np.full(steps, mu)})],
+    # Two Gaussians, the second of which knows nothing of the first.
+    "G-C7": [Form({"rdp_1": _LOSS, "rdp_2": _LOSS}, lambda rdp_1, rdp_2: {
+        "order": 2.0, "cut": 0.0, "first": rdp_1, "second": rdp_2, "noise": rdp_1**-0.5,
+        "below": rdp_2**-0.5, "above": rdp_2**-0.5})],
     # Somebody is published with chance delta, and nobody is protected better by any epsilon.
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,

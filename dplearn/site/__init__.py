@@ -19,7 +19,7 @@ from dplearn.browser import pairs, presets, shuffled, source, style
 from dplearn.classroom import answering
 from dplearn.classroom.html import DECK, asset
 from dplearn.classroom.sources import lessons_folder
-from dplearn.site import course, entries, yardstick
+from dplearn.site import course, entries
 from dplearn.site.html import Page
 
 _UNUSED = shutil.ignore_patterns("deck.*", "reveal*", "dist")
@@ -94,4 +94,4 @@ def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     links = course.taught(every)
     yield from executor.map(entries.page, book, [links.get(id, "") for id in book])
     yield entries.published_figures()
-    yield from yardstick.pages(folder.parent / "conformance")
+    yield from course.yardstick_pages(folder.parent / "conformance")

@@ -117,6 +117,21 @@ def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
     }
 
 
+def test_a_vote_asks_one_question_and_is_called_so(written, visit):
+    view = visit(written("03"), "fieldset")
+    question = view.locator("fieldset").filter(has_text="Your vote")
+    vote = view.locator(".ask").filter(has=view.get_by_role("button", name="Vote", exact=True))
+    for letter, words in (
+        ("", "3.vote not answered yet: choose an answer."),
+        ("c", "3.vote right, 1 of 1: the line at your answer says more."),
+    ):
+        if letter:
+            question.locator(f"input[value={letter}]").check()
+        vote.get_by_role("button").click()
+        assert vote.get_by_role("status").inner_text() == words
+    assert view.get_by_role("button", name="Check 3 answers").count() == 1  # the warm-up
+
+
 def test_a_second_visit_finds_what_was_done(written, visit):
     keep = lambda view: view.add_init_script(LISTEN + KEPT)
     view = visit(written("01"), "[data-ask] form", route=keep)

@@ -14,7 +14,7 @@ import pytest
 
 from cases import ROOT, rows
 from dplearn.engine.contour import worse_brackets
-from dplearn.site import yardstick
+from dplearn.site import course
 
 sys.path.append(str(ROOT / "conformance"))
 import make
@@ -217,7 +217,7 @@ def test_findings_quote_the_suite():
 
 
 def test_pages_are_the_folder_and_lead_to_each_other():
-    pages = {page.path: page.text() for page in yardstick.pages(FOLDER)}
+    pages = {page.path: page.text() for page in course.yardstick_pages(FOLDER)}
     assert len(pages) == len(list(FOLDER.rglob("*.md")))
     links = re.findall(r'href="([a-z_-]+\.html)"', pages["yardstick/index.html"])
     assert {f"yardstick/{link}" for link in links} | {"yardstick/index.html"} == pages.keys()
