@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 from dplearn.federated import user_level
@@ -97,7 +97,10 @@ def rehearse(
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
     silent = replace(plan, noise_multiplier=0.0)
-    trials = [plan.for_epsilon(e, delta=delta) if e < math.inf else silent for e in epsilons]
+    others = {f.name: getattr(plan, f.name) for f in fields(plan) if f.name != "noise_multiplier"}
+    trials = [
+        DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
+    ]
     return tuple(
         Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
         for epsilon, trial in zip(epsilons, trials, strict=True)

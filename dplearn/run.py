@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -281,20 +281,26 @@ class DPSGD(Plan):
             largest=largest,
         )
 
+    @classmethod
     def for_epsilon(
-        self, epsilon: float, accountant: Accountant | str = "pld", *, delta: float
+        cls,
+        epsilon: float,
+        accountant: Accountant | str = "pld",
+        *,
+        delta: float,
+        **others: Any,
     ) -> Self:
         """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
 
-        Its own noise is ignored; all else stays.
+        Its other fields are as given: sample_rate, steps, and those that have defaults.
 
         Examples
         --------
-        >>> run = DPSGD(noise_multiplier=1.0, sample_rate=0.01, steps=1000)
-        >>> print(run.for_epsilon(3.0, delta=1e-5).guarantee(delta=1e-5))
+        >>> run = DPSGD.for_epsilon(3.0, delta=1e-5, sample_rate=0.01, steps=1000)
+        >>> print(run.guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = replace(self, noise_multiplier=1.0)
+        run = cls(noise_multiplier=1.0, **others)
         least = smallest_noise_multiplier(
             run.mechanism,
             accountant,

@@ -95,7 +95,10 @@ def test_lots_that_are_cut_are_the_mechanism_of_that_name():
     run = DPSGD.from_epochs(**size, **cut, epochs=10)
     assert run.mechanism == TruncatedPoisson(Gaussian(1.0), 0.01, 10_000, 160)
     assert (run.steps, run.drawing.batches, run.sampling) == (1000, 1, cut["sampling"])
-    least = run.for_epsilon(run.guarantee(delta=1e-5).epsilon, delta=1e-5)
+    least = DPSGD.for_epsilon(
+        run.guarantee(delta=1e-5).epsilon,
+        **{"delta": 1e-5, "sample_rate": 0.01, "steps": 1000, "dataset_size": 10_000, **cut},
+    )
     assert least.noise_multiplier == pytest.approx(1.0, rel=1e-3)
     for missing in ("dataset_size", "largest"):
         with pytest.raises(ValueError, match=f"both with sampling='trunc.*{missing}=None"):
@@ -270,11 +273,10 @@ def test_a_run_for_an_epsilon_has_the_least_noise_that_reaches_it(
     sampling, sample_rate, steps, accountant
 ):
     fields = {"sample_rate": sample_rate, "steps": steps, "sampling": sampling}
-    noisy = DPSGD(noise_multiplier=50.0, **fields, max_grad_norm=0.5)
-    run = noisy.for_epsilon(3.0, accountant, delta=1e-5)
+    run = DPSGD.for_epsilon(3.0, accountant, delta=1e-5, **fields, max_grad_norm=0.5)
     less = dataclasses.replace(run, noise_multiplier=0.99 * run.noise_multiplier)
     spent, more = (plan.guarantee(accountant, delta=1e-5).epsilon for plan in (run, less))
     assert 2.9 < spent <= 3.0 < more
     assert (run.max_grad_norm, run.steps, run.sampling) == (0.5, steps, sampling)
     with pytest.raises(ValueError, match="epsilon"):
-        run.for_epsilon(-1.0, delta=1e-5)
+        DPSGD.for_epsilon(-1.0, delta=1e-5, **fields)

@@ -121,8 +121,8 @@ def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
 @lru_cache(maxsize=128)
 def _least_noise(rate: float, steps: int, epsilon: float, delta: float) -> float:
     """Rounded up, so that what the page shows is enough."""
-    plan = DPSGD(noise_multiplier=1.0, sample_rate=rate, steps=steps)
-    return float(round_up(plan.for_epsilon(epsilon, delta=delta).noise_multiplier, 4))
+    plan = DPSGD.for_epsilon(epsilon, delta=delta, sample_rate=rate, steps=steps)
+    return float(round_up(plan.noise_multiplier, 4))
 
 
 def training_code(job: Job) -> str:
