@@ -166,7 +166,10 @@ def test_every_question_of_a_lesson_has_its_field(pages):
 
 
 def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
-    for number, words in (("01", "Write your number in the field."), ("17", "in the fields.")):
+    for number, words in (
+        ("01", "Write your guess in the field."),
+        ("04", "Write your number in the field."),
+    ):
         body = answering.body(LESSONS[number], pages[number][0])
         assert words in body
         assert not re.search("In Jupyter, move|in place of <code>None|Replace <code>None", body)
