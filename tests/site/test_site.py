@@ -104,10 +104,11 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     slider.press("Home" if start != "0" else "End")
     after = figure.locator(".title").text_content(), figure.locator("output").text_content()
     assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
-    assert picture.evaluate(drawn) != first
+    node = picture.element_handle()  # Plotly draws a step in the browser's next frame
+    view.wait_for_function(f"([node, first]) => ({drawn})(node) !== first", arg=[node, first])
     slider.fill(start)
     assert figure.locator(".title").text_content() == before[0]
-    assert picture.evaluate(drawn) == first
+    view.wait_for_function(f"([node, first]) => ({drawn})(node) === first", arg=[node, first])
 
 
 def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):

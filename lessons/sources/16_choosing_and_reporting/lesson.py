@@ -3,13 +3,17 @@
 #
 # *One finished run: which number goes on the label, and who is promised what?*
 #
+# The school's network is trained: 1,438 images of digits, noise 4, lots of 512, 80 steps. A paper, a regulator and Anna ask for *the* ε. The picture shows what a bare number leaves open: whoever changes a box on the left changes the number, or what it means.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. write a privacy statement that nobody can misread, and refuse one in which a part is missing;
 # 2. say what ε and δ promise to whom: odds, false alarms, victims, and for how long;
 # 3. choose ε from the accuracy that is needed, before a single private record is touched.
 #
-# * **Time** 28 minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** NN minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 02 (ε and δ as a test) and lesson 10 (DP-SGD); lesson 09 helps.
 # * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it: there, too, *Say it in full* and *One run, nine honest numbers*. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -20,29 +24,27 @@
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for one *unit of privacy* | nats, probability |
 # | `prior` | $p$ | what the attacker believed before, that she is in | probability |
 # | `loss` | $L$ | privacy loss of an output: log of a ratio of densities | nats |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: an ε without a unit, a period, neighbours, a δ and a sampling scheme is not a small number or a large one, it is no statement.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | ask who would sign "ε = 3" |
-# | 1 | 2 Predict | two numbers on paper |
-# | 2 | 3 A small experiment | let them find out that ε is 0 |
-# | 3 | 4 The picture | cover all rows but the second |
-# | 3 | 5 The statement | read the refusal aloud |
-# | 3 | 6 Is it true as printed? | 6.1 slowly |
-# | 4 | 7 Turn the knob yourself | guess which curve is steepest |
-# | 2 | 8 Where this breaks | the writer, then the law |
-# | 6 | 9 Exercises | 16.1, alone |
+# | 4 | 0 The first screen | ask who would sign "ε = 3"; everybody types a guess |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again |
+# | 4 | 3 Name and shame | let them find out that ε is 0 |
+# | 3 | 4 Nine honest numbers | cover all rows but the second |
+# | 7 | 5 The statement | read the refusals aloud |
+# | 6 | 6 An exercise | 16.1, alone |
+# | 1 | 7 A person is not a record | back to the vote |
+# | 4 | 8 Rehearse | guess which curve is steepest |
+# | 1 | 9 Where this breaks | the law is at home |
 # | – | 10 to 13 | homework |
 
-# %% [markdown]
-# ## 1 The question
-#
-# The network of lesson 10 is trained: 1,438 images of digits, noise 4, lots of 512, 80 steps. A paper, a regulator and Anna ask for *the* ε. The bare number does not answer any of them.
-
-# %%
+# %% tags=["hide-input"]
 from dataclasses import replace
 from datetime import date
 
@@ -56,13 +58,6 @@ from dplearn.datasets import deployments
 from dplearn.figures import Curve, curves, flow, ladder, slider
 from dplearn.ground.guarantee import round_up
 
-run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
-print("lots of 512:", run.guarantee(delta=1e-4))
-
-# %% [markdown]
-# What that line hangs on. Whoever changes a box on the left changes the number, or what it means.
-
-# %% tags=["hide-input"]
 promise = ["whose data?\nunit, neighbours", "for how long?\nperiod", "with which δ?"]
 deed = [
     "how were lots\nreally drawn?",
@@ -79,32 +74,80 @@ drawn = flow(
 show(drawn, "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker.")
 
 # %% [markdown]
-# ## 2 Predict
-#
-# * **Largest of the eight.** Eight readings of the *same* run, all honest, all for one image, are drawn below. The plan says 3.03. How large is the largest of them?
-# * **Chance of a victim.** A program has $\varepsilon=0$ and $\delta=1/n$. With which probability does it publish somebody's whole record?
+# The plan says 3.03. Section 4 has eight readings of this *same* run, all honest, all for one image. How large is the largest of them?
 
 # %%
 predict("largest of the eight", None)
-predict("chance of a victim", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Expect "about 4" for the first and $1/n$ for the second. Do not comment.
+# > **For the teacher.** Expect "about 4". Do not comment.
 
 # %% [markdown]
-# ## 3 A small experiment
+# *To here NN minutes.*
 #
-# **Name and shame** (点名公布): toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP: $\varepsilon$ cannot be better. With $\delta=1/n$, twenty thousand releases:
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 02.2
+#
+# **2** 10.4
+#
+# **3** 15.3
+
+# %%
+answers = ""  # three letters, such as "bca"
+check("16.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# Suppose that Anna drew 110 of the 1,438 images, not one. For each image the run has $\varepsilon=3.03$. What is promised to *her*?
+#
+# <details><summary>a. The same 3.03: the run is private.</summary>
+#
+# No. That is about one image; she has 110 of them in the data.
+#
+# </details>
+#
+# <details><summary>b. 110 times as much: $\varepsilon=333$, large but finite.</summary>
+#
+# No. Look at what happens to δ: section 7.
+#
+# </details>
+#
+# <details><summary>c. Less than 3.03: her images resemble each other.</summary>
+#
+# No. A promise for one image says nothing about what all of hers show together.
+#
+# </details>
+#
+# <details><summary>d. Nothing that is worth the name.</summary>
+#
+# Right. Section 7 computes it. The unit of a promise is what was clipped and drawn as one.
+#
+# </details>
+
+# %%
+vote = ""  # one letter
+check("16.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 Name and shame
+#
+# **Name and shame** (点名公布): toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP: $\varepsilon$ cannot be better. It is often said that $\delta=1/n$ is small enough, and that $\delta$ is the chance that the promise fails. With which probability does this program publish somebody?
+
+# %%
+predict("chance of a victim", None)
+
+# %% [markdown]
+# Twenty thousand releases, with $\delta=1/n$:
 
 # %%
 n, rng = 1438, np.random.default_rng(16)
 victims = rng.binomial(n, 1 / n, size=20_000)
-print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
-
-# %% [markdown]
-# One victim in each release, on average, and "$\varepsilon=0$" on the label. The tutorial of TensorFlow Privacy on MNIST prints that $\delta$ "bounds the probability of the privacy guarantee not holding", and that less than $1/n$ will do as a rule of thumb. The chance that there is a victim:
-
-# %%
 victim = Evidence(
     "chance that somebody is published, delta = 1/n, 1438 people",
     closed=-np.expm1(n * np.log1p(-1 / n)),
@@ -114,20 +157,24 @@ victim = Evidence(
     exact_by="product",
 )
 print(victim)
+reveal("chance of a victim", truth=victim.closed)
 
 # %% [markdown]
-# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not. ([In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).)
+# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not.
 #
-# ## 4 The picture
+# ## 4 Nine honest numbers
 #
-# Nine readings of the one run. Every number is an upper end, computed by the accountants of this course.
+# Nine readings of the one run. Every number is an upper end, computed by the accountants of this course. Above each ε stands the assumption under which it is true.
 
 # %%
+run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
+print("lots of 512:", run.guarantee(delta=1e-4))
 told = readings(run, delta=1e-4, records=n, of_one=110)
-print(len(told), "readings")
+known = told["the attacker knows who was in which batch"]
+reveal("largest of the eight", truth=known.epsilon, kind="upper")
 
 # %% [markdown]
-# Above each ε stands the assumption under which it is true.
+# Eight of nine are about one image.
 
 # %% tags=["hide-input"]
 picture = ladder(told, title="One run, nine honest numbers")
@@ -135,29 +182,21 @@ values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
 show(picture, f"Epsilon by reading, from top to bottom: {values}.")
 
 # %% [markdown]
-# Eight of nine are about one image. Top to bottom:
-#
-# * **Rows 1 to 3** differ in $\delta$ alone. The smallest ε belongs to the one expected victim of above.
+# * **Rows 1 to 3** differ in $\delta$ alone. The smallest ε belongs to the one expected victim of section 3.
 # * **Row 4** is the same promise with a looser proof. It is true, too.
-# * **Row 5** is the price of a choice. The best of about ten settings tells something about the data ([in the book](explorer:formula_book?id=G-S1)).
+# * **Row 5** is the price of a choice: the best of about ten settings tells something about the data.
 # * **Rows 6 and 7** are other programs. An ordinary loader shuffles; where lots have a fixed size, a record is replaced and not removed.
 # * **Row 8** takes the secret of the lots away. It fits who sees the traffic of a training job.
-# * **Row 9** is a person. Thirteen people wrote the images, 110 each on average; who wrote which is not in the data.
-
-# %%
-known = told["the attacker knows who was in which batch"]
-everybody = replace(run, sampling="none", sample_rate=1.0)
-print("and a record is replaced:", everybody.guarantee(delta=1e-4, adjacency="replace_one"))
-reveal("largest of the eight", truth=known.epsilon, kind="upper")
-reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
-
-# %% [markdown]
-# There is no largest honest ε. Assumptions can be combined: rows 7 and 8 together are the 25.9 of the first line, and a smaller $\delta$ makes more of that.
+# * **Row 9** is a person who drew 110 images.
+#
+# There is no largest honest ε. Assumptions can be combined: rows 7 and 8 together give 25.9.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them argue which row is *the* ε. The answer is that the row follows from who is promised what. Somebody will want the smallest: ask for whom it is true.
 
 # %% [markdown]
+# *To here NN minutes.*
+#
 # ## 5 The statement
 #
 # > **What is promised.** Let $D$ and $D'$ differ in one *unit of privacy* (隐私单位). For every event $S$
@@ -166,19 +205,8 @@ reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 # >
 # > For $\delta=0$: whatever an attacker saw, his **odds** that she is in grew by at most the factor $e^\varepsilon$. For any $\delta$: who is wrong about a share $a$ of the outsiders finds at most $e^\varepsilon a+\delta$ of the members.
 #
-# *Why.* Take for $S$ the outputs on which he says "in". Odds are multiplied by the ratio of the two probabilities of what he saw (Bayes). $\square$
+# *Why.* Take for $S$ the outputs on which he says "in". Odds are multiplied by the ratio of the two probabilities of what he saw (Bayes).
 #
-# The pair is two numbers of a whole curve, so the attacker's share can be bounded better by the curve itself. One false alarm in a hundred:
-
-# %%
-pair = run.guarantee(delta=1e-4)
-low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
-print(
-    f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %"
-)
-print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
-
-# %% [markdown]
 # A **privacy statement** (隐私声明) says all of it. Ours asks for what the plan cannot know, and refuses while a part is missing.
 
 # %%
@@ -194,75 +222,52 @@ full = run.statement(**parts, period="once")
 print(full)
 
 # %% [markdown]
-# Read the last line twice. The plan says that $\varepsilon$ is at least 3.03, too, but that is about all 80 noisy steps; of the last model alone nothing is known from below. `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. Had the loader been shuffled, the plan and the program would differ, and the statement would be refused.
+# Read the last line twice. The plan says that $\varepsilon$ is at least 3.03, too, but that is about all 80 noisy steps; of the last model alone nothing is known from below. Had the loader been shuffled, the plan and the program would differ, and the statement would be refused.
 #
-# ## 6 Is it true as printed?
+# *To here NN minutes.*
 #
-# ### 6.1 "With probability $1-\delta$ the loss is at most $\varepsilon$"
+# ## 6 An exercise
 #
-# It is on many slides. Let the lots be known. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
 
 # %%
-mu = np.sqrt(80) / 4
-losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
-tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
-print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
+answer = None
+check("16.1", answer)
 
 # %% [markdown]
-# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. *Why.* $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$: a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe. ([In the book](explorer:formula_book?id=G-D8&misprint=equivalent).)
+# <details><summary>Solution of 16.1</summary>
 #
-# ### 6.2 "ε = 8"
+# ```python
+# answer = int(np.ceil(np.log(10**6) / 2))
+# print(f"ln of a million: {np.log(10**6):.1f}")
+# check("16.1", answer)
+# ```
 #
-# Printed by whom, for how long? Public uses, with the period for which an epsilon pays:
+# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
+#
+# </details>
+
+# %% [markdown]
+# ## 7 A person is not a record
+#
+# Anna asks for *her* ε. Group privacy multiplies: $110\cdot3.03=333$, printed in good faith. But look at its $\delta$.
 
 # %%
-uses = {}
-for use in deployments():
-    uses.setdefault(f"{use.organisation}: {use.what}", {})[use.period] = use.epsilon
-for name, epsilons in uses.items():
-    if {"day", "month"} <= epsilons.keys():
-        print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
+pair = run.guarantee(delta=1e-4)
+delta = group_privacy_delta(epsilon=pair.epsilon, delta=1e-4, group=110)
+print(f"naive epsilon {110 * pair.epsilon:.0f}, with delta = {delta:g}")
+print(told["a person with 110 records"])
 
 # %% [markdown]
-# (Rogers et al. 2020 printed both.) The budget is **renewed** every day. What is small on the label is gone within the week: losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit and period agree:
-
-# %%
-groups = {}
-for use in deployments():
-    groups.setdefault(use.comparable, []).append(f"{use.organisation} {use.epsilon:g}")
-for key, members in groups.items():
-    if len(members) > 3:
-        print(f"{', '.join(key)}: {'; '.join(members)}")
-
-# %% [markdown]
-# And $\delta$ should be alike:
-
-# %%
-for use in deployments():
-    if "census" in use.what:
-        print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
-
-# %% [markdown]
-# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+# $\delta=1$ allows everything: 333 is no bound. The ε that is proved for her exceeds 4,000, as good as nothing.
 #
-# ### 6.3 "The posterior is at most $e^\varepsilon$ times the prior"
+# *To here NN minutes.*
 #
-# With our pair, and a prior of one half:
-
-# %%
-print(f"e^epsilon times the prior: {0.5 * np.exp(pair.epsilon):.3g}")
-print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-pair.epsilon)):.4f}")
-
-# %% [markdown]
-# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1. ([In the book](explorer:formula_book?id=G-N5&misprint=approximate-dp).)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** If time is short, 6.3 is homework: exercise 16.3 asks for the right formula.
-
-# %% [markdown]
-# ## 7 Turn the knob yourself
+# ## 8 Rehearse
 #
-# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code.
+# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code. One run is a linear model on directions of edges:
 
 # %%
 import torch
@@ -278,7 +283,7 @@ def features(part):
 
 
 # %% [markdown]
-# One run: a linear model on directions of edges, and its accuracy on unseen digits.
+# Its accuracy on unseen digits:
 
 
 # %%
@@ -292,7 +297,7 @@ def accuracy(plan, seed, train, unseen):
 
 
 # %% [markdown]
-# The slider is the number of people. Before you touch it: does accuracy at a given ε depend on it?
+# The slider is the number of people. Before you move it: does accuracy at a given ε depend on it?
 
 # %% tags=["hide-input"]
 drawn_digits = synthetic_digits(count=3876, seed=16)
@@ -335,60 +340,111 @@ print(f"rehearsed {rehearsed[1438][2].mean:.1%}, on the private digits {reached:
 print(once.guarantee(delta=1e-4))
 
 # %% [markdown]
-# The level was wrong: drawn digits are harder than these. Whether the knee is right could be seen only by paying for more runs. A rehearsal is an estimate from other data, and free.
+# The level was wrong: drawn digits are harder than these. A rehearsal is an estimate from other data, and free.
 #
-# ## 8 Where this breaks, and what it does not protect
+# ## 9 Where this breaks
 #
-# **A person is not a record.** Our unit was an image. The writer asks for *her* ε. Group privacy multiplies: $110\cdot3.03=333$, printed in good faith. But look at its $\delta$ ([in the book](explorer:formula_book?id=G-C8&misprint=linear)).
-
-# %%
-delta = group_privacy_delta(epsilon=pair.epsilon, delta=1e-4, group=110)
-print(f"naive epsilon {110 * pair.epsilon:.0f}, with delta = {delta:g}")
-print(told["a person with 110 records"])
+# * **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
+# * **True and harmful stays possible.** If smokers fall ill, the model says so of Anna as well, whether or not she took part.
+# * **Erasure is another right.** Her record still lies on the disk.
+#
+# *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# $\delta=1$ allows everything: 333 is no bound. The ε that is proved for her exceeds 4,000, as good as nothing. Nobody promised her anything.
+# ## 10 At home
 #
-# **Law and rights.** European law gives her rights: to *know* what is kept of her (GDPR, Article 15), to have it *corrected* (16), to have it *erased*, the **right to be forgotten** (被遗忘权, 17), and to *object* (21). Differential privacy is none of these.
+# ### Where each number stands in the book
+#
+# [The victims of name and shame](explorer:formula_book?id=G-D5b&misprint=small-delta); [the best of ten settings](explorer:formula_book?id=G-S1); [110 times ε](explorer:formula_book?id=G-C8&misprint=linear). Rows 7 and 8 together, as in section 4:
+
+# %%
+everybody = replace(run, sampling="none", sample_rate=1.0)
+print(everybody.guarantee(delta=1e-4, adjacency="replace_one"))
+
+# %% [markdown]
+# A smaller $\delta$ makes more of that. `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. The pair is two numbers of a whole curve, so the share that an attacker finds can be bounded better by the curve itself. One false alarm in a hundred:
+
+# %%
+low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
+print(
+    f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %"
+)
+print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
+
+# %% [markdown]
+# ### "With probability $1-\delta$ the loss is at most $\varepsilon$"
+#
+# It is on many slides. Let the lots be known. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+
+# %%
+mu = np.sqrt(80) / 4
+losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
+tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
+print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
+
+# %% [markdown]
+# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. *Why.* $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$: a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe. ([In the book](explorer:formula_book?id=G-D8&misprint=equivalent).)
+#
+# ### "ε = 8"
+#
+# Printed by whom, for how long? Public uses, with the period for which an epsilon pays:
+
+# %%
+uses = {}
+for use in deployments():
+    uses.setdefault(f"{use.organisation}: {use.what}", {})[use.period] = use.epsilon
+for name, epsilons in uses.items():
+    if {"day", "month"} <= epsilons.keys():
+        print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
+
+# %% [markdown]
+# (Rogers et al. 2020 printed both.) The budget is **renewed** every day. What is small on the label is gone within the week: losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit and period agree:
+
+# %%
+groups = {}
+for use in deployments():
+    groups.setdefault(use.comparable, []).append(f"{use.organisation} {use.epsilon:g}")
+for key, members in groups.items():
+    if len(members) > 3:
+        print(f"{', '.join(key)}: {'; '.join(members)}")
+
+# %% [markdown]
+# And $\delta$ should be alike:
+
+# %%
+for use in deployments():
+    if "census" in use.what:
+        print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
+
+# %% [markdown]
+# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+#
+# ### "The posterior is at most $e^\varepsilon$ times the prior"
+#
+# With our pair, and a prior of one half:
+
+# %%
+print(f"e^epsilon times the prior: {0.5 * np.exp(pair.epsilon):.3g}")
+print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-pair.epsilon)):.4f}")
+
+# %% [markdown]
+# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1. ([In the book](explorer:formula_book?id=G-N5&misprint=approximate-dp).)
+
+# %% [markdown]
+# ### Law and rights
+#
+# European law gives Anna rights: to *know* what is kept of her (GDPR, Article 15), to have it *corrected* (16), to have it *erased*, the **right to be forgotten** (被遗忘权, 17), to *object* (21), and not to be judged by a program alone where much hangs on it (22). Differential privacy is none of these.
 #
 # * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
 # * *Many may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
 # * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used"). No law known to us contains an ε.
 # * *Consent* cannot be computed. Who refuses must not be in the data, however small ε is.
-# * *True and harmful* stays possible. If smokers fall ill, the model says so of her as well, whether or not she took part.
-#
-# **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
+# * *Judged by a program*: a private model may still decide about her, and wrongly. What it learned of others is what it uses.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Somebody will ask which ε is "legal". There is none; ask back what the person was told, and whether it is true of persons.
 
 # %% [markdown]
-# ## 9 Exercises
-#
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
-#
-# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
-
-# %%
-answer = None
-check("16.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 16.1</summary>
-#
-# ```python
-# answer = int(np.ceil(np.log(10**6) / 2))
-# print(f"ln of a million: {np.log(10**6):.1f}")
-# check("16.1", answer)
-# ```
-#
-# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
-#
-# </details>
-
-# %% [markdown]
-# ## 10 At home
-#
 # ### ε moves with δ, and how fast tells something
 #
 # The run at six values of $\delta$:
