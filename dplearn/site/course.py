@@ -90,6 +90,16 @@ def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
     yield from others
 
 
+def yardstick_pages(folder: Path) -> Iterator[Page]:
+    """A page for each Markdown file of the folder `conformance`; none without the folder."""
+    for path in sorted(folder.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)
+        name = "index" if path.stem == "README" else path.stem
+        title = text.partition("\n")[0].removeprefix("# ")
+        yield Page(f"yardstick/{name}.html", title, from_markdown(text))
+
+
 def taught(pages: Iterable[Page]) -> dict[str, str]:
     """For each entry of the book, links to where each lesson speaks of it first."""
     places: dict[str, dict[str, str]] = {}
