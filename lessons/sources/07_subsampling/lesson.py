@@ -384,7 +384,7 @@ words = f"a threshold tells them apart by {apart:.3f} with coins, by {distance:.
 show(figure, f"Largest of 10000 sums, with Anna and without: {words}.")
 
 # %% [markdown]
-# "Because Anna is certainly in one of the batches", says almost everybody. Test it: let every record *throw itself* into one of the 10,000 batches, on its own: *random allocation*, or balls and bins. She is certainly in one batch there, too.
+# Why? "Because Anna is surely in one of the batches", says almost everybody. Test it: let every record *throw itself* into one of the 10,000 batches, on its own: *random allocation*, or balls and bins. She is surely in one there, too.
 
 # %%
 pld, at = ACCOUNTANTS["pld"](), {"delta": 1e-6, "adjacency": "zero_out"}
