@@ -349,7 +349,8 @@ def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
     assert view.locator("h1").inner_text() == "03 高斯机制"
     vote = view.locator('.ask[data-ask*="3.vote"]')
     view.get_by_text("一样：一名学生只住在一个村庄。").click()
-    vote.get_by_role("button").click()
+    vote.get_by_role("button", name="投票", exact=True).click()
     assert view.get_by_text("对。Anna 离开时").is_visible()
     view.get_by_role("link", name="English", exact=True).click()
     assert view.locator("h1").inner_text() == "03 The Gaussian mechanism"
+    assert vote.get_by_role("button").inner_text() == "Vote"
