@@ -21,7 +21,8 @@ _HEADER = """\
 <a href="{root}lessons/glossary-english.html">Glossary</a></nav>
 <input type="search" id="search" placeholder="Search" aria-label="Search all pages"
  data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
-</header>"""
+</header>
+<noscript>Scripts are off: formulas stand as they are typed, and fields do not answer.</noscript>"""
 
 _START = '<a class="start" href="#start">Start here</a>'
 _ON_THE_MAP = ("the-map", "what-builds-on-what")
