@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/gpu.py [--only NAME] [--rounds 9] [--write [FILE]]
 
-Ends with one line where there is no GPU. The adapters of the decoder alone are trained; eager and
-compiled. Numbers are of the wall clock, after the device has finished.
+Ends with one line where there is no GPU. The adapters of the decoder alone are trained. Numbers are
+of the wall clock, after the device has finished.
 """
 
 import multiprocessing
@@ -81,7 +81,7 @@ def main() -> None:
     if not torch.cuda.is_available():
         sys.exit("Expected a GPU that PyTorch can use, got none: benchmarks/trainer.py needs none.")
     chosen = [work for work in MODELS if options.only.lower() in work.name.lower()]
-    # A process for each: what was compiled for one model must not change the next.
+    # A process for each: what one model left behind must not change the next.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen:
             section = pool.apply(measured, (work, options.rounds, ("functorch", "ew", "fast")))

@@ -87,7 +87,7 @@ def row(one: Workload, threads: int, *, rounds: int, walled: bool) -> list[str]:
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     x, y = one.inputs(), torch.randint(one.classes, (one.batch,))
-    steps = [build(one, x, y, compiled=False) for build in (sgd, ours)]
+    steps = [build(one, x, y) for build in (sgd, ours)]
     clock = time.perf_counter if walled else time.process_time
     rows = [[seconds(step, one.steps, clock) for step in steps] for _ in range(rounds + 1)][1:]
     plain, private = (1e3 * statistics.median(column) for column in zip(*rows, strict=True))

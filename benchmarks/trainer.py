@@ -45,19 +45,14 @@ batch's size in expectation; in other rows each lot is the batch, which Opacus g
 Goals are for Poisson lots. Methods take turns; a ratio (÷) is the median over rounds of a method's
 processor time (time, on a GPU) divided by that of ordinary eager SGD in the same round (3 rounds
 where a step takes ten times as long). Memory is the peak of tensors that exist at once beyond
-parameters, data and what stays between steps, relative to SGD. "compiled ÷" is relative to compiled
-SGD. The first row is SGD itself. One core does everything, noise included."""
+parameters, data and what stays between steps, relative to SGD. The first row is SGD itself. One
+core does everything, noise included."""
 
 TITLE = "# A training step"
 RESULTS = Path(__file__).parent / "results" / "trainer.md"
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 MODES = ("hooks", "functorch", "ew", "ghost", "fast gradient clipping")
-SGD, COMPILED_SGD, OURS, OURS_COMPILED = (
-    "SGD",
-    "SGD, compiled",
-    "**dplearn**",
-    "**dplearn**, compiled",
-)
+SGD, OURS = "SGD", "**dplearn**"
 POISSON, RATE = ", Poisson lots", 1 / 8
 LR, NOISE, NORM = 0.01, 1.0, 1.0
 
@@ -203,14 +198,13 @@ WORKLOADS = (
 )  # fmt: skip
 
 
-def sgd(work: Workload, x: Tensor, y: Tensor, *, compiled: bool) -> Step:
+def sgd(work: Workload, x: Tensor, y: Tensor) -> Step:
     model = work.build().to(DEVICE)
     optimizer = torch.optim.SGD(model.parameters(), lr=LR)
-    forward = torch.compile(model) if compiled else model
 
     def step() -> None:
         optimizer.zero_grad()
-        F.cross_entropy(forward(x), y).backward()
+        F.cross_entropy(model(x), y).backward()
         optimizer.step()
 
     return step
@@ -221,14 +215,14 @@ def population(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return tuple(value.repeat(round(1 / RATE), *[1] * (value.dim() - 1)) for value in (x, y))
 
 
-def ours(work: Workload, x: Tensor, y: Tensor, *, compiled: bool, poisson: bool = False) -> Step:
+def ours(work: Workload, x: Tensor, y: Tensor, *, poisson: bool = False) -> Step:
     model = work.build().to(DEVICE)
     rate, sampling = (RATE, "poisson") if poisson else (1.0, "none")
     plan = DPSGD(noise_multiplier=NOISE, sample_rate=rate, steps=10**6, sampling=sampling)
     data = population(x, y) if poisson else (x, y)
     trainer = Trainer(
         model, nn.CrossEntropyLoss(reduction="none"), data, plan,
-        optimizer=torch.optim.SGD(model.parameters(), lr=LR), compile=compiled,
+        optimizer=torch.optim.SGD(model.parameters(), lr=LR),
     )  # fmt: skip
     return trainer.step
 
@@ -267,11 +261,9 @@ def opacus(work: Workload, x: Tensor, y: Tensor, *, mode: str, poisson: bool = F
 def methods(skipped: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., Step]]]:
     """All ways to do a step but those whose names contain a skipped word."""
     ways: dict[str, Callable[..., Step]] = {
-        SGD: partial(sgd, compiled=False),
-        COMPILED_SGD: partial(sgd, compiled=True),
-        OURS: partial(ours, compiled=False),
-        OURS + POISSON: partial(ours, compiled=False, poisson=True),
-        OURS_COMPILED: partial(ours, compiled=True),
+        SGD: sgd,
+        OURS: ours,
+        OURS + POISSON: partial(ours, poisson=True),
     }
     if util.find_spec("opacus"):
         ways |= {f"opacus, {mode}": partial(opacus, mode=mode) for mode in MODES}
@@ -340,7 +332,7 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
             slow = once[name] > 10 * once[SGD]
             if not slow or len(times[name]) < 3:
                 times[name].append(seconds(step, 1 if slow else work.steps))
-    head = ["method", "ms", "÷ SGD", "compiled ÷", "memory ÷"]
+    head = ["method", "ms", "÷ SGD", "memory ÷"]
     rows = [row(name, times, peaks, failed) for name, _ in methods(skipped)]
     return "\n\n".join([verdict(work, times), where(rounds), table(head, rows)])
 
@@ -363,16 +355,13 @@ def where(rounds: int) -> str:
 
 def row(name: str, times: dict, peaks: dict, failed: dict) -> list[str]:
     if name in failed:
-        return [name, failed[name], "", "", ""]
-    plain, compiled = (median_ratio(times[name], times.get(base)) for base in (SGD, COMPILED_SGD))
+        return [name, failed[name], "", ""]
     milliseconds = f"{statistics.median(times[name]) * 1e3:.3g}"
     memory = f"{peaks[name] / peaks[SGD]:.2f}" if name != SGD else f"{peaks[SGD] / 1e6:.1f} MB"
-    return [name, milliseconds, plain, compiled if "compiled" in name else "", memory]
+    return [name, milliseconds, median_ratio(times[name], times[SGD]), memory]
 
 
-def median_ratio(times: list[float], base: list[float] | None) -> str:
-    if not base:
-        return ""
+def median_ratio(times: list[float], base: list[float]) -> str:
     return f"{statistics.median(a / b for a, b in zip(times, base, strict=False)):.2f}"
 
 
@@ -381,7 +370,7 @@ def main() -> None:
     parser.add_argument("--skip", nargs="*", default=(), help="methods with these words")
     options = parser.parse_args()
     chosen = [work for work in WORKLOADS if options.only.lower() in work.name.lower()]
-    # A process for each: what was compiled for one model must not change the next.
+    # A process for each: what one model left behind must not change the next.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen:
             section = pool.apply(measured, (work, options.rounds, options.skip))

@@ -2,14 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
-from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.federated import user_level
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms.drawing import natural_adjacency
 from dplearn.run import DPSGD
 from dplearn.tuning import Tuned
 
@@ -98,15 +96,11 @@ def rehearse(
     """
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
-    ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
-    adjacency = natural_adjacency(plan.sampling)
-
-    def least(epsilon: float) -> float:
-        return smallest_noise_multiplier(
-            mechanism, epsilon=epsilon, delta=delta, steps=steps, adjacency=adjacency
-        ).value
-
-    trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
+    silent = replace(plan, noise_multiplier=0.0)
+    others = {f.name: getattr(plan, f.name) for f in fields(plan) if f.name != "noise_multiplier"}
+    trials = [
+        DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
+    ]
     return tuple(
         Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
         for epsilon, trial in zip(epsilons, trials, strict=True)

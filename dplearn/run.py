@@ -61,17 +61,13 @@ def _composed(
             steps=rows[np.ix_(chosen, runs)],
             adjacency=adjacency,
         )
+    # What begun epochs leak at most, and completed ones at least; an approximation stays one.
     return tuple(
-        high if np.array_equal(n, m) else _bracket(high, low.lower)
+        replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
+        if high.kind != "approximate" and not np.array_equal(n, m)
+        else high
         for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
     )
-
-
-def _bracket(high: Guarantee, lower: float) -> Guarantee:
-    """`high` with another lower end; an infinite or approximate epsilon keeps its kind."""
-    if high.kind == "approximate":
-        return high
-    return replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
 
 
 class Plan(Statable):
@@ -289,10 +285,10 @@ class DPSGD(Plan):
     def for_epsilon(
         cls,
         epsilon: float,
+        accountant: Accountant | str = "pld",
         *,
         delta: float,
-        accountant: Accountant | str = "pld",
-        **fields: Any,
+        **others: Any,
     ) -> Self:
         """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
 
@@ -304,7 +300,7 @@ class DPSGD(Plan):
         >>> print(run.guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = cls(noise_multiplier=1.0, **fields)
+        run = cls(noise_multiplier=1.0, **others)
         least = smallest_noise_multiplier(
             run.mechanism,
             accountant,

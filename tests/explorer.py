@@ -2,6 +2,7 @@
 
 import functools
 import json
+from types import ModuleType
 from typing import Any
 
 from streamlit.components.v2 import manifest_scanner as scanner
@@ -13,6 +14,12 @@ from dplearn.app.kit.state import State
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
+
+
+def page_at(path: str) -> ModuleType:
+    """The page that a path leads to; the first one is at the root."""
+    named = {navigation.path_of(page): page for page in navigation.modules()}
+    return named[path.strip("/")] if path.strip("/") else navigation.modules()[0]
 
 
 def start(page: Any, address: dict[str, str] | None = None) -> State:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -31,9 +31,9 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# A distance of neighbours, 1 / sigma, and what it does to every one of them that is sampled.
+# A distance of neighbours, 1 / sigma, and what it does to every one of them that is used.
 _FAR = 1e3
-_HOPELESS = "with so little noise one sampled record betrays itself: epsilon is beyond every use"
+_HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
 # What bounds epsilon from above.
 _SUMMED = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
@@ -84,7 +84,15 @@ class PLD(Accountant):
         """An accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> Iterator[Bound]:
+        shifts = dominating_shifts(runs)
+        far = shifts is not None and np.max(shifts) > _FAR
+        for bound in self._proved(runs, delta):
+            hopeless = far and bound.epsilon > _FAR
+            yield bound._replace(reason=_HOPELESS) if hopeless else bound
+
+    def _proved(self, runs: Runs, delta: float) -> list[Bound]:
+        """Brackets, by how much is known of the mechanisms, per row."""
         sides = directions(runs)
         if sides[0].shifts is not None:
             mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
@@ -137,8 +145,7 @@ class PLD(Accountant):
             upper[loose] = np.minimum(upper[loose], high)
         for low, high, by in zip(lower, upper, proof, strict=True):
             kind = "bracket" if low > 0 else "upper"
-            hopeless = pair is not None and pair.sigma < 1 / _FAR and high > _FAR
-            reason = _HOPELESS if hopeless else _WIDE if low > 0 and by == _CLOSED else ""
+            reason = _WIDE if low > 0 and by == _CLOSED else ""
             yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
     @property

@@ -10,7 +10,7 @@ from typing import NoReturn
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-def serve(options: Sequence[str] = ()) -> NoReturn:
+def serve(options: Sequence[str]) -> NoReturn:
     """Become the explorer's server, with options of ``streamlit run``, until it is stopped.
 
     Raises ModuleNotFoundError where a package is missing; the message says how to add it.

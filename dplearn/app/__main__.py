@@ -41,7 +41,7 @@ def _alone(add: Callable[..., None]) -> Callable[..., None]:
     return replaced
 
 
-def main(options: Sequence[str]) -> int:
+def run_server(options: Sequence[str]) -> int:
     """Serve until stopped; returns the exit status."""
     from streamlit import file_util, net_util
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -64,4 +64,4 @@ def main(options: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_server(sys.argv[1:]))

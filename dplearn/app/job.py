@@ -21,7 +21,7 @@ class Job:
     """A training with Poisson sampling, no larger than a server for many grants."""
 
     dataset: str  # of `PRACTICE_SIZES`
-    model: str  # of `dplearn.training.models.MODELS`
+    model: str  # of `dplearn.app.models.MODELS`
     noise_multiplier: float
     sample_rate: float
     steps: int

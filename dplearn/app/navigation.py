@@ -37,12 +37,6 @@ def path_of(page: ModuleType) -> str:
     return page.__name__.rpartition(".")[2]
 
 
-def page_at(path: str) -> ModuleType:
-    """The page that a path leads to; the first one is at the root."""
-    named = {path_of(page): page for page in modules()}
-    return named[path.strip("/")] if path.strip("/") else modules()[0]
-
-
 def group_names(loaded: Sequence[ModuleType]) -> str:
     """A style sheet that writes the name of each group before its first page.
 
@@ -56,7 +50,7 @@ def group_names(loaded: Sequence[ModuleType]) -> str:
     return f"<style>{rules}</style>"
 
 
-def main() -> None:
+def run_page() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
     language.follow_address()
     loaded = modules()
@@ -83,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_page()

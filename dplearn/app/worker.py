@@ -27,8 +27,8 @@ from typing import Any
 
 from dplearn import training
 from dplearn.app.job import MEMORY, PATIENCE, SECONDS, Job
+from dplearn.app.models import accuracy, gradient_norms, started, tensors
 from dplearn.datasets import practice_set
-from dplearn.training.models import accuracy, gradient_norms, started, tensors
 
 # No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
 _UNCLIPPED = 1e9
@@ -115,7 +115,7 @@ def _watch(silence: float) -> None:
     _fail(f"Stopped: nobody looked at it for {silence:g} seconds.")
 
 
-def main(arguments: Iterable[str] | None = None) -> None:
+def run_worker(arguments: Iterable[str] | None = None) -> None:
     """Run the job on standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
@@ -145,4 +145,4 @@ def main(arguments: Iterable[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_worker()

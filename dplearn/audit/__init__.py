@@ -7,8 +7,7 @@ nothing, and the confidence is that of one look, planned before the runs.
 
 `observe(train, canaries=...).bound(delta=...)` does it with any training function. `from_scores`
 and `from_counts` judge many independent runs with and without one canary, `one_run` and
-`from_guesses` many canaries of one run, or of a few. White-box scores of a `Trainer`:
-`dplearn.training.white_box_scores`."""
+`from_guesses` many canaries of one run, or of a few."""
 
 from dplearn.audit.bounds import LowerBound, from_counts, from_guesses, from_scores, one_run
 from dplearn.audit.runs import Observations, observe

@@ -119,18 +119,3 @@ function drawn(ends, kind) {
   const [lower, upper] = [ends.map((e) => e && e.lower), ends.map((e) => e && e.upper)];
   return { lower, upper, kind };
 }
-
-/** Each accountant's epsilon over the reference's lower end, so that no ratio flatters; where it
- * has none, over its upper end. null where one of the two is missing, zero or infinite.
- * @param {{[name: string]: Curve | null}} all @param {string} [reference]
- * @returns {{[name: string]: (number | null)[]}} */
-export function looseness(all, reference = "pld") {
-  const measure = all[reference];
-  const ratio = (/** @type {number | null} */ epsilon, /** @type {number} */ i) => {
-    const base = measure && (measure.lower?.[i] || measure.upper[i]);
-    const comparable = base && base < Infinity && epsilon && epsilon < Infinity;
-    return comparable ? epsilon / base : null;
-  };
-  const curves = Object.entries(all);
-  return Object.fromEntries(curves.map(([name, curve]) => [name, curve?.upper.map(ratio) ?? []]));
-}

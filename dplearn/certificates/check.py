@@ -42,7 +42,6 @@ _KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "mad
 _RUNS = {
     "gaussian": ("noise_multiplier",),
     "poisson_subsampled_gaussian": ("noise_multiplier", "sample_rate"),
-    "randomized_response": ("local_epsilon",),
 }
 
 
@@ -77,9 +76,8 @@ def _check(certificate: Mapping[str, Any]) -> str:
         pairs = {side: SampledRun(run, side, proofs[side]) for side in proofs}
         enclose = lambda side, end: pairs[side].delta(end)
     else:
-        law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
         _expect(set(), proofs)
-        enclose = lambda _, end: (law(run, end),) * 2
+        enclose = lambda _, end: (_gaussian(run, end),) * 2
     for side in proofs or ("either",):
         above = enclose(side, upper)[1]
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
@@ -196,17 +194,6 @@ def _gaussian(run: Mapping[str, Any], epsilon: arb) -> arb:
     _require(mu > 0, "noise_multiplier")
     ahead, behind = ((epsilon / mu + side * mu / 2) / arb(2).sqrt() for side in (-1, 1))
     return (ahead.erfc() - epsilon.exp() * behind.erfc()) / 2
-
-
-def _answers(run: Mapping[str, Any], epsilon: arb) -> arb:
-    size, steps, total = _number(run["local_epsilon"]), run["steps"], arb(0)
-    _require(size > 0 and steps <= 10**6 and run["adjacency"] == "replace_one", "local_epsilon")
-    # Of k true answers: the chance, and the loss (2k - T) epsilon_0.
-    chance = (1 + (-size).exp()) ** -steps
-    for k in range(steps, -1, -1):
-        total += chance * max(-(epsilon - (2 * k - steps) * size).expm1(), arb(0))
-        chance *= (-size).exp() * k / (steps - k + 1)
-    return total
 
 
 def _number(text: object) -> arb:

@@ -15,7 +15,7 @@ from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.ground.guarantee import Adjacency, round_down, round_up
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, RandomizedResponse
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
 # How far the ends are moved apart, relative to epsilon, until they are proved; and of that the
 # part that aliases and what is cut off may have of delta.
@@ -33,7 +33,7 @@ def certify(
 
     Parameters
     ----------
-    mechanism : Gaussian, RandomizedResponse of two answers or PoissonSubsampled(Gaussian)
+    mechanism : Gaussian or PoissonSubsampled(Gaussian)
         Of these alone a proof has a form.
     delta : float
         In (0, 1), read as the decimal number that it prints as, like all others.
@@ -78,8 +78,6 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
     match mechanism:
         case Gaussian(noise_multiplier=noise):
             return {"mechanism": mechanism.name, "noise_multiplier": repr(noise)}
-        case RandomizedResponse(answers=2):
-            return {"mechanism": mechanism.name, "local_epsilon": repr(mechanism.local_epsilon)}
         case PoissonSubsampled(base=Gaussian(), sample_rate=rate):
             base = _run(mechanism.base)
             return base | {"mechanism": "poisson_subsampled_gaussian", "sample_rate": repr(rate)}

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 _LONGEST = 88  # characters of a value in a counterexample
+BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
@@ -20,7 +21,7 @@ def read_number(value: Any) -> tuple[float | None, str]:
     try:
         numbers = as_floats(value)
     except OverflowError:
-        return None, "this number is larger than 1e308; write one that a float can hold."
+        return None, BEYOND
     except (TypeError, ValueError, RuntimeError):
         return None, f"{type(value).__name__} is no number; write one such as 0.25."
     if math.prod(shape := shape_of(numbers)) != 1:

@@ -36,8 +36,10 @@ _OF_JUPYTER = {
     r"(Choose an answer to each question), write .*? says why\.": (
         r"\1. Each of your answers then says why it is right or not."
     ),
+    r"(Put|Write) your guess in place of `None`, and run the cell\.": (
+        "Write your guess in the field."
+    ),
     r"run the cell, then argue": "open the truth, then argue",
-    r"Put your numbers in place of `None`\.": "Write your numbers in the fields.",
     r" \(In Jupyter, move the mouse[^)]*\)": "",
 }
 _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Literal
 
-from dplearn.classroom._numbers import read_number, written
+from dplearn.classroom._numbers import BEYOND, read_number, written
 from dplearn.classroom.sources import (
     CHOSEN,
     RIGHT,
@@ -27,6 +27,7 @@ Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
 _CLOSE = 0.03
 _MORE_DIGITS = "close: give four digits."
 _NEAR = "close, but not equal: something small is left out, or was rounded on the way."
+_LEFT_OUT = ", - for a question left out"
 _PER_CENT = "this is per cent; write it as a number between 0 and 1."
 
 
@@ -89,6 +90,8 @@ class Exercise:
         for mistake in self.mistakes:
             if self._is(number, mistake.value):
                 return Reply("mistake", head, mistake.hints)
+        if math.isinf(number):
+            return Reply("unreadable", f"{self.key} not readable", (BEYOND,))
         if isinstance(self.right, float):
             if math.isclose(number, self.right, rel_tol=_CLOSE):
                 unit = 10.0 ** int(Decimal(repr(number)).normalize().as_tuple().exponent)
@@ -117,11 +120,12 @@ class SelfTest:
     def verdict(self, answer: Any) -> Reply:
         """Reply to `answer`, which may be anything at all."""
         count = len(self.choices)
+        letters, left = ("1 letter", "") if count == 1 else (f"{count} letters", _LEFT_OUT)
         if answer is None or answer == "":
-            todo = f"write {count} letters between the quotes, - for a question left out."
+            todo = f"write {letters} between the quotes{left}."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         if not isinstance(answer, str) or len(answer := re.sub(r"[\s,]", "", answer)) != count:
-            problem = f"write {count} letters in quotes, such as {('abcab' * count)[:count]!r}."
+            problem = f"write {letters} in quotes, such as {('abcab' * count)[:count]!r}."
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         pairs = list(zip(answer.lower(), self.choices, strict=True))
         whys = [each.get(letter, "Left out.") for letter, each in pairs]

@@ -1,9 +1,10 @@
 """Guess first, look later: guesses are kept in the kernel's memory and shown beside the truth."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from dplearn.classroom._numbers import read_number, written
+from dplearn.classroom._numbers import BEYOND, read_number, written
 from dplearn.classroom.display import show
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_down, round_up
@@ -26,8 +27,8 @@ def predict(name: str, value: Any) -> None:
         print(f"{name}: no guess yet. Put a number in place of None and run the cell again.")
         return
     number, problem = read_number(value)
-    if number is None:
-        print(f"{name}: {problem}")
+    if number is None or math.isinf(number):
+        print(f"{name}: {problem or BEYOND}")
         return
     _guesses[name] = number
     print(f"{name}: your guess {written(number)} is noted.")
@@ -76,4 +77,5 @@ def _verdict(value: float | None, truth: float) -> str:
     if factor < 1.05:
         return ", and you knew"
     side = "too large" if value > truth else "too small"
-    return f"; your guess was {factor:.2g} times {side}"
+    times = f"{factor:.2g}" if factor < _TOO_FAR else "more than a million"
+    return f"; your guess was {times} times {side}"

@@ -69,6 +69,11 @@ class Lesson:
         return self.folder / "lesson.py"
 
     @property
+    def chinese(self) -> Path:
+        """The text cells in Chinese, if the lesson has them, with a line ``%%`` between two."""
+        return self.folder / "zh.md"
+
+    @property
     def exercises(self) -> Path:
         """Right answers, usual mistakes and hints; an appendix has none."""
         return self.folder / "exercises.py"
@@ -160,6 +165,19 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
     notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
+
+
+def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
+    """The cells of a built lesson with its text in Chinese; code and outputs are the same."""
+    text = lesson.chinese.read_text(encoding="utf-8").replace("](explorer:", f"]({EXPLORER}")
+    told = iter(text.rstrip().split("\n%%\n"))
+    shown = [
+        type(cell)(cell, source=next(told, "")) if cell.cell_type == "markdown" else cell
+        for cell in cells
+    ]
+    if any(not cell.source for cell in shown) or next(told, ""):
+        raise LessonError(f"Expected {lesson.chinese} to have as many cells as the lesson's text.")
+    return shown
 
 
 def is_note(cell: Any) -> bool:

@@ -210,18 +210,14 @@ def leak(
     curve: tuple[ArrayLike, ArrayLike],
     here: tuple[float, float],
     title: str,
-    names: tuple[str, str] = ("p", "e · q"),
-    axes: tuple[str, str, str] = ("published number", "ε (nats)", "δ"),
-    log_y: bool = False,
-    target: float | None = None,
-    lens: float | None = None,
+    names: tuple[str, str],
+    axes: tuple[str, str, str],
 ) -> go.Figure:
     """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
 
     Of shape (n,) are the outputs, and p and e^epsilon q there; the curve is given by abscissae
     and heights. Names are those of p and the scaled q; axes are the left x axis, the right x and
-    y axes; `log_y` is of the right one. A target is a height to reach, a dotted line there.
-    Through a lens the left heights are logarithmic, from that density on.
+    y axes.
     """
     x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
     # p is named on its right flank, where it is the upper of the two; q at its top.
@@ -230,15 +226,10 @@ def leak(
     area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
     law = Curve(x=x, y=p, label=names[0], label_at=flank, side="top right")
     other = Curve(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
-    heights = None if lens is None else (lens, 3.0)
-    left = [area, law, other]
-    left = curves(left, title="", x=axes[0], y="density", log_y=bool(lens), y_range=heights)
-    lines = [Curve(x=curve[0], y=curve[1], label="")]
-    if target is not None:
-        flat = np.full(np.size(curve[0]), target)
-        lines.append(Curve(x=curve[0], y=flat, label="", role="quiet"))
+    left = curves([area, law, other], title="", x=axes[0], y="density")
+    line = Curve(x=curve[0], y=curve[1], label="")
     mark = Dot(x=here[0], y=here[1], label=f"{here[1]:.3g}")
-    right = curves(lines, title="", x=axes[1], y=axes[2], marks=[mark], log_y=log_y)
+    right = curves([line], title="", x=axes[1], y=axes[2], marks=[mark])
     return panels(left, right, title=title)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.pictures import Cloud, Stretch, Sweep
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Curve, gaps, keys, markers
+from dplearn.figures.kit.marks import Curve, gaps, legend, markers
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
@@ -60,7 +60,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
         names.append(("★", INK, "counterexample"))
     kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
     names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
+    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
@@ -93,7 +93,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
         text = [cloud.words[k] for k in at] if cloud.words else None
         traces.append(points | {"text": text, "hovertemplate": hover})
     across = replace(up, title="truth, by another way")
-    return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
+    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
 
 
 def _finite(values: ArrayLike) -> NDArray:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.marks import Bars, Curve, Dot, keys, markers, upright
+from dplearn.figures.kit.marks import Bars, Curve, Dot, legend, markers, upright
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import CLEAR, GREY, INK
 
@@ -50,7 +50,7 @@ def histogram(
     y = Axis(title=axes[1], lower=0.0, upper=1.15 * max(1.0, float(np.max(most))))
     lines = [upright(place, name, on=x) for name, place in limits]
     mode = "stack" if stacked else "overlay"
-    return one_panel(bars, x, y, finding, keys(*bars), barmode=mode, shapes=lines)
+    return one_panel(bars, x, y, finding, legend(*bars), barmode=mode, shapes=lines)
 
 
 def price_lines(
@@ -88,7 +88,7 @@ def price_lines(
     first, last = float(x[0]) if log else 0.0, float(x[-1])
     across = Axis(title=axes[0], lower=first, upper=last, log=log, ticks=ticks)
     up = Axis(title=axes[1], lower=float(low), upper=float(high), log=log)
-    return one_panel([*parts, *marks], across, up, finding, keys(*parts))
+    return one_panel([*parts, *marks], across, up, finding, legend(*parts))
 
 
 def proved_by_guesses(
@@ -128,7 +128,7 @@ def proved_by_guesses(
         Axis(title="number of guesses", lower=float(x[0]), upper=float(x[-1]) * 1.05, log=True),
         Axis(title="ε", lower=0.0, upper=top),
         finding,
-        keys(*lines),
+        legend(*lines),
         shapes=[{"type": "line", **ends, "line": {"dash": "dot"}}],
         annotations=[named],
     )

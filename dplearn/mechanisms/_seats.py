@@ -197,9 +197,7 @@ class _Epoch:
         # Reach of the lattice that was best for a sum of so many, at the epsilon before.
         self.reach: dict[float, float] = {}
         self.around = np.array([0.6, 1.0, 1.6] if self.left_out else [0.7, 1.4])
-        self.pace, cells = (_PACE, _CELLS) if self.left_out else (2 * _PACE, _CELLS // 8)
-        fine = min(0.01 * cells * math.sqrt(batches), 2**15)
-        self.half = 2 ** math.ceil(math.log2(max(cells, fine)))
+        self.pace, self.cells = (_PACE, _CELLS) if self.left_out else (2 * _PACE, _CELLS // 8)
         # Theorem B may take over soon where D levels out. Both may count fewer records than there
         # are, and do where binomial tails lose their digits.
         self.size = size = min(size or 1, 2**16, max(10**8 // batches, 1))
@@ -261,7 +259,9 @@ class _Epoch:
             square = 2 * np.trapezoid(k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
             widest = 10 * math.sqrt(count * square) - 1.25 * count * law.mean
             tries = widest / 4.0 ** np.arange(11)
-        value, self.reach[name] = min((_positive_part(parts, k, self.half), k) for k in tries)
+        fine = min(0.01 * self.cells * math.sqrt(count), 2**15)
+        half = 2 ** math.ceil(math.log2(max(self.cells, fine)))
+        value, self.reach[name] = min((_positive_part(parts, k, half), k) for k in tries)
         return value
 
 
@@ -375,7 +375,7 @@ def _positive_part(parts: list[tuple[int, _Law]], reach: float, half: int) -> fl
         largest = exponent.max(axis=1)
         log_m += n * (np.log(np.exp(exponent - largest[:, None]) @ few) + largest)
     tilt = tilts[np.argmin(log_m - 2 * np.log(tilts))]
-    right = tilts[tilts * top >= 1]
+    right = tilts[[np.argmin(np.where(tilts * top >= 1, log_m - tilts * top, np.inf))]]
     window = Window(tilt, step, cells, np.empty(0), right)
     laws = [(n, Law(window, -half, nodes, masses)) for n, masses, _ in pieces]
     law_of_sum, noise = power(laws, cells)

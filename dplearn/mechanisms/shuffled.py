@@ -24,7 +24,7 @@ both with :math:`R = N(0, \sigma^2 I)` in place of a share of them, if records a
 instead the record is replaced by one that contributes -1, or removed and one is left out, Q is R.
 Whatever is computed from that release is a real pair, too. Two statistics are put into cells:
 the largest coordinate, which is best where there is little noise, and the sum of
-:math:`w^2 - w, w = dN(e_t)/dR`, the slope of :math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps
+:math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of :math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps
 whose sums are put into few cells.
 """
 
@@ -186,13 +186,13 @@ def _largest(record: float, seat: float, batches: int, left_out: float) -> Profi
 
 @remembered(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """The pair of the sums of w^2 - w, put into few cells again and again."""
+    """The pair of the sums of (p - q) / r, put into few cells again and again."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
     r, p, q = (x[r > 0] for x in (r, p, q))
-    # One is added so that what is summed is positive.
-    value = (p - q) / r + 1
+    # Down to -exp(mu^2) / 4; what is summed must be positive.
+    value = (p - q) / r - np.min((p - q) / r) + 1
     order = np.argsort(value)
     one = Masses(value[order], r[order], ((p / r)[order], (q / r)[order]))
     total = repeated(one, batches, partial(sum_of, above=False))

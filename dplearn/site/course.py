@@ -3,13 +3,13 @@
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from dplearn.classroom import answering
 from dplearn.classroom.html import NEEDED, from_markdown
-from dplearn.classroom.sources import Lesson, lessons
+from dplearn.classroom.sources import Lesson, in_chinese, lessons
 from dplearn.site.html import Page, plain, readme_page, sections
 
 # Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
@@ -18,7 +18,10 @@ _SCRIPTS = (*NEEDED, "progress.js")
 
 
 def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
-    """A page for each lesson, from its built notebook, with contents and the way on and back."""
+    """A page for each lesson, from its built notebook, with contents and the way on and back.
+
+    A lesson that has its text in Chinese has a second page, and each has a link to the other.
+    """
     import nbformat
 
     every = list(lessons(folder).values())
@@ -31,11 +34,24 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
     ]
     scripts = (*_SCRIPTS, *answering.ASSETS)
     for k, lesson in enumerate(every):
-        body = answering.body(lesson, cells[k], python=python)
         before, after = links[k - 1] if k else "", "".join(links[k + 1 : k + 2])
         turn = f'<nav class="turn" aria-label="Lessons"><p>{before}</p><p>{after}</p></nav>\n'
-        contents = _contents(lesson, body)
-        yield Page(f"lessons/{lesson.name}.html", titles[k], body + turn, scripts, contents)
+        for language, name, told, other in _editions(lesson, cells[k]):
+            body = answering.body(lesson, told, python=python)
+            article = f'{other}<div lang="{language}">{body}</div>\n{turn}'
+            yield Page(f"lessons/{name}.html", titles[k], article, scripts, _contents(lesson, body))
+
+
+def _editions(
+    lesson: Lesson, cells: Sequence[Any]
+) -> Iterator[tuple[str, str, Sequence[Any], str]]:
+    """Language, name and cells of each page of a lesson, and a link to the other one."""
+    link = '<p class="language"><a href="{}.html" lang="{}">{}</a></p>\n'
+    there = lesson.chinese.exists()
+    yield "en", lesson.name, cells, there * link.format(f"{lesson.name}.zh", "zh", "中文")
+    if there:
+        back = link.format(lesson.name, "en", "English")
+        yield "zh", f"{lesson.name}.zh", in_chinese(lesson, cells), back
 
 
 def _contents(lesson: Lesson, body: str) -> str:
@@ -81,6 +97,8 @@ def taught(pages: Iterable[Page]) -> dict[str, str]:
     """For each entry of the book, links to where each lesson speaks of it first."""
     places: dict[str, dict[str, str]] = {}
     for page in pages:
+        if page.path.endswith(".zh.html"):
+            continue
         for anchor, heading, body in sections(page.body):
             words = f"{html.escape(page.title)}, {heading}" if anchor else html.escape(page.title)
             link = f'<a href="{Path(page.path).stem}.ipynb{anchor and "#"}{anchor}">{words}</a>'

@@ -11,7 +11,6 @@ before noise, from one forward and one backward pass; sums of micro-batches add 
 refuses what mixes records; the trainer calls it. Noise in parameter `name` has the standard
 deviation ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
 ``groups = bound.groups({name: parameter.numel()})``: the object that clips knows the noise.
-`white_box_scores` is what an auditor sees of canaries; `dplearn.audit` judges it.
 """
 
 from dplearn.training.bounds import (
@@ -23,7 +22,6 @@ from dplearn.training.bounds import (
     Groups,
     PerLayer,
 )
-from dplearn.training.canaries import white_box_scores
 from dplearn.training.checks import check_model
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
@@ -48,5 +46,4 @@ __all__ = [
     "clipped_sum",
     "fit",
     "rule",
-    "white_box_scores",
 ]

@@ -147,7 +147,8 @@ class _Trial:
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
         ordinary = range(self.size)
-        self._rows = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
+        self._rows, shared = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
+        self._inventory = Inventory.of(self.model, shared)
         norms = self.clipped(ordinary, ordinary).norms
         if (middle := norms[norms.isfinite()].nanmedian().item()) > 0:  # nan if there is none
             self._clip = Clip.of(self.model, Flat(1e-3 * middle))

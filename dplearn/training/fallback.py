@@ -144,6 +144,6 @@ def _giving(calls: Sequence[Inner], outputs: Sequence[Any]) -> Iterator[list[lis
 def _random(module: nn.Module) -> Exception:
     return validate.unsupported(
         f"randomness in {type(module).__name__}",
-        "it owns parameters without a rule and would draw other numbers when run again. Use "
-        "nn.Dropout inside it, or register a rule.",
+        "it runs again, for parameters without a rule or a table looked up once for all records, "
+        "and would draw other numbers. Use nn.Dropout inside it, on what has one row per record.",
     )

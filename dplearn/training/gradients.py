@@ -17,10 +17,8 @@ It presumes a model that treats records separately: `dplearn.training.check_mode
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
@@ -30,9 +28,9 @@ from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, moved
 from dplearn.training.layers import trainable
 from dplearn.training.layers.per_example import ROUNDING, PerExample
-from dplearn.training.learned import rows_of_model
+from dplearn.training.learned import recalled
 from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.recording import Inventory, Tape, observed, recording, state_of
+from dplearn.training.recording import Inventory, recording
 
 # A tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = tuple[Mapping[str, Tensor], float]
@@ -107,76 +105,17 @@ def added_sum(
     clip: Clip,
     mask: Tensor | None = None,
     into: Into | None = None,
-    loss_scale: float = 1.0,
     inventory: Inventory | None = None,
 ) -> ClippedSum:
     """Clipped sum as of `clipped_sum`, added to given tensors.
 
     The inventory is of the model as it is now; with it many steps look only once at every module.
     """
-    inventory = inventory or Inventory.of(model)
-    rows = rows_of_model(model, loss_fn, inputs, targets, inventory.state)
-    with recording(model, inventory) as tape:
-        tape.rows, tape.loss_scale = rows, loss_scale
-        return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
-
-
-def compiled_sum(
-    model: nn.Module,
-    loss_fn: Loss,
-    *,
-    bound: ClippingBound,
-    loss_scale: float = 1.0,
-    **options: Any,
-) -> Callable[..., ClippedSum]:
-    """A compiled ``(inputs, targets, *, clip, mask=None, into=None) -> ClippedSum``.
-
-    One graph without breaks: keep the number of rows the same and mask what is too much. `clip`
-    must be of a bound of the same kind, with other norms only. `options` are those of
-    `torch.compile`; by default layouts stay as they are, since convolutions whose examples are
-    groups are several times slower with channels last. The hooks are on a twin of the model, with
-    the same parameters and buffers.
-    """
-    shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
-    twin = copy.deepcopy(model, shared)
-    tape, _ = observed(twin, Inventory.of(twin))
-    tape.loss_scale = loss_scale
-    own_clip = Clip.of(model, bound)
-    options = options or {"options": {"layout_optimization": False}}
-    # Code of its own: the compiler counts the versions of each, and gives up after a few.
-    own = FunctionType(_recorded_sum.__code__.replace(), globals())
-    compiled = torch.compile(own, fullgraph=True, **options)
-
-    def run(inputs: Any, targets: Any, *, clip: Clip, mask=None, into: Into | None = None):
-        for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
-            mine.training = theirs.training
-        clip = own_clip._replace(largest=clip.largest)
-        with torch._dynamo.config.patch(trace_autograd_ops=True, allow_rnn=True):
-            tape.rows = rows_of_model(model, loss_fn, inputs, targets, state_of(model))
-            part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
-        if into is not None:
-            total, weight = into
-            for name, value in part.sums.items():
-                total[name].add_(value, alpha=weight)
-        return part
-
-    return run
-
-
-def _recorded_sum(
-    model: nn.Module,
-    tape: Tape,
-    loss_fn: Loss,
-    inputs: Any,
-    targets: Any,
-    clip: Clip,
-    mask: Tensor | None,
-    into: Into | None,
-) -> ClippedSum:
-    """The clipped sum; the tape is empty before and afterwards."""
-    tape.runs = True
-    losses = loss_fn(called(model, inputs), targets)
-    tape.runs = False
+    own = inventory or Inventory.of(model)
+    rows, own = recalled(model, loss_fn, inputs, targets, own)
+    with recording(model, own) as tape:
+        tape.rows = rows
+        losses = loss_fn(called(model, inputs), targets)
     check_losses(losses)
     if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
@@ -184,7 +123,6 @@ def _recorded_sum(
             f"got {mask.dtype} and {tuple(mask.shape)}."
         )
     gradients = per_example(tape, losses) if len(losses) else {}
-    tape.calls.clear()
     with torch.no_grad(), exactly(losses.device):
         return _clipped(gradients, losses.detach(), clip, mask, into or clip.zeros())
 
@@ -231,10 +169,9 @@ def _clipped(
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
     factors = torch.where(finite if mask is None else finite & mask, factors, 0)
-    # Whether all are finite is known without waiting only on the processor, once it runs. Elsewhere
-    # rows are set to zero on copies: 5 to 14 % of the time of a clipped sum without a compiler.
-    at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
-    keep = None if at_once and finite.all() else finite
+    # Whether all are finite is known without waiting only on the processor. Elsewhere rows are set
+    # to zero on copies: 5 to 14 % of the time of a clipped sum.
+    keep = None if finite.device.type == "cpu" and finite.all() else finite
     sums, weight = into
     weighted = (factors * weight).unbind()
     for name in list(gradients):

@@ -16,53 +16,60 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Rows, Tape, recording, state_of
+from dplearn.training.recording import Inventory, Rows, Tape, recording, state_of
 
-# What was learned of each model, and the modes and trainable parameters it had then.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
-
-
-def rows_of_model(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, state: Any) -> Rows:
-    """Rows per record of each argument, learned unless the model was in this state then."""
-    before, rows = _LEARNED.get(model, (None, {}))
-    return rows if before == state else learn(model, loss_fn, inputs, targets)
+# Of each model its modes and trainable parameters, and what was learned of it then.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows, frozenset[str]]] = WeakKeyDictionary()
 
 
-def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
+def recalled(
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
+) -> tuple[Rows, Inventory]:
+    """Rows per record of each argument, and what to record; learned unless that was done."""
+    state, rows, shared = _LEARNED.get(model, (None, {}, frozenset()))
+    if state != inventory.state:
+        rows, shared = learn(model, loss_fn, inputs, targets)
+    return rows, inventory if shared == inventory.shared else Inventory.of(model, shared)
+
+
+def learn(
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any
+) -> tuple[Rows, frozenset[str]]:
     """Rows per record of each argument, from passes over two and three of these records.
+
+    Named are tables that are looked up once for all records: what calls them runs again.
 
     ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
     """
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
     if batch == 0:
-        return {}
+        return {}, frozenset()
 
-    def passed(count: int, rows: Rows, learns: int = 0) -> tuple[Tape, Tensor]:
+    def passed(count: int) -> tuple[Tape, Tensor]:
         few = torch.arange(count) % batch
         cut = lambda x: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
         inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
-        with forked(device_of(model), 0), recording(model) as tape:
-            tape.rows, tape.learns = rows, learns
+        inventory = Inventory.of(model, shared)
+        with forked(device_of(model), 0), recording(model, inventory) as tape:
             losses = loss_fn(called(model, inputs_), targets_)
         check_losses(losses)
         return tape, losses
 
-    (two, _), (tape, losses) = passed(2, {}), passed(3, {})
-    before, known = _LEARNED.get(model, (None, {}))
-    tape.rows = rows = (known if before == state_of(model) else {}) | _rows(two, tape)
-    looked_up = [call for call in tape.calls if isinstance(call.module, nn.Embedding) and call.args]
-    tables = [call for call in looked_up if rows[call.kind()] == (0,)]
-    if tables:  # learn what they meet, with numbers of records that are no other size
-        shapes = [(*call.args[0].shape, call.module.embedding_dim) for call in tables]
-        shapes += [x.shape[1:] for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)]
-        sizes = {size for shape in shapes for size in shape}
-        for few in [n for n in range(2, 4 + len(sizes)) if n not in sizes][:2]:
-            passed(few, rows, learns=few)
-        tape, losses = passed(3, rows)
-    if _add_up(model, tape, losses):
-        _LEARNED[model] = state_of(model), rows
-    return rows
+    state, known, shared = _LEARNED.get(model, (None, {}, frozenset()))
+    if state != state_of(model):
+        known, shared = {}, frozenset()
+    (two, _), (three, losses) = passed(2), passed(3)
+    rows = _rows(two, three)
+    looked_up = [call for call in three.calls if isinstance(call.module, nn.Embedding)]
+    if tables := {call.name for call in looked_up if rows[call.kind()] == (0,)}:
+        shared |= tables
+        (two, _), (three, losses) = passed(2), passed(3)
+        rows = _rows(two, three)
+    three.rows = rows = known | rows
+    if _add_up(model, three, losses):
+        _LEARNED[model] = state_of(model), rows, shared
+    return rows, shared
 
 
 def _rows(two: Tape, three: Tape) -> Rows:

@@ -7,13 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dplearn.ground import validate
 from dplearn.training import fallback
 from dplearn.training.devices import exactly
 from dplearn.training.layers import trained
 from dplearn.training.layers.per_example import Dense, PerExample, combined
 from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
-from dplearn.training.shared import Shared
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -27,11 +25,6 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 def check_losses(losses: Tensor) -> None:
     """Raise unless there is one loss per record, of it alone."""
-    if isinstance(losses, Shared):
-        raise validate.unsupported(
-            f"a look-up of {losses.sources[0].name!r} (Embedding) for all records at once",
-            "it is not added to them, or the like. Expand it to one row per record, (B, ...).",
-        )
     if losses.dim() != 1:
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         raise ValueError(
@@ -58,11 +51,8 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
     ]
     if not edges or not losses.requires_grad:
         return {}
-    scale = torch.full_like(losses, tape.loss_scale)
-    grads = torch.autograd.grad(losses, edges, scale, retain_graph=retain_graph, allow_unused=True)
-    if tape.loss_scale != 1:
-        grads = [g if g is None else g.to(wide(g.dtype)) / tape.loss_scale for g in grads]
-    output_grads = iter(grads)
+    ones, options = torch.ones_like(losses), {"retain_graph": retain_graph, "allow_unused": True}
+    output_grads = iter(torch.autograd.grad(losses, edges, ones, **options))
     modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), exactly(losses.device):

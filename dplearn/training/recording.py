@@ -30,9 +30,7 @@ from dplearn.training.layers import (
     registered,
     trained,
 )
-from dplearn.training.shared import Source, followed
 
-Edge = GradientEdge | Tensor
 # By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
 Rows = dict[tuple[Any, ...], tuple[int, ...]]
 
@@ -46,7 +44,7 @@ class Inner:
     """
 
     module: nn.Module
-    edges: dict[int, Edge]
+    edges: dict[int, GradientEdge]
     inputs: dict[int, Tensor]
     output: Any
     versions: tuple[int, ...] | None  # of the output; None if an input was overwritten
@@ -65,7 +63,7 @@ class Call:
     rule: Rule | None
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    edges: dict[int, Edge]  # by position among the leaves of the output
+    edges: dict[int, GradientEdge]  # by position among the leaves of the output
     versions: tuple[int, ...]
     inner: tuple[Inner, ...] = ()
 
@@ -104,24 +102,23 @@ def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
 
 @dataclass
 class Tape:
-    """The calls of one forward pass; it notes nothing while it does not run."""
+    """The calls of one forward pass."""
 
     calls: list[Call] = field(default_factory=list)
-    runs: bool = True
     names: dict[Any, str] = field(default_factory=dict)  # of the model's parameters
-    loss_scale: float = 1.0  # of gradients on their way back through half precision
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
     rows: Rows = field(default_factory=dict)  # see `learned`
-    learns: int = 0  # records of a pass from which that is learned
 
     def note(
         self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
     ) -> None:
         """Add a call to the record, unless no gradient flows through it."""
         leaves = enumerate(_leaves(output))
-        edges = {i: _edge(x) for i, x in leaves if isinstance(x, Tensor) and x.requires_grad}
-        if edges and self.runs:
+        edges = {
+            i: get_gradient_edge(x) for i, x in leaves if isinstance(x, Tensor) and x.requires_grad
+        }
+        if edges:
             read = reads_inputs(module, rule)
             args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
             versions = _versions((args, kwargs))
@@ -129,18 +126,12 @@ class Tape:
 
     def ruled(self, name: str, module: Any, rule: Rule, forward: Any, /, *args: Any, **kwargs: Any):
         """Forward pass of a module with a rule, which is noted."""
-        output, compiling = forward(*args, **kwargs), torch.compiler.is_compiling()
-        follows = compiling or not self.runs or not isinstance(module, nn.Embedding)
-        index = None if follows else next(iter((*args, *kwargs.values())))
-        if index is not None and self.rows.get((name, index.dim())) == (0,):  # for all records
-            note = partial(self.note, name, module)
-            return followed(output, (Source(name, self, note, rule, index, output),))
-        if not compiling and isinstance(output, Tensor) and output._is_view():
+        output = forward(*args, **kwargs)
+        if isinstance(output, Tensor) and output._is_view():
             # An alias that is none: an activation in place would cut the edge of a view.
             output = torch.ops.aten._unsafe_view(output, output.shape)
         self.note(name, module, rule, args, kwargs, output)
-        # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
-        return on_tensors(Tensor.clone, output) if compiling else output
+        return output
 
     def run(self, name: str | None, module: Any, forward: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Forward pass of a module without a rule; without a name, of one inside such a module.
@@ -148,7 +139,7 @@ class Tape:
         What the former calls is on record too, for `fallback`.
         """
         outer, inputs, before = self.inner, {}, ()
-        if not self.runs or (name is None and outer is None):
+        if name is None and outer is None:
             return forward(*args, **kwargs)
         if outer is not None:
             args, kwargs, inputs = _apart((args, kwargs))
@@ -162,30 +153,25 @@ class Tape:
         finally:
             self.inner = outer
         if outer is not None:
-            edges = {place: _edge(x) for place, x in inputs.items()}
+            edges = {place: get_gradient_edge(x) for place, x in inputs.items()}
             inputs, given = on_tensors(Tensor.detach, (inputs, output))
             kept = before == _versions((args, kwargs))
-            if torch.compiler.is_compiling():  # what is stored must not be overwritten
-                output = on_tensors(Tensor.clone, output)
-                kept = not any(getattr(x, "inplace", False) for x in module.modules())
             outer.append(Inner(module, edges, inputs, given, _versions(given) if kept else None))
         return output
 
     def uncalled(self, owners: Collection[nn.Module], model: Any, args: Any, kwargs: Any, out: Any):
         """Note the whole model if a layer's parameters were used without a call of that layer."""
         called = {call.module for call in self.calls}
-        if not self.runs or called.issuperset(owners):
+        if called.issuperset(owners):
             return out
         parameters = [parameter for _, parameter in owned(model, called)]
         ends = [x for x in _leaves(out) if isinstance(x, Tensor) and x.requires_grad]
         if not parameters or not ends:
             return out
-        if not torch.compiler.is_compiling():
-            options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
-            ones = [torch.ones_like(x) for x in ends]
-            used = torch.autograd.grad(ends, parameters, ones, **options)
-            if all(x is None for x in used):
-                return out
+        ones, options = [torch.ones_like(x) for x in ends], {"allow_unused": True}
+        used = torch.autograd.grad(ends, parameters, ones, retain_graph=True, **options)
+        if all(x is None for x in used):
+            return out
         out = _fresh(out)
         self.note("", model, None, args, kwargs, out)
         return out
@@ -200,15 +186,16 @@ class Inventory:
     parts: list[tuple[str, nn.Module, Any, Rule | None]]  # each with its substitute and its rule
     within: list[nn.Module]  # modules called by one without either
     owners: dict[nn.Module, None]
+    shared: frozenset[str]  # tables looked up for all records at once: parts of what calls them
 
     @classmethod
-    def of(cls, model: nn.Module) -> "Inventory":
+    def of(cls, model: nn.Module, shared: frozenset[str] = frozenset()) -> "Inventory":
         """The inventory of a model; refuses modules that mix records."""
         modules = dict(model.named_modules())
         for name, module in modules.items():
             refuse_mixing(name, module)
         names = {parameter: name for name, parameter in model.named_parameters()}
-        parts, within, owners = [], {}, _owners(modules)
+        parts, within, owners = [], {}, _owners(modules, shared)
         for name, module in modules.items():
             trains = any(map(trained, module.parameters()))
             substitute = registered(SUBSTITUTES, module) if trains else None
@@ -218,7 +205,8 @@ class Inventory:
                 if not substitute and not rule:
                     within |= dict.fromkeys([*module.modules()][1:])
         noted = {module for _, module, *kinds in parts if not any(kinds)}
-        return cls(state_of(model), names, parts, [x for x in within if x not in noted], owners)
+        within = [module for module in within if module not in noted]
+        return cls(state_of(model), names, parts, within, owners, shared)
 
 
 @contextmanager
@@ -227,28 +215,23 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
 
     Nothing stays on the model afterwards, also after an exception.
     """
-    tape, undo = observed(model, inventory or Inventory.of(model))
-    with undo:
+    inventory = inventory or Inventory.of(model)
+    tape = Tape(names=inventory.names)
+    with ExitStack() as undo:
+        for name, module, substitute, rule in inventory.parts:
+            if substitute:
+                forward = partial(substitute, module, partial(tape.note, name, module))
+            elif rule:
+                forward = partial(tape.ruled, name, module, rule, module.forward)
+            else:
+                forward = partial(tape.run, name, module, module.forward)
+            undo.callback(replaced(module, forward))
+        for module in inventory.within:
+            undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
+        if model not in inventory.owners:
+            hook = partial(tape.uncalled, inventory.owners)
+            undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
         yield tape
-
-
-def observed(model: nn.Module, inventory: Inventory) -> tuple[Tape, ExitStack]:
-    """The record of all calls from now on, and what stops it."""
-    tape, undo = Tape(names=inventory.names), ExitStack()
-    for name, module, substitute, rule in inventory.parts:
-        if substitute:
-            forward = partial(substitute, module, partial(tape.note, name, module))
-        elif rule:
-            forward = partial(tape.ruled, name, module, rule, module.forward)
-        else:
-            forward = partial(tape.run, name, module, module.forward)
-        undo.callback(replaced(module, forward))
-    for module in inventory.within:
-        undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
-    if model not in inventory.owners:
-        hook = partial(tape.uncalled, inventory.owners)
-        undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
-    return tape, undo
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
@@ -264,14 +247,14 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
-def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
-    """Modules whose forward passes use trainable parameters of their own or of their lists."""
+def _owners(parts: dict[str, nn.Module], shared: Collection[str]) -> dict[nn.Module, None]:
+    """Modules whose own code uses trainable parameters: theirs, of lists and of shared tables."""
 
     def runs(name: str) -> nn.Module:
         part = parts[name]
         list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
         weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
-        return runs(above) if name and (list_only or weighs) else part
+        return runs(above) if name and (list_only or weighs or name in shared) else part
 
     own = lambda module: any(map(trained, module._parameters.values()))
     return {runs(name): None for name, module in parts.items() if own(module)}
@@ -310,21 +293,14 @@ def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor
 def _fresh(output: Any) -> Any:
     """Outputs of which none is computed from another, or shares memory with it."""
     tensors = [leaf for leaf in _leaves(output) if isinstance(leaf, Tensor)]
-    entangled = len(tensors) > 1 or torch.compiler.is_compiling()
-    entangled = entangled or any(x._is_view() for x in tensors)
+    entangled = len(tensors) > 1 or any(x._is_view() for x in tensors)
     return on_tensors(Tensor.clone, output) if entangled else output
 
 
-def _edge(value: Tensor) -> Edge:
-    """Where the gradient of a tensor arrives: Dynamo knows tensors, not edges."""
-    return value if torch.compiler.is_compiling() else get_gradient_edge(value)
-
-
 def _versions(tree: Any) -> tuple[int, ...]:
-    """Version of each tensor: how often it was changed in place. The compiler knows none."""
+    """Version of each tensor: how often it was changed in place."""
     versions: list[int] = []
-    if not torch.compiler.is_compiling():
-        on_tensors(lambda leaf: versions.append(leaf._version), tree)
+    on_tensors(lambda leaf: versions.append(leaf._version), tree)
     return tuple(versions)
 
 

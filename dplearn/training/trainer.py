@@ -8,11 +8,10 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer.
 """
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings, check_stored
-from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
+from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
@@ -80,13 +79,6 @@ class Trainer:
     # result. Default: nearly equal parts of about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
-    # Whether to compile the pass over a micro-batch, or options of `torch.compile`: a minute or so
-    # at the first step, faster steps afterwards. Lots that vary in size are cut into parts of a
-    # quarter of the expected lot, unless `micro_batch` says otherwise.
-    compile: bool | dict[str, Any] = False
-    # Losses are multiplied with it on the way back, and gradients divided before they are clipped:
-    # for autocast in float16. A constant, since overflows would tell of records.
-    loss_scale: float = 1.0
     # Gives a seed for lots, noise and dropout, for teaching and tests: who knows it can subtract
     # the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
@@ -108,7 +100,6 @@ class Trainer:
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
         validate.positive(expected_batch_size=1 if public is None else public)
-        validate.positive(loss_scale=self.loss_scale)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
         self._records = sum(self._place.gathered(size))
@@ -121,7 +112,7 @@ class Trainer:
         self._place.check_parts(self._data.digests)
         self._place.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
-        self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by states
+        self._inventories: dict[Any, Inventory] = {}  # by states
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
         self._run = run
@@ -173,17 +164,9 @@ class Trainer:
         largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
         if isinstance(self.bound, AdaptiveQuantile):
             self._clip = self._clip._replace(largest=largest)
-        if state not in self._sums:
+        if state not in self._inventories:
             self._check()
-            parts, scale = (self.model, self.loss_fn), self.loss_scale
-            if self.compile:
-                options = self.compile if isinstance(self.compile, dict) else {}
-                bound = self._clip.bound
-                summing = compiled_sum(*parts, bound=bound, loss_scale=scale, **options)
-            else:
-                inventory = Inventory.of(self.model)
-                summing = partial(added_sum, *parts, loss_scale=scale, inventory=inventory)
-            self._sums[state] = summing
+            self._inventories[state] = Inventory.of(self.model)
         self._state = state
 
     def _check(self) -> None:
@@ -211,9 +194,6 @@ class Trainer:
         """Rows of each micro-batch, if they have one number; None where they may differ."""
         if self.micro_batch is None and phase.largest:
             return phase.largest
-        varies = phase.sampling in ("poisson", "random_allocation")
-        if self.micro_batch is None and self.compile and varies:
-            return math.ceil(phase.sample_rate * len(self._data) / 4)
         return self.micro_batch
 
     def _noise(self, phase: DPSGD) -> Tensor:
@@ -245,8 +225,10 @@ class Trainer:
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
+        options: Any = {"clip": self._clip, "inventory": self._inventories[self._state]}
         for inputs, targets, mask in lot:
-            part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
+            pair = inputs, targets
+            part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
             tally += tally_of(part, mask, self._clip.largest[0], tally.dtype)
         return tally
 

@@ -74,12 +74,24 @@ def test_many_steps_of_pure_mechanisms_lose_what_their_mean_loses():
     assert PLD().delta(noise, epsilon=1.0, steps=10**11).delta > 0.99
 
 
-def test_hardly_any_noise_is_called_beyond_every_use():
-    run = {"delta": 1e-5, "steps": 100}
-    assert str(PLD().epsilon(sampled(5e-4, 0.01), **run)).endswith("epsilon is beyond every use)")
-    # Such a record is hardly ever sampled, or there is noise.
+DRAWS = {
+    "poisson": lambda base: PoissonSubsampled(base, 0.01),
+    "none": lambda base: base,
+    "shuffled": lambda base: Shuffled(base, 9),
+    "random_allocation": lambda base: RandomAllocation(base, 9),
+}
+
+
+@each("draws", list(DRAWS))
+@each("steps", [1, 100])
+def test_hardly_any_noise_is_called_beyond_every_use(steps, draws):
+    run = {"delta": 1e-5, "steps": steps, "adjacency": "zero_out"}
+    told = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
+    assert told.endswith("one release betrays a record: epsilon is beyond every use)")
+    assert PLD().epsilon(DRAWS[draws](Gaussian(5e-3)), **run).reason == ""
+    # Such a record is hardly ever sampled; here epsilon is large because of the steps.
     assert PLD().epsilon(sampled(5e-4, 1e-8), **run).reason == ""
-    assert PLD().epsilon(sampled(5e-3, 0.01), **run).reason == ""
+    assert PLD().epsilon(Gaussian(1.0), delta=1e-5, steps=10**7).reason == ""
 
 
 def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch):

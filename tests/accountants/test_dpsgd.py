@@ -273,7 +273,7 @@ def test_a_run_for_an_epsilon_has_the_least_noise_that_reaches_it(
     sampling, sample_rate, steps, accountant
 ):
     fields = {"sample_rate": sample_rate, "steps": steps, "sampling": sampling}
-    run = DPSGD.for_epsilon(3.0, delta=1e-5, **fields, max_grad_norm=0.5, accountant=accountant)
+    run = DPSGD.for_epsilon(3.0, accountant, delta=1e-5, **fields, max_grad_norm=0.5)
     less = dataclasses.replace(run, noise_multiplier=0.99 * run.noise_multiplier)
     spent, more = (plan.guarantee(accountant, delta=1e-5).epsilon for plan in (run, less))
     assert 2.9 < spent <= 3.0 < more

@@ -17,4 +17,4 @@ def work(read: Connection, write: Connection, options: tuple[str, ...]) -> None:
     read.close()
     write.close()
     sys.stdin = os.fdopen(0)  # a copied process has another
-    worker.main(options)
+    worker.run_worker(options)

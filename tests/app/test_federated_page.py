@@ -95,14 +95,14 @@ def test_lines_end_where_the_sentence_is():
 def test_the_server_finds_no_fewer_users_than_it_does_with_gaussian_noise(changes, least):
     """The best test between N(0, 1) and N(mu, 1), in 20 rounds; zCDP costs up to half as much."""
     best = norm.sf(norm.isf(0.01) - 20**0.5 / least)
-    assert best < federated.found(at(**changes)) < min(1.5 * best, 1) + 1e-9
+    assert best < federated.most_found(at(**changes)) < min(1.5 * best, 1) + 1e-9
 
 
 def test_readers_find_what_the_plan_proves_and_without_noise_everybody_is_found():
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.02)
     lower, _ = PLD().true_positive_rate(step, false_positive_rate=0.01, steps=20)
-    assert lower < federated.found(at(place="server")) < 1.001 * lower
-    assert federated.found(at(place="nobody")) == 1.0
+    assert lower < federated.most_found(at(place="server")) < 1.001 * lower
+    assert federated.most_found(at(place="nobody")) == 1.0
     told = opened(place="nobody").get("html")[0].proto.body.replace("\u00a0", " ")
     assert "<b>at most 100 %</b>" in told
 

@@ -210,7 +210,7 @@ def test_search_knows_groups_symbols_and_lessons_and_no_letter_within_a_word():
     assert "G-B4" in search.matching("σ") and "G-A2" not in search.matching("σ")
     assert "G-D3" in search.matching("census") and "G-M1" not in search.matching("k q")
     assert not search.matching("laplace qqq")
-    assert search.meant("gaussain noise") == ("gaussian", "noise")
+    assert search.searched_words("gaussain noise") == ("gaussian", "noise")
     assert f"of {len(book)} formulas with `gaussian`" in shown(enter(opened(), "find", "gaussain"))
 
 

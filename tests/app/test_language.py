@@ -97,9 +97,9 @@ def test_every_sentence_has_one_translation_and_every_template_keeps_its_places(
     worded = {s for s in handed_over() if isinstance(s, str) and re.search("[A-Za-z][a-z]{2}", s)}
     assert worded - set(whole) == set(), "without a translation"
     assert not [e for e, zh in keyed if whole[e] != zh], "with two translations"
-    assert not set(language.library()["sentences"]) & {english for english, _ in keyed}
+    assert not set(language.library_words()["sentences"]) & {english for english, _ in keyed}
     places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
-    for english, words in chain(whole.items(), language.library()["finished"].items()):
+    for english, words in chain(whole.items(), language.library_words()["finished"].items()):
         assert places(english) == places(words), f"{english}: other places in {words}"
         if english != words:
             assert re.search("[\u4e00-\u9fff，。：；]", words), f"{english} is not translated"
@@ -115,7 +115,7 @@ def test_each_part_of_the_librarys_words_stands_in_its_sources():
     letters = lambda text: re.sub(r"[^a-z]", "", text.lower())
     joined = re.sub(r'["\']\s*f?["\']', "", joined)
     source = letters(joined) + letters(re.sub(r"\{.*?\}", "", joined))
-    for english in chain(*language.library().values()):
+    for english in chain(*language.library_words().values()):
         for part in re.split(r"\{\w+\}|(?= is not supported)", english):
             assert letters(part) in source, f"{part} of {english} is nowhere said"
 

@@ -13,7 +13,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import Answers
 from dplearn.app.pages.formula_book import draw
 from dplearn.book import book
 from dplearn.claims import setting, verdict_on
-from explorer import opened, start, words
+from explorer import opened, page_at, start, words
 
 TYPED = [
     f"{id}/{source.name}" if source in entry.misprints else id
@@ -27,7 +27,7 @@ def state_at(link: str):
     """The page that a link leads to, in the state of its address."""
     path, _, query = link.partition("?")
     address = dict(parse_qsl(query, strict_parsing=True))
-    state = start(navigation.page_at(path.replace(".", "")), address)
+    state = start(page_at(path.replace(".", "")), address)
     state.read(address)
     assert set(address) <= set(state.fields) and not state.notes, (link, state.notes)
     return state
@@ -71,7 +71,7 @@ def test_an_entry_shows_where_it_leads_and_a_wrong_variant_too():
     link = text.partition("[All accountants on this run](")[2].partition(")")[0]
     path, _, query = link.partition("?")
     values = dict(parse_qsl(query, strict_parsing=True))
-    assert navigation.page_at(path.replace(".", "")) is navigation.modules()[0]
+    assert page_at(path.replace(".", "")) is navigation.modules()[0]
     assert (values["sample_rate"], values["here"]) == ("0.02", "700")
 
 

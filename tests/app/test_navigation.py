@@ -24,7 +24,7 @@ from dplearn.app.kit import questions, scripts
 from dplearn.app.kit.fields import Quantity, Selection, Text, by_key
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train.fields import LOT
-from explorer import errors, opened, start
+from explorer import errors, opened, page_at, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 # Pages of which the server reads fields.
@@ -40,8 +40,8 @@ def test_pages_are_the_files_and_folders_of_one_folder():
         assert page.TITLE, f"page {name}: TITLE is empty, the menu shows it"
         assert callable(page.render), f"page {name}: render is not a function"
         assert page.__doc__, f"page {name}: a docstring must say what one sees there"
-        assert navigation.page_at(f"/{name}") is page
-    assert navigation.page_at("/") is next(iter(PAGES.values()))
+        assert page_at(f"/{name}") is page
+    assert page_at("/") is next(iter(PAGES.values()))
 
 
 def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
@@ -50,10 +50,10 @@ def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
     lines += "render = lambda: write('Seven')"
     (tmp_path / "newcomers" / "__init__.py").write_text(lines)
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
-    assert navigation.page_at("/newcomers") in navigation.modules()
+    assert page_at("/newcomers") in navigation.modules()
     assert [m.value for m in opened("newcomers").markdown] == ["Seven"]
     opened()
-    monkeypatch.delattr(navigation.page_at("/newcomers"), "TITLE")
+    monkeypatch.delattr(page_at("/newcomers"), "TITLE")
     with pytest.raises(TypeError, match=r"Expected .*newcomers to have TITLE, got none"):
         navigation.modules()
 
@@ -235,7 +235,7 @@ def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
     monkeypatch.setattr(questions, "start_processes", lambda: None)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    assert server.main(["--server.port", "8600", "--server.headless=true"]) == 0
+    assert server.run_server(["--server.port", "8600", "--server.headless=true"]) == 0
     # Else Streamlit would look for scripts in `pages` when a page is the first to be opened.
     assert PagesManager.uses_pages_directory is False
     run, script, *options = called

@@ -15,6 +15,7 @@ import dplearn.datasets
 import explorer
 from cases import each
 from dplearn import smallest_noise_multiplier
+from dplearn.app import models
 from dplearn.app.job import Job, spent
 from dplearn.app.pages import train
 from dplearn.app.pages.train import draw, fields, runs
@@ -23,7 +24,6 @@ from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures.kit import text
 from dplearn.run import DPSGD
-from dplearn.training import models
 from explorer import checked, choose, enter, press
 from explorer import words as shown
 

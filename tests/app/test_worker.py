@@ -18,9 +18,9 @@ from dplearn import DPSGD
 from dplearn.app import worker
 from dplearn.app.job import BOUNDS, Job
 from dplearn.app.kit.fields import Quantity
+from dplearn.app.models import built, tensors
 from dplearn.app.pages.train import fields as training_fields
 from dplearn.datasets import practice_set
-from dplearn.training.models import built, tensors
 
 JOB = {
     "dataset": "digits",

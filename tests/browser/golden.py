@@ -23,7 +23,7 @@ from dplearn.run import DPSGD
 
 FILE = Path(__file__).with_name("golden.json")
 SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
-RUNS, LENGTHS = 352, 5
+RUNS, LENGTHS = 176, 5
 # The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")

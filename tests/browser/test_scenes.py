@@ -35,7 +35,8 @@ def stroke(view, heights, *, touch=False, reach=1.0) -> None:
     # One look at one drawing: the axis is another element after each redrawing.
     axis = view.wait_for_function(
         """() => {
-            const box = document.querySelector(".dm[data-drawn='1'] .dm-axis")?.getBoundingClientRect();
+            const axis = document.querySelector(".dm[data-drawn='1'] .dm-axis");
+            const box = axis?.getBoundingClientRect();
             const lines = [...document.querySelectorAll(".dm-grid")].map(
                 line => line.getBoundingClientRect().y);
             return box?.width && {x: box.x, y: box.y, width: box.width, top: Math.min(...lines)};

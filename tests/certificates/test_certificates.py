@@ -18,7 +18,7 @@ from dplearn.__main__ import main
 from dplearn.accountants.pld import PLD
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.certificates.check import SampledRun, _number
-from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.mechanisms import Gaussian, Laplace
 from outcomes import sampled
 
 PLAIN = certify(Gaussian(10.0), delta=1e-5, steps=7)
@@ -65,13 +65,6 @@ def test_neighbours_and_steps_are_those_of_the_run():
     for name, value in [("adjacency", "replace_one"), ("steps", 10_001)]:
         with pytest.raises(NotProvedError, match=r"adjacency|at the upper end"):
             check(json.dumps(stated | {"run": stated["run"] | {name: value}}))
-
-
-def test_answers_of_a_coin_are_summed_in_full():
-    run = {"steps": 40, "delta": 0.01, "adjacency": "replace_one"}
-    stated = json.loads(certify(RandomizedResponse(0.5), **run))
-    truth = PLD().epsilon(RandomizedResponse(0.5), **run)
-    assert float(stated["upper"]) == pytest.approx(truth.epsilon, rel=1e-5)
 
 
 @pytest.fixture
@@ -293,4 +286,4 @@ def test_a_referee_can_read_the_checker_in_an_evening():
     names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     names |= {node.names[0].name for node in nodes if isinstance(node, ast.Import)}
     assert names == {"json", "math", "re", "collections.abc", "typing", "flint"}
-    assert source.count("\n") <= 230
+    assert source.count("\n") <= 217

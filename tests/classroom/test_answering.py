@@ -21,6 +21,7 @@ const answers = require(process.argv[1]);
 const asked = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const tell = {
   written: (number) => answers.written(number),
+  guess: (text) => answers.readGuess(text),
   judge: (exercise, text) => answers.judge(exercise, text),
   letters: (test, letters) => answers.judgeLetters(test, letters),
   revealed: (line, guess) => answers.revealed(line, guess),
@@ -165,7 +166,10 @@ def test_every_question_of_a_lesson_has_its_field(pages):
 
 
 def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
-    for number, words in (("01", "Write your number in the field."), ("17", "in the fields.")):
+    for number, words in (
+        ("01", "Write your guess in the field."),
+        ("04", "Write your number in the field."),
+    ):
         body = answering.body(LESSONS[number], pages[number][0])
         assert words in body
         assert not re.search("In Jupyter, move|in place of <code>None|Replace <code>None", body)
@@ -185,13 +189,27 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
         name, points = line["item"], dict(line["points"])
         (label,) = points.keys() & BOUNDS
         truth = points.pop(label)
-        for guess in (None, truth, 1.03 * truth, 2 * truth, truth / 3, -1.0, 0.0, 1e9 * truth):
+        factors = (1, 1.03, 2, 1 / 3, 0.99e6, 1e6, 1e9, 1e-7)
+        for guess in (None, -1.0, 0.0, 1e308, 1e-308, *(truth * factor for factor in factors)):
             predictions.predict(name, guess)
             predictions.reveal(name, truth=truth, kind=BOUNDS[label], others=points)
             asked.append(["revealed", line, guess])
     for (title, points), told in zip(drawn, in_javascript(*asked), strict=True):
         assert (told["title"], dict(told["points"])) == (title, points)
     assert len(lines) > 30
+
+
+def test_a_guess_is_read_as_in_python(capsys):
+    """One beyond what a float holds is no guess, whether it is typed as digits or as inf."""
+    guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
+    for number in guesses.values():
+        predictions.predict("noise", number)
+    told = in_javascript(*(("guess", text) for text in guesses))
+    here = capsys.readouterr().out.splitlines()
+    for (text, number), there, line in zip(guesses.items(), told, here, strict=True):
+        noted = f"your guess {written(number)} is noted."
+        assert line == f"noise: {there.get('problem', noted)}", text
+    assert "".join(here).count("numbers beyond 1.8e308 are infinite here; write a finite one.") == 3
 
 
 def test_numbers_are_written_as_in_python():

@@ -59,17 +59,17 @@ def test_a_student_predicts_errs_and_knows_with_keys_alone(written, visit):
     view = visit(written("01"), "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
     # Nothing tells before the guess, and the place of the answer opens with it.
     seen = view.locator("main").inner_text()
-    assert "it is 23" not in seen and "both 23" not in seen
+    assert "it is 27" not in seen and "both 27" not in seen
     assert "no number" in typed(view, "Pupils alone", "many")
-    assert "it is 23; your guess was 4.6 times too small." in typed(view, "Pupils alone", "5")
+    assert "it is 27; your guess was 5.4 times too small." in typed(view, "Pupils alone", "5")
     assert field(view, "Pupils alone").get_by_role("img").get_attribute("aria-label") == (
-        "your guess 5, truth 23, expected 26.52"
+        "your guess 5, expected 26.52, truth 27"
     )
-    assert "both 23" in view.locator("main").inner_text()
+    assert "both 27" in view.locator("main").inner_text()
     view.get_by_label("Secrets rebuilt").focus()
     for key in ("Tab", "Tab", "Enter"):  # past Guess, to Show me
         view.keyboard.press(key)
-    assert "it is 59.45." in field(view, "Secrets rebuilt").get_by_role("status").inner_text()
+    assert "it is 60.15." in field(view, "Secrets rebuilt").get_by_role("status").inner_text()
     # Three wrong answers, each told what it is, and the right one.
     (first, second), *_ = (
         slip.hints for slip in exercises(sources.lessons()["01"])["1.1"].mistakes
@@ -95,18 +95,19 @@ def test_a_student_predicts_errs_and_knows_with_keys_alone(written, visit):
 
 def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
     view = visit(written("01"), "fieldset", route=lambda view: view.add_init_script(LISTEN))
-    questions, check = view.locator("fieldset"), view.get_by_role("button", name="Check 5 answers")
+    every, check = view.locator("fieldset"), view.get_by_role("button", name="Check 5 answers")
     reply = view.locator(".ask").last.get_by_role("status")
     check.click()
-    assert "choose an answer" in reply.inner_text() and questions.count() == 5
+    assert "choose an answer" in reply.inner_text()
+    questions = [every.nth(every.count() - 5 + number) for number in range(5)]
     for number, place in enumerate((1, 2, 1, 0)):  # the second is wrong, the last left out
-        questions.nth(number).get_by_role("radio").nth(place).check()
+        questions[number].get_by_role("radio").nth(place).check()
     check.click()
     assert reply.inner_text().startswith("1.test not yet, ")
-    assert questions.nth(0).locator(".why:visible").inner_text().startswith("Right. ")
-    assert questions.nth(4).locator(".why:visible").inner_text() == "Left out."
+    assert questions[0].locator(".why:visible").inner_text().startswith("Right. ")
+    assert questions[4].locator(".why:visible").inner_text() == "Left out."
     for number, letter in enumerate("bcabc"):
-        questions.nth(number).locator(f"input[value={letter}]").check()
+        questions[number].locator(f"input[value={letter}]").check()
     check.click()
     assert reply.inner_text().startswith("1.test right, 5 of 5")
     assert view.evaluate("told.at(-1)") == {
@@ -117,12 +118,27 @@ def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
     }
 
 
+def test_a_vote_asks_one_question_and_is_called_so(written, visit):
+    view = visit(written("03"), "fieldset")
+    question = view.locator("fieldset").filter(has_text="Your vote")
+    vote = view.locator(".ask").filter(has=view.get_by_role("button", name="Vote", exact=True))
+    for letter, words in (
+        ("", "3.vote not answered yet: choose an answer."),
+        ("c", "3.vote right, 1 of 1: the line at your answer says more."),
+    ):
+        if letter:
+            question.locator(f"input[value={letter}]").check()
+        vote.get_by_role("button").click()
+        assert vote.get_by_role("status").inner_text() == words
+    assert view.get_by_role("button", name="Check 3 answers").count() == 1  # the warm-up
+
+
 def test_a_second_visit_finds_what_was_done(written, visit):
     keep = lambda view: view.add_init_script(LISTEN + KEPT)
     view = visit(written("01"), "[data-ask] form", route=keep)
     done = view.get_by_role("status").filter(has_text="Done on an earlier visit.")
     assert done.count() == 2 and view.evaluate("told") == []
-    assert "both 23" not in view.locator("main").inner_text()
+    assert "both 27" not in view.locator("main").inner_text()
     assert "too small" in typed(view, "Pupils alone", "5")
 
 
@@ -146,9 +162,9 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
     view = visit(written("01"), "main", java_script_enabled=False)
     assert view.locator(".ask").first.inner_text().startswith("Note your answer on paper")
     sealed = view.locator(".sealed").first
-    assert "23" not in sealed.inner_text()
+    assert "27" not in sealed.inner_text()
     sealed.locator("summary").click()
-    assert "pupils alone: truth 23" in sealed.inner_text()
+    assert "pupils alone: truth 27" in sealed.inner_text()
     choice = view.locator("details").filter(has_text="b. ").last
     choice.locator("summary").click()
     assert choice.inner_text().count("\n")

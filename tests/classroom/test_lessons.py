@@ -55,11 +55,9 @@ SPOILED = [
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
     ("**Time** ", "**Time** 9", "'**Time** ... minutes' says the same"),
     ("In class, 5 minutes", "At home", "has no exercise for the class"),
-    (
-        "EXERCISES = (_mean_height, _counts, _where_it_breaks, _search)",
-        "EXERCISES = ()",
-        "has fewer than three exercises",
-    ),
+    ("_counts, _where_it_breaks, _search)", "_search)", "has fewer than three exercises"),
+    ("## 9 At home", "## 9 Elsewhere", "has no part 'At home'"),
+    ("## ", "### ", "has its exercise near the beginning or the end"),
     ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),
 ]
 

@@ -5,7 +5,7 @@ from tiny import written_lesson
 
 from cases import each
 from dplearn.classroom import sources
-from dplearn.classroom.checks import self_test
+from dplearn.classroom.checks import SelfTest, self_test
 
 TEXT = """\
 # %% [markdown]
@@ -79,6 +79,12 @@ def test_each_letter_gets_its_explanation(questions):
         verdict = questions.verdict(answer)
         assert (verdict.outcome, verdict.points) == (outcome, points), answer
         assert words in verdict.text(), verdict.text()
+
+
+def test_a_vote_asks_for_one_letter(questions):
+    vote = SelfTest("90.vote", questions.choices[:1])
+    assert vote.verdict("").text() == "90.vote not answered yet: write 1 letter between the quotes."
+    assert "write 1 letter in quotes, such as 'a'." in vote.verdict("ab").text()
 
 
 def test_a_question_has_one_right_choice(tmp_path):

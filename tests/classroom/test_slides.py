@@ -79,7 +79,7 @@ def test_a_deck_is_for_the_class_and_needs_no_network(browser, tmp_path):
 @pytest.mark.parametrize(
     "number, title",
     [
-        ("02", "Every rule for accusing"),  # trace by trace: area, tangent, curve
+        ("02", "ε = "),  # along its slider: the area shrinks
         ("05", "Order 2 looks at losses near 1.5: D = 1"),  # along its slider: it tilts
         ("09", "One cell: half of its mass"),
     ],

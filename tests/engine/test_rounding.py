@@ -16,6 +16,7 @@ from cases import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
+from dplearn.engine.contour.hits import Loud, Split
 from dplearn.engine.contour.line import Line, Majorant
 from dplearn.engine.contour.plan import sums
 from dplearn.engine.contour.table import Table, largest_power
@@ -106,19 +107,31 @@ def test_the_rule_in_x(monkeypatch):
     assert 0.01 < max(lost) < 1
 
 
-def test_the_rule_in_x_of_the_truncation_bound(monkeypatch):
+@each("part", ["whole", "loud"])
+def test_the_rule_in_x_of_the_truncation_bound(part, monkeypatch):
     """A theorem about any line; on the worst of those tried it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, "remove"), np.geomspace(0.1, 300, 60)
 
-    def sizes(bound):
+    def bound_and_sizes():
+        of, line = (Majorant.of, Line(pair, 6.0)) if part == "whole" else (
+            Loud.of, Split(pair, 6.0, 1.7))  # fmt: skip
+        bound = of(line, 0.3)
         exponent = bound.log_size - t[:, None, None] * bound.angle + bound.line.norm
-        return np.exp(exponent).sum(axis=2)
+        return bound, np.exp(exponent).sum(axis=2)
 
-    exact = sizes(Majorant.of(Line(pair, 6.0), 0.3))
-    coarser(monkeypatch, 12.0)
-    bound = Majorant.of(Line(pair, 6.0), 0.3)
-    errors = np.abs(sizes(bound) - exact).ravel()
-    assert_suits(np.exp(bound.log_error(t[:, None])).ravel(), errors, most=1000)
+    _, exact = bound_and_sizes()
+    with monkeypatch.context() as patch:
+        coarser(patch, 12.0)
+        bound, sizes = bound_and_sizes()
+        allowed, charged = np.exp(bound.log_error(t[:, None])), bound.by_height(t)
+        some = bound.at_heights(slice(1, None, 3)).by_height(t)
+    errors = np.abs(sizes - exact)
+    assert np.all(errors <= allowed + 1e-13 * exact)
+    # It is charged where the sum falls short, and to every height its own.
+    assert np.all(np.exp(charged) >= exact * (1 - 1e-12))
+    np.testing.assert_allclose(some, charged[:, 1::3], rtol=1e-12)
+    if part == "whole":
+        assert np.any(sizes < exact * (1 - 1e-5)) and np.max(errors / allowed) > 1e-3
 
 
 def planned(sigma, q, side, steps, epsilon, delta):

@@ -11,7 +11,7 @@ from dplearn import DPSGD, figures
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.figures import Curve, Dot, curves
 from dplearn.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
-from dplearn.figures.kit.marks import keys, upright
+from dplearn.figures.kit.marks import legend, upright
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.prices import price_lines
 from dplearn.figures.training_run import training_run
@@ -111,7 +111,7 @@ def test_a_name_at_the_right_end_stands_at_the_left_of_its_line():
 
 def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
     solid, dashed = Curve(x=[0], y=[0], label="a"), Curve(x=[0], y=[0], label="b", role="wrong")
-    words = keys(solid, dashed)
+    words = legend(solid, dashed)
     assert words.index("━━ a") < words.index("━ ━ b")
     for line in (solid, dashed):
         assert f"color:{line.traces()[0]['line']['color']}" in words

@@ -88,7 +88,9 @@ def test_infinity_is_null_with_a_reason(noise, capsys):
     words = f"epsilon --sampling none --noise-multiplier {noise} --steps 3 --delta 1e-5"
     for accountant in ("all", "gdp", "pld"):
         for row in rows_of(f"{words} --accountant {accountant}", capsys):
-            assert (row["epsilon"] is None) == bool(row["reason"]), accountant
+            # So little noise as 1e-7 needs a word where epsilon is finite, too.
+            explained = bool(row["reason"])
+            assert explained if row["epsilon"] is None else explained <= (noise == "1e-7")
             assert noise != "0" or row["epsilon"] is None, accountant
 
 

@@ -36,7 +36,7 @@ TEACHING = (
 )
 FLOORS = (*LIBRARY, *SYSTEMS, *TEACHING, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-ROOMS = {"torch": "training federated pate", "plotly": "figures", "streamlit": "app"}
+ROOMS = {"torch": "training federated pate app", "plotly": "figures", "streamlit": "app"}
 ROOMS |= {"flint": "certificates", "opacus": "opacus"}
 # What opens all of the house may look into all of it.
 DOORS = {"__main__", "__init__"}

@@ -15,7 +15,7 @@ from dplearn.accountants.pld import PLD
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, _seats
 from dplearn.mechanisms.random_allocation import RandomAllocation
-from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms.shuffled import Shuffled, _summed
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-2, 12, 12)])
 both = each("adjacency", ["zero_out", "replace_one"])
@@ -377,6 +377,15 @@ def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batche
         slack = SIGMAS * gain.std() / math.sqrt(gain.size)
         assert float(low.delta(epsilon)) - slack < gain.mean() < high + slack
         assert gain.mean() < 1.02 * float(low.delta(epsilon)) + slack
+
+
+@each("sigma, batches", [(0.3523, 10**6), (0.17, 7)])
+def test_what_is_summed_is_positive_however_little_noise_there_is(sigma, batches):
+    """Points even in 1 / value need it, though (p - q) / r falls to -exp(1 / sigma^2) / 4."""
+    with np.errstate(all="raise", under="ignore"):
+        summed = _summed.__wrapped__(sigma, batches, 0.0)
+    assert np.all(summed.log_delta(EPSILONS) <= Gaussian(sigma).profiles()[0].log_delta(EPSILONS))
+    assert float(summed.delta(0.0)) > 0.5 / batches
 
 
 @pytest.mark.slow

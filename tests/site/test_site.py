@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from dplearn import DPSGD, site
 from dplearn.book import book, refute
 from dplearn.book.published import drawn_figures
-from dplearn.browser import pairs
+from dplearn.browser import CLOSED_FORMS, pairs
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site import entries
@@ -72,7 +72,8 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 17
+    chinese = sum(lesson.chinese.exists() for lesson in lessons().values())
+    assert links > 400 and len(texts) == len(lessons()) + chinese + len(ENTRIES) + 17
 
 
 def opened(view, out, name: str) -> None:
@@ -145,27 +146,27 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
     assert view.evaluate("dplearnProgress.get('01', '1.1')") == "done"
     assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
-    assert view.locator(".contents p").text_content() == "1 of 7 answered"
+    assert view.locator(".contents p").text_content() == "1 of 9 answered"
     view.goto(index)
     done = view.locator("td.done")
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
     assert "Go on with Why anonymisation fails" in view.locator(".begin").text_content()
     with view.expect_download() as download:
         view.get_by_text("save it as a file").click()
     download.value.save_as(tmp_path / "mine.json")
     view.get_by_text("forget it").click()
-    assert done.first.text_content() == "0 of 7"
+    assert done.first.text_content() == "0 of 9"
     assert "Start here: Why anonymisation fails" in view.locator(".begin").text_content()
     (tmp_path / "bad.json").write_text("{}")
     for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
     for spoilt in ("%", "{broken", "null"):
         view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
         view.reload()
         cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
-        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 7"
+        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 9"
     view.evaluate("dplearnProgress.clear()")
     assert not view.locator(".kept + p").text_content()
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
@@ -173,7 +174,7 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.goto(index)
     assert "This browser keeps nothing for files" in view.locator(".kept").text_content()
     view.evaluate(TELL, first | {"state": "done"})
-    assert done.first.text_content() == "1 of 7"
+    assert done.first.text_content() == "1 of 9"
 
 
 @pytest.mark.parametrize("id", ENTRIES)
@@ -191,13 +192,22 @@ def test_an_entry_leads_back_to_the_lessons_that_teach_it(out, view):
     assert "/lessons/03_gaussian_mechanism.html#" in view.url
 
 
+def links_to(out, page, named) -> dict[str, set[str]]:
+    """Lessons by what they ask of a page: each link of a source that the page can answer."""
+    asking = {}
+    for lesson in lessons().values():
+        text = (out / "lessons" / f"{lesson.name}.html").read_text()
+        there = re.findall(rf'{re.escape(page)}\?([^"]+)', text)
+        sources = re.findall(rf"\]\(explorer:({named}[^)]+)", lesson.source.read_text())
+        assert [*map(html.unescape, there)] == [link.partition("?")[2] for link in sources]
+        for link in there:
+            asking.setdefault(html.unescape(link), set()).add(f"{lesson.name}.html")
+    return asking
+
+
 def test_links_of_lessons_open_their_own_numbers(out, view):
     """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
-    asking: dict[str, set[str]] = {}
-    for path in (out / "lessons").glob("[0-9]*.html"):
-        for link in HREF.findall(path.read_text()):
-            if "explorer.html?" in link:
-                asking.setdefault(urlsplit(html.unescape(link)).query, set()).add(path.name)
+    asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
     assert len(asking) > 8
     found = set()
     for query, names in asking.items():
@@ -224,14 +234,8 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
 
 
 def test_links_to_mechanisms_open_their_own_numbers(out, view):
-    links = {
-        urlsplit(html.unescape(link)).query
-        for path in (out / "lessons").glob("*.html")
-        for link in HREF.findall(path.read_text())
-        if "mechanisms.html?" in link
-    }
-    assert len(links) >= 4
-    for query in links:
+    named = rf"mechanisms\?mechanism=(?:{'|'.join(CLOSED_FORMS)})&"
+    for query in links_to(out, "mechanisms.html", named):
         asked = dict(parse_qsl(query))
         view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
         view.locator(".dp[data-drawn='1']").wait_for()
@@ -333,3 +337,15 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
 def test_markdown_keeps_formulas_and_headings_have_anchors():
     text = from_markdown("## A & b_c\n\n$a_1 * b_2 * c < d$ and $$x_1$$")
     assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
+
+
+def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
+    view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
+    view.get_by_role("link", name="中文", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 高斯机制"
+    vote = view.locator('.ask[data-ask*="3.vote"]')
+    view.get_by_text("一样：一名学生只住在一个村庄。").click()
+    vote.get_by_role("button").click()
+    assert view.get_by_text("对。Anna 离开时").is_visible()
+    view.get_by_role("link", name="English", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 The Gaussian mechanism"

@@ -143,11 +143,11 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     assert view.run("return innerWidth") == width and view.run(BESIDE) == 0
     assert text(".begin").startswith("Start here: ")
     view.click(".begin a")
-    assert "it is 23" not in text("main")
+    assert "it is 27" not in text("main")
     predicted, exercise, test = map(asking, ("pupils alone", "1.1", "1.test"))
     view.type(f"{predicted} input", "5")
-    assert "it is 23; your guess was 4.6 times too small." in text(f"{predicted} .reply")
-    assert text(".sealed[open]").count("23") and text(f"{predicted} .number-line .guess")
+    assert "it is 27; your guess was 5.4 times too small." in text(f"{predicted} .reply")
+    assert text(".sealed[open]").count("27") and text(f"{predicted} .number-line .guess")
     for answer, words in (
         ("1.4", "1.1 not yet, 1.4: "),
         ("1.40", "1.1 not yet, 1.4: "),
@@ -160,12 +160,12 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
         view.click(f'input[name="1.test-{number}"][value={letter}]')
     view.click(f"{test} button")
     assert text(f"{test} .reply").startswith("1.test right, 5 of 5")
-    assert text(".contents p") == "3 of 7 answered" or width < 1200
+    assert text(".contents p") == "3 of 9 answered" or width < 1200
     assert view.run(BESIDE) == 0
     # A second visit, and what somebody has spoilt by hand.
     view.open(view.run("return location.href"))
     assert text(f"{exercise} .reply") == "Done on an earlier visit."
     view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")
     view.open((out / "lessons" / "index.html").as_uri())
-    assert text("td.done") == "3 of 7" and "Go on with " in text(".begin")
+    assert text("td.done") == "3 of 9" and "Go on with " in text(".begin")
     assert text(".kept + p").startswith("What this browser has kept of lesson 02 cannot be read")

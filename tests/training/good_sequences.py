@@ -130,9 +130,6 @@ SEQUENCES: dict[str, Callable[[], Part]] = {
     "language, dropout": lambda: language(dropout=0.1),
     "language, tied": lambda: language(tied=True),
     "look-ups for all records": lambda: (Shared(), losses_of, tokens(BATCH), classes()),
-    "look-ups for all records, dropout": lambda: (
-        *(Shared(dropout=0.2), losses_of, tokens(BATCH), classes()),
-    ),
     "lengths": padded,
     "mixer": lambda: of(
         Residual(nn.Linear(8, 8)), Raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT), x=sequence()

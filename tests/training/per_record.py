@@ -72,17 +72,17 @@ class Shared(nn.Module):
     There are as many words as records, and so are the rows of a constant.
     """
 
-    def __init__(self, *, dropout: float = 0.0):
+    def __init__(self):
         super().__init__()
         self.words, self.places, self.prompts = (nn.Embedding(BATCH, 8) for _ in range(3))
-        self.distances, self.dropout = nn.Embedding(2 * BATCH, 2), nn.Dropout(dropout)
+        self.distances = nn.Embedding(2 * BATCH, 2)
         self.register_buffer("waves", torch.randn(BATCH, 8))
         self.inward, self.head = nn.Linear(8, 24), nn.Linear(8, CLASSES)
 
     def forward(self, x):
         places = torch.arange(x.shape[1])
         h = self.words(x)
-        h += self.dropout(0.5 * self.places(places[None]) + self.waves)
+        h += 0.5 * self.places(places[None]) + self.waves
         h = h * self.places(places).tanh()
         prompts = self.prompts(torch.arange(3)).unsqueeze(0).repeat(len(x), 1, 1)
         q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in self.inward(h).chunk(3, 2))

@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from small_runs import flat
 from torch import nn
 
 from dplearn.audit import observe
 from dplearn.run import DPSGD
-from dplearn.training import Trainer, white_box_scores
+from dplearn.training import Flat, Trainer, clipped_sum
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=1.0, steps=3, max_grad_norm=0.5, sampling="none")
 AXES, EXPECTED = 40, 16.0
@@ -32,6 +33,27 @@ def trained(make, plan, records, seed=0, learning_rate=0.1):
         expected_batch_size=EXPECTED,
         generator=torch.Generator().manual_seed(seed),
     )
+
+
+def white_box_scores(trainer, canaries):
+    """Run the trainer to its end; scores of shape (steps, canaries), whose sum over steps is one.
+
+    The attacker of DP's definition sees each noisy gradient. With y the noisy sum of a step and g
+    a canary's clipped gradient before it, the score is <y, g> - |g|^2 / 2, over the square of the
+    clipping norm: that of noise alone is about -1/2, and that of a lot with the canary 1/2, where
+    g is as long as it may be and all others are at right angles to it.
+    """
+    rows, norm, own = [], trainer.plan.max_grad_norm, (trainer.model, trainer.loss_fn)
+    while trainer.steps < trainer.plan.steps:
+        parts = [
+            clipped_sum(*own, x[None], y[None], bound=Flat(norm))
+            for x, y in zip(*canaries, strict=True)
+        ]
+        pulls = [flat(part.sums.values()) for part in parts]
+        trainer.step()
+        noisy = EXPECTED * flat(p.grad for p in trainer.model.parameters())
+        rows.append(torch.stack([(g @ noisy - g @ g / 2) / norm**2 for g in pulls]))
+    return torch.stack(rows)
 
 
 def test_scores_are_those_of_one_backward_pass_per_canary():

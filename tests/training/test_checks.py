@@ -11,13 +11,13 @@ from good_models import MODELS
 from good_sequences import SEQUENCES
 from keepers import KEEPERS
 from mixers import MIXING
-from per_record import BATCH, CLASSES, Model, eights, losses_of
+from per_record import BATCH, CLASSES, Model, difference, eights, losses_of
 from small_runs import PLAN, generator, small_data, small_model, started
 from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
-from dplearn.training import Flat, check_model, checks, clipped_sum
+from dplearn.training import Flat, check_model, checks, clipped_sum, plain
 from dplearn.training.passes import called
 from dplearn.training.trial import holdings
 
@@ -72,7 +72,7 @@ def test_a_good_model_is_accepted_and_left_as_it_was(name):
         (nn.Embedding(9, 5, max_norm=1), "not with max_norm"),
         (nn.EmbeddingBag(9, 5, sparse=True), "not with sparse"),
         # It would not call our hooks: every sum would be zero.
-        (torch.compile(nn.Linear(8, 5), backend="eager"), "compile=True"),
+        (torch.compile(nn.Linear(8, 5), backend="eager"), "Pass the plain model"),
     ],
 )
 def test_known_mixers_are_refused_by_name(layer, match):
@@ -109,18 +109,21 @@ def test_the_batch_is_the_first_dimension(length):
     refused(model, x, match=match, loss_fn=head, targets=None)
 
 
-def test_a_look_up_for_all_records_that_is_not_broadcast_is_refused_by_name():
-    """Whether it meets the records in another operation, or a layer comes before."""
+def test_a_look_up_for_all_records_is_right_wherever_it_meets_them_or_refused_by_name():
+    """A layer that it enters first has no row per record, and dropout would be drawn again."""
     scored = lambda model, x: torch.einsum("btd,cd->bc", x, model.embed(torch.arange(CLASSES)))
+    dropped = lambda model, x: scored(model, x) + F.dropout(model.embed(torch.arange(5))).sum()
     layered = lambda model, x: model.head(x + model.layer(model.embed(torch.arange(7)[None]))).sum(
         1
     )
     layers = {"embed": nn.Embedding(9, 8), "layer": nn.Linear(8, 8), "head": nn.Linear(8, CLASSES)}
     x, _ = eights(7, dtype=torch.float32)
-    for forward, match in (
-        (scored, r"'embed' \(Embedding\).*\(B, ...\)"),
-        (layered, "'layer'.*expand"),
-    ):
+    check_model(model := Model(scored, **layers), losses_of, x, TARGETS)
+    part = clipped_sum(model, losses_of, x, TARGETS, bound=Flat(0.5))
+    expected = plain.clipped_sum(model, losses_of, x, TARGETS, norm=0.5)
+    assert difference(part.sums, expected) < 1e-6
+    again = "run.* again.*on what has one row per record"
+    for forward, match in ((dropped, again), (layered, "'layer'.*expand")):
         model = Model(forward, **layers)
         refused(model, x, match=match, error=REFUSED)
         with pytest.raises(REFUSED, match=match):
@@ -218,8 +221,7 @@ def own_norm(model, x):
     return model.last((h - h.mean(0)) / (h.std(0) + 0.1) if model.training else h)
 
 
-@each("compiled", [False, True])
-def test_the_model_is_looked_at_again_when_its_mode_changes(compiled):
+def test_the_model_is_looked_at_again_when_its_mode_changes():
     for norm in (
         nn.BatchNorm1d(8, affine=False),
         nn.InstanceNorm1d(8, track_running_stats=True),
@@ -228,7 +230,7 @@ def test_the_model_is_looked_at_again_when_its_mode_changes(compiled):
         data = torch.randn(32, *wide), torch.zeros(32).long()
         model = nn.Sequential(norm, nn.Flatten(), nn.LazyLinear(2))
         model.eval()(data[0])
-        trainer = started(model, data=data, compile=compiled)
+        trainer = started(model, data=data)
         before = {name: value.clone() for name, value in model.named_buffers()}
         model.train()
         with pytest.raises(NotImplementedError, match=r"mix records|leak"):
@@ -236,7 +238,7 @@ def test_the_model_is_looked_at_again_when_its_mode_changes(compiled):
         assert trainer.steps == 0
         assert all(torch.equal(value, before[name]) for name, value in model.named_buffers())
     model = Model(own_norm, first=nn.Linear(3, 8), last=nn.Linear(8, 2)).eval()
-    trainer = started(model, compile=compiled)
+    trainer = started(model)
     model.train()
     with pytest.raises(ValueError, match="mixes records"):
         trainer.step()

@@ -12,7 +12,6 @@ from torch.utils._pytree import tree_map
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain, rule
-from dplearn.training.gradients import Clip, compiled_sum
 from dplearn.training.layers import RULES, per_example
 from dplearn.training.recording import recording
 
@@ -139,25 +138,6 @@ def test_frozen_parameters_cost_nothing():
     assert [call.args for call in tape.calls] == [(), (), ()]
     frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
-
-
-@pytest.mark.slow
-def test_compiled():
-    """One graph, the same sums; and no hooks on the model."""
-    mask = torch.arange(BATCH) > 0
-    # The compiler gives up on a function after some versions; a sweep has more models.
-    with torch._dynamo.config.patch(recompile_limit=1):
-        for name in ("conv ghost 1d", "raw parameters", "tied transformer", "lstm", "adjacency"):
-            model, inputs, targets = case(name)
-            if name == "tied transformer":
-                del model.encoder.layers[1:]  # one layer is compiled in half the time of two
-            expected = [summed(model, inputs, targets, norm, mask=mask) for norm in (1.0, 0.3)]
-            compiled = compiled_sum(model, losses_of, bound=Flat(1.0), backend="eager")
-            for norm, sums in zip((1.0, 0.3), expected, strict=True):
-                part = compiled(inputs, targets, mask=mask, clip=Clip.of(model, Flat(norm)))
-                assert difference(part.sums, sums.sums) < EXACT, name
-                assert counts(part) == counts(sums) and counts(part)[0] == BATCH - 1
-            assert not any(module._forward_hooks for module in model.modules())
 
 
 class Doubled(nn.Linear):

@@ -69,24 +69,6 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
         torch.testing.assert_close(part, whole, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.slow
-def test_a_compiled_run_is_the_same_run_and_follows_the_mode_of_the_model():
-    # Only the compiler's back end, which needs a compiler of C++, is left out.
-    runs, bound = [], AdaptiveQuantile(max_grad_norm=PLAN.max_grad_norm, count_noise=5.0)
-    compiled = {"compile": {"backend": "aot_eager"}, "loss_scale": 4.0}
-    for options in ({}, compiled):
-        begun = started(
-            small_model(dropout=0.5).eval(), bound=bound, generator=generator(), **options
-        )
-        losses = [begun.step().private.loss for _ in range(5)]
-        after = flat(begun.model.parameters())
-        begun.model.train(bool(options))
-        runs.append((after, losses, begun.step().private.loss))
-    (after, losses, last), (same, equal, dropped) = runs
-    torch.testing.assert_close(same, after)
-    assert equal == pytest.approx(losses, rel=1e-5, nan_ok=True) and abs(dropped - last) > 1e-3
-
-
 def test_frozen_parameters_stay_and_the_others_learn():
     """Also where somebody left a gradient before they were frozen."""
     model = small_model()

@@ -62,7 +62,7 @@ def keyed(name: str) -> dict[str, tuple[str, str]]:
 
 
 @lru_cache
-def library() -> dict[str, dict[str, str]]:
+def library_words() -> dict[str, dict[str, str]]:
     """Chinese by English, of the library: `sentences`, and templates of `finished` ones."""
     path = Path(__file__).with_name("zh") / "library.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def library() -> dict[str, dict[str, str]]:
 def chinese() -> dict[str, str]:
     """Chinese by English, of every sentence that is found whole."""
     names = (path.stem for path in Path(__file__).with_name("words").glob("*.toml"))
-    return library()["sentences"] | {k: v for name in names for k, v in keyed(name).values()}
+    return library_words()["sentences"] | {k: v for name in names for k, v in keyed(name).values()}
 
 
 def spoken() -> str:
@@ -158,7 +158,7 @@ def _templates() -> list[tuple[re.Pattern[str], str]]:
     inside = lambda name: r"\w+" if name.startswith("word") else ".+?"
     hole = lambda match: f"(?P<{match[1]}>{inside(match[1])})"
     holes = lambda text: re.sub(r"\\{(\w+)\\}", hole, re.escape(text))
-    made = sorted(library()["finished"].items(), key=bare)
+    made = sorted(library_words()["finished"].items(), key=bare)
     return [(re.compile(holes(text), re.DOTALL), words) for text, words in made]
 
 

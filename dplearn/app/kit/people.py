@@ -13,30 +13,31 @@ from dplearn.ground.guarantee import round_up
 _LIGHT, _DARK = ("#c21d3a", "#5b5d69", "#e2e4ea"), ("#ff6b81", "#9a9ca8", "#2e3340")
 _DIAMETER = 7.4
 _say = Words("shared")
+# Share of the others that the attacker may accuse.
+_FALSE_ALARMS = 0.01
 # Below these odds, that of guessing being 1, an accusation is as good as a guess.
 _EVEN = 1.05
 
 
-def people(share: float | None, false_alarms: float = 0.01) -> None:
+def people(share: float | None) -> None:
     """Drawing of 100 members and 100 others, those accused in colour, and what it means in words.
 
     `share` is the true positive rate of the attacker, the upper end of what is proved, as from
     `PLD.true_positive_rate`; None, drawn as "?", where nothing is. Part of a person is part of a
     dot's area; shares are rounded up.
     """
-    validate.rate(false_alarms=false_alarms)
     validate.between(0, 1, share=share or 0)
     red, grey, rest = _DARK if st.context.theme.type == "dark" else _LIGHT
-    alarms = _percent(false_alarms)
+    alarms = _percent(_FALSE_ALARMS)
     if share is None:
         found, told = "?", _say("people.open", alarms=alarms)
     else:
-        odds, found = share / false_alarms, _percent(share)
+        odds, found = share / _FALSE_ALARMS, _percent(share)
         told = _say("people.finds", alarms=alarms, share=found) + " "
         right = _percent(odds / (1 + odds))
         told += _say("people.right" if odds >= _EVEN else "people.nothing", right=right)
     members = _say("people.members"), share or 0.0, found, _say("people.found"), red
-    others = _say("people.others"), false_alarms, alarms, _say("people.accused"), grey
+    others = _say("people.others"), _FALSE_ALARMS, alarms, _say("people.accused"), grey
     drawn = "".join(
         f"<figure>{title}<img alt='' src='{_dots(part, colour, rest)}'>"
         f"<figcaption><b style='color: {colour}'>{number}</b> {verb}</figcaption></figure>"

@@ -101,7 +101,7 @@ def promised(setting: Setting) -> tuple[Guarantee | None, Guarantee | None]:
 
 
 @lru_cache(maxsize=256)
-def found(setting: Setting) -> float:
+def most_found(setting: Setting) -> float:
     """Share of users whom the better placed of those who are promised something finds at most.
 
     It may accuse 1 % of the others. Without noise it finds all.
@@ -201,7 +201,7 @@ def render() -> None:
     left, right = look.lower_pair()
     with left:
         st.markdown(_say("reader" if place == "server" else "server"))
-        people(found(setting))
+        people(most_found(setting))
     with right:
         if place != "nobody":
             box = st.expander(_say("user_or_record"))

@@ -12,7 +12,7 @@ import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
 import { tell } from "./tell.js";
-import { WORDS, probability, typed } from "./words.js";
+import { WORDS, probability } from "./words.js";
 
 const REST = 90;
 const KEPT = 300;
@@ -74,7 +74,7 @@ class Page {
     this.svg = this.pictures.svg;
     this.find(".dp-plot").append(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], typed, grips: this.grips() });
+    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
     this.svg.addEventListener("pointermove", (event) => this.hover(event));

@@ -1,7 +1,7 @@
 // The words of the page: what the pictures say, said again in sentences and to those who only hear.
-import { set } from "../page/shapes.js";
+import { heard, shown } from "../page/fields.js";
+import { describe, set } from "../page/shapes.js";
 import { NAMES, SETS } from "./pictures.js";
-import { heard, shown } from "./words.js";
 
 /** Write everything that is not in the pictures. */
 export function tell(page) {
@@ -38,7 +38,5 @@ export function tell(page) {
 function tellNumber({ state, catalogue, words }, node, name, written) {
   const value = state[name];
   if (written) set(node, "text", shown(name, value));
-  const [low, high] = catalogue.fields[name].ends;
-  const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: heard(words, name, value) };
-  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
+  describe(node, catalogue.fields[name].ends, value, heard(words, name, value));
 }

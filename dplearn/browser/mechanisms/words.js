@@ -1,5 +1,5 @@
 // All that the page says, in both languages; a number that can be dragged stands as {its name}.
-import { bound, digits, percent, power, text, up } from "../page/numbers.js";
+import { bound, digits, people, power, text } from "../page/numbers.js";
 
 /** A probability given by its logarithm, rounded up: it may be far below what a number can be. */
 export function probability(log) {
@@ -9,7 +9,6 @@ export function probability(log) {
 
 /** A probability that is no bound, to three digits. */
 const plain = (x) => text(digits(x, 3));
-const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 const sign = ({ exact }) => (exact ? "=" : "≤");
 
 const en = {
@@ -96,9 +95,3 @@ const zh = {
 };
 
 export const WORDS = { en, zh };
-const SHARES = ["false_positive_rate", "sample_rate"];
-
-/** A number as it stands in the sentence, as it is typed, and as it is heard. */
-export const shown = (name, value) => (SHARES.includes(name) ? percent(value) : text(value));
-export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
-export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));

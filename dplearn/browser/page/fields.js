@@ -1,5 +1,12 @@
 // Numbers that hands, keys and addresses set: the range of each, and what a drag or a press does.
-import { clamp, digits } from "./numbers.js";
+import { clamp, digits, percent, text } from "./numbers.js";
+
+const SHARES = ["q", "rate", "sample_rate", "false_positive_rate"];
+
+/** A number as it stands in a sentence, as it is typed, and as it is heard. */
+export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(value);
+export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
+export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));
 
 /** The value that a field allows nearest to a number. */
 export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);

@@ -1,6 +1,6 @@
 // Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
 import { digits, read } from "./numbers.js";
-import { dragged, nearest, pressed } from "./fields.js";
+import { dragged, nearest, pressed, typed } from "./fields.js";
 import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 
@@ -12,7 +12,6 @@ const STEP = 0.02;
 const ofRun = (page) => ({
   fields: FIELDS,
   value: (name) => valueOf(page.run, name),
-  typed: (name, value) => (name === "q" || name === "rate" ? `${digits(100 * value, 12)} %` : String(value)),
   grips: {
     T: {
       at: () => [page.frame.x(page.run, page.run.T), null],
@@ -45,9 +44,9 @@ function lift(page, steps) {
 }
 
 /** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`; `about` says what can
- * be held: `fields`, a number's `value` and how it is `typed`, and for each grip in the picture where
- * it is (null: where the pointer is), what a `move` does, which number it `sets` if it is called
- * otherwise, and whether axes stay `still`. What a hand does is done in the next frame, once. */
+ * be held: `fields`, a number's `value`, and for each grip in the picture where it is (null: where the
+ * pointer is), what a `move` does, which number it `sets` if it is called otherwise, and whether axes
+ * stay `still`. What a hand does is done in the next frame, once. */
 export class Hands {
   /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {
@@ -151,8 +150,8 @@ export class Hands {
     const { page } = this;
     const { drag: name } = node.dataset;
     const box = document.createElement("input");
-    const { fields, value, typed: shown } = this.about;
-    box.value = shown(name, value(name));
+    const { fields, value } = this.about;
+    box.value = typed(name, value(name));
     box.setAttribute("aria-label", node.getAttribute("aria-label"));
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);
@@ -163,9 +162,9 @@ export class Hands {
     const close = (keep) => {
       if (closed) return;
       closed = true;
-      const typed = read(box.value);
+      const entered = read(box.value);
       box.remove();
-      if (keep && nearest(fields[name], typed) === typed) page.change(name, typed);
+      if (keep && nearest(fields[name], entered) === entered) page.change(name, entered);
       page.rest();
       page.schedule();
     };

@@ -52,6 +52,9 @@ export const asNumber = (x) => (x === null ? null : Number(x));
 
 export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
 
+/** A share of people in per cent: rounded up, and never to all of them where some are missing. */
+export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
+
 /** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number. */
 export const read = (typed) => {
   const plain = [...typed]

@@ -1,6 +1,6 @@
 // A hundred members and a hundred others: how many of them an attacker accuses, by the certified
 // trade-off between finding members and accusing others.
-import { clamp, text, up } from "./numbers.js";
+import { clamp, people, text, up } from "./numbers.js";
 import { el, set } from "./shapes.js";
 
 const RADIUS = 3.7;
@@ -35,12 +35,10 @@ export class People {
     fill(others, rate);
     fill(members, share ?? 0);
     set(others.number, "text", text(up(100 * rate)));
-    set(members.number, "text", share === undefined ? "…" : share === null ? "?" : inPerCent(share));
+    set(members.number, "text", share === undefined ? "…" : share === null ? "?" : people(share));
     if (share !== undefined) say(this.words.finds(share, rate), share === null ? "" : this.words.right(share / rate));
   }
 }
-
-const inPerCent = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
 /** Part of a person is part of a dot's area. */
 function fill({ dots }, share) {

@@ -31,6 +31,12 @@ export const setAll = (node, attributes) => {
   }
 };
 
+/** Tell a screen reader the range, the value and the words of a slider. */
+export const describe = (node, [low, high], value, words) => {
+  const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: words };
+  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
+};
+
 let canvas = null;
 const widths = new Map();
 /** The width of words in a font, which a canvas knows without a layout. */

@@ -1,9 +1,10 @@
 // The words of the page: what a picture says, said again in sentences.
 import { least, reached } from "./answers.js";
+import { heard, shown } from "./fields.js";
 import { bound, clamp, digits, down, text } from "./numbers.js";
-import { ACCOUNTANTS, keyOf, proved, valueOf } from "./run.js";
-import { set } from "./shapes.js";
-import { STYLES, shown, speak } from "./words.js";
+import { ACCOUNTANTS, FIELDS, keyOf, proved, valueOf } from "./run.js";
+import { describe, set } from "./shapes.js";
+import { STYLES } from "./words.js";
 
 /** Write everything that is not in the picture. */
 export function tell(page) {
@@ -11,8 +12,7 @@ export function tell(page) {
   const say = (selector, said) => set(page.find(selector), "text", said);
   tellNumbers(page);
   const { name, value } = least(view.ends);
-  const spoken = { valuenow: guessing ? 0 : value, valuemin: 0, valuemax: 1e9, valuetext: guessing ? "?" : words.curve(bound(value, 6), run) };
-  for (const [key, one] of Object.entries(spoken)) set(picture.curve, `aria-${key}`, String(one));
+  describe(picture.curve, [0, 1e9], guessing ? 0 : value, guessing ? "?" : words.curve(bound(value, 6), run));
   const { found } = view;
   const waits = found.asked && !view.ends[name];
   say(".dp-eps output", guessing ? "?" : waits ? "…" : bound(value));
@@ -33,9 +33,9 @@ function tellNumbers({ run, words, numbers, picture }) {
     if (node.querySelector("input")) continue;
     const { drag: name } = node.dataset;
     set(node, "text", shown(name, valueOf(run, name)));
-    speak(node, words, name, valueOf(run, name), set);
+    describe(node, FIELDS[name].ends, valueOf(run, name), heard(words, name, valueOf(run, name)));
   }
-  for (const name of ["T", "budget"]) speak(picture[name], words, name, run[name], set);
+  for (const name of ["T", "budget"]) describe(picture[name], FIELDS[name].ends, run[name], String(run[name]));
 }
 
 function tellButtons(page, value) {

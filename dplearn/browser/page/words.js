@@ -1,6 +1,5 @@
 // All that the page says, in both languages; a number that can be dragged stands as {its name}.
-import { FIELDS } from "./run.js";
-import { bound, digits, down, percent, text, up } from "./numbers.js";
+import { bound, digits, down, people, text } from "./numbers.js";
 
 /** Of each accountant: its name on the screen and the outline of its mark. */
 export const STYLES = {
@@ -16,12 +15,6 @@ export const STYLES = {
 };
 // Above this factor an epsilon rules next to nothing out.
 const VAST = 30;
-
-/** A value as it stands in a sentence. */
-export const shown = (name, value) => (name === "q" || name === "rate" ? percent : text)(value);
-
-/** A share of people, in per cent: rounded up, and never to all of them where some are missing. */
-const people = (x) => text(x > 99.8 && x < 100 ? Math.min(up(x, 6), 100) : up(x));
 
 const en = {
   code: "en",
@@ -68,10 +61,10 @@ const en = {
   atLeast: (steps) => `at least ${steps}`, moreThan: (steps) => `more than ${steps}`,
   finds: (share) => (share === null
     ? "is not bounded here: the library can bound it."
-    : `finds at most ${people(100 * share)}\u202f% of the members.`),
+    : `finds at most ${people(share)}\u202f% of the members.`),
   right: (odds) => (odds < 1.05
     ? "An accusation says next to nothing."
-    : `Were half of all people members, an accusation would be right in at most ${people((100 * odds) / (1 + odds))}\u202f% of cases, not 50\u202f%.`),
+    : `Were half of all people members, an accusation would be right in at most ${people(odds / (1 + odds))}\u202f% of cases, not 50\u202f%.`),
   than: (ratio, epsilon, differs) => `${ratio} × the pinned ${epsilon}${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `epsilon at most ${epsilon} after ${T} steps`,
   curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.sigma}`,
@@ -124,10 +117,10 @@ const zh = {
   atLeast: (steps) => `至少 ${steps}`, moreThan: (steps) => `超过 ${steps}`,
   finds: (share) => (share === null
     ? "此处页面给不出上界，程序库可以。"
-    : `至多能找出 ${people(100 * share)}\u202f% 的成员。`),
+    : `至多能找出 ${people(share)}\u202f% 的成员。`),
   right: (odds) => (odds < 1.05
     ? "指认几乎不说明什么。"
-    : `假如一半人是成员，指认的正确率至多为 ${people((100 * odds) / (1 + odds))}\u202f%，瞎猜为 50\u202f%。`),
+    : `假如一半人是成员，指认的正确率至多为 ${people(odds / (1 + odds))}\u202f%，瞎猜为 50\u202f%。`),
   than: (ratio, epsilon, differs) => `是固定设置 ${epsilon} 的 ${ratio} 倍${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `${T} 步之后 epsilon 至多为 ${epsilon}`,
   curve: (epsilon, run) => `T ${run.T}、sigma ${run.sigma} 时 epsilon 至多为 ${epsilon}`,
@@ -135,11 +128,3 @@ const zh = {
 };
 
 export const WORDS = { en, zh };
-
-/** What a screen reader says of a number that can be dragged. */
-export function speak(node, words, name, value, set) {
-  const [low, high] = FIELDS[name].ends;
-  const said = name === "q" || name === "rate" ? words.share(value) : String(value);
-  const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: said };
-  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
-}

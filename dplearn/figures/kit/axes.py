@@ -97,13 +97,11 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
     """
     if min(ticks) >= 1e-4 and max(ticks) < 1e9:
         return [spaced(t) if t >= 1000 else f"{t:g}" for t in ticks]
-    return [_power(t) if not 1 <= t < 100 else f"{t:g}" for t in ticks]
-
-
-def _power(value: float) -> str:
-    factor, exponent = f"{value:.0e}".split("e")
-    power = f"10<sup>{int(exponent)}</sup>"
-    return power if factor == "1" else f"{factor} · {power}"
+    parts = (f"{t:.0e}".split("e") for t in ticks)
+    powers = [
+        f"{factor} · 10<sup>{int(power)}</sup>".removeprefix("1 · ") for factor, power in parts
+    ]
+    return [f"{t:g}" if 1 <= t < 100 else power for t, power in zip(ticks, powers, strict=True)]
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:

@@ -190,12 +190,12 @@ def gaps(values: Values) -> list[float | None]:
     return [float(v) if math.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
-def keys(*entries: Part | tuple[str, str, str]) -> str:
+def legend(*entries: Part | tuple[str, str, str]) -> str:
     """Names of what is drawn, below the title: of parts; or sample, colour and name of a trace.
 
     Examples
     --------
-    >>> keys(("○", "#256ED1", "truth"))
+    >>> legend(("○", "#256ED1", "truth"))
     '<span style="color:#256ED1">○ truth</span>'
     """
     named = [entry.key if isinstance(entry, Part) else entry for entry in entries]

@@ -32,12 +32,12 @@ def bound(value: float, digits: int = 3) -> str:
     return spaced(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
 
 
-def plain(value: float, digits: int = 3) -> str:
+def rounded(value: float, digits: int = 3) -> str:
     """A number that is no bound, to the nearest.
 
     Examples
     --------
-    >>> plain(1.0912), plain(2287.4).split(NARROW_SPACE)
+    >>> rounded(1.0912), rounded(2287.4).split(NARROW_SPACE)
     ('1.09', ['2', '287'])
     """
     return spaced(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
@@ -52,7 +52,7 @@ def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
 def bare(guarantee: Guarantee, digits: int = 3) -> str:
     """The number alone: rounded up where it is a bound, to the nearest where it is not."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
-    return (plain if nearest else bound)(guarantee.epsilon, digits)
+    return (rounded if nearest else bound)(guarantee.epsilon, digits)
 
 
 def relation(guarantee: Guarantee) -> str:

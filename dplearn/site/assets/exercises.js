@@ -4,6 +4,7 @@
 const answers = (() => {
   const CLOSE = 0.03; // relative distance within which an answer is near enough to be meant
   const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
+  const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
 
   // The number that a text stands for, or a sentence on what to type instead.
   function readNumber(text) {
@@ -19,6 +20,12 @@ const answers = (() => {
       ? "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %."
       : `“${text.trim()}” is no number; write ${/^[+-]?\d+,\d+$/.test(typed) ? `a point, as in ${typed.replace(",", ".")}` : "one such as 0.25"}.`;
     return { problem };
+  }
+
+  // A guess, which is finite.
+  function readGuess(text) {
+    const { number, problem } = readNumber(text);
+    return Math.abs(number) === Infinity ? { problem: BEYOND } : { number, problem };
   }
 
   // A number in so many digits, as Python's format "g" writes it: half to even, no zeros at the end.
@@ -63,6 +70,7 @@ const answers = (() => {
     const head = `${item} not yet, ${written(number)}`;
     const slip = mistakes.find(([value, its]) => isClose(number, Number(value), its));
     if (slip) return { outcome: "mistake", head, messages: slip[2] };
+    if (Math.abs(number) === Infinity) return { outcome: "unreadable", head: `${item} not readable`, messages: [BEYOND] };
     const whole = share === 0;
     if (!whole && isClose(number, right, CLOSE)) {
       const rounded = Math.abs(number - right) <= lastDigit(number);
@@ -104,7 +112,8 @@ const answers = (() => {
     if (guess <= 0) return `; your guess ${written(guess)} is not positive`;
     const factor = Math.max(guess / truth, truth / guess);
     if (factor < 1.05) return ", and you knew";
-    return `; your guess was ${inDigits(factor, 2)} times too ${guess > truth ? "large" : "small"}`;
+    const times = factor < TOO_FAR ? inDigits(factor, 2) : "more than a million";
+    return `; your guess was ${times} times too ${guess > truth ? "large" : "small"}`;
   }
 
   // What stands on the number line of a prediction, and the sentence above it.
@@ -115,7 +124,7 @@ const answers = (() => {
     return { title: stated + distance(guess, truth), points: all.sort((one, other) => one[1] - other[1]) };
   }
 
-  return { readNumber, written, judge, judgeLetters, escalation, revealed };
+  return { readGuess, written, judge, judgeLetters, escalation, revealed };
 })();
 
 if (typeof module !== "undefined") module.exports = answers;
@@ -214,7 +223,7 @@ if (typeof document !== "undefined") {
     row.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
-      const { number, problem } = answers.readNumber(text);
+      const { number, problem } = answers.readGuess(text);
       if (!text.trim()) reply.textContent = "Write a number in the field, or let it be shown.";
       else if (problem) reply.textContent = problem[0].toUpperCase() + problem.slice(1);
       else {
@@ -303,8 +312,9 @@ if (typeof document !== "undefined") {
     const before = every.filter((one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
     const questions = ask.choices.map((choices) => before.splice(0, Object.keys(choices).length));
     const chosen = ask.choices.map(() => "-");
+    const vote = ask.choices.length === 1;
     const fields = questions.map((options, number) => {
-      const group = make("fieldset", {}, make("legend", { textContent: `Question ${number + 1}` }));
+      const group = make("fieldset", {}, make("legend", { textContent: vote ? "Your vote" : `Question ${number + 1}` }));
       options[0].before(group);
       const radios = options.map((option, i) => {
         const letter = "abcde"[i];
@@ -322,7 +332,7 @@ if (typeof document !== "undefined") {
       group.append(note);
       return { group, radios, note };
     });
-    const button = make("button", { textContent: `Check ${ask.choices.length} answers` });
+    const button = make("button", { textContent: vote ? "Vote" : `Check ${ask.choices.length} answers` });
     const reply = make("div", { className: "reply" });
     reply.setAttribute("role", "status");
     const row = make("form", {}, button);
@@ -330,7 +340,7 @@ if (typeof document !== "undefined") {
     row.addEventListener("submit", (event) => {
       event.preventDefault();
       if (chosen.every((letter) => letter === "-")) {
-        reply.textContent = `${ask.item} not answered yet: choose an answer to each question.`;
+        reply.textContent = `${ask.item} not answered yet: choose an answer${vote ? "" : " to each question"}.`;
         return;
       }
       const verdict = answers.judgeLetters(ask, chosen);
@@ -339,7 +349,7 @@ if (typeof document !== "undefined") {
         note.hidden = chosen[number] !== "-";
         group.dataset.outcome = verdict.whys[number].startsWith("Right. ") ? "right" : "wrong";
       });
-      reply.textContent = `${verdict.head}: the lines at your answers say more.`;
+      reply.textContent = `${verdict.head}: ${vote ? "the line at your answer says" : "the lines at your answers say"} more.`;
       place.dataset.outcome = verdict.outcome;
       tell(ask, verdict.outcome === "right");
     });

@@ -55,7 +55,7 @@ def refuse_mixing(name: str, module: nn.Module) -> None:
 
 def _reason(module: nn.Module) -> str:
     if "_orig_mod" in module._modules:  # an OptimizedModule; its type takes two seconds to import
-        return "its graph does not know our hooks. Pass the plain model, with compile=True."
+        return "its graph does not know our hooks. Pass the plain model."
     if isinstance(module, _BatchNorm):
         mixes = module.training or module.running_mean is None
         return "its statistics mix records. Use nn.GroupNorm." if mixes else ""

@@ -87,14 +87,14 @@ _OTHER_COIN = math.sqrt(randomized_response_variance(epsilon=math.log(3), users=
 _expenses = Exercise(
     key="1.2",
     right=_ESTIMATE + 2 * _ERROR,
-    praise="Far below the raw share of yes sheets, and honest about its error.",
+    praise="Far below the raw share of yes replies, and honest about its error.",
     rtol=1e-3,  # 1.96 standard errors are near
     mistakes=(
         Mistake(
             _YES,
             (
                 "Do all who say yes mean yes?",
-                "That is the share of yes sheets; solve for the true share as in section 6.",
+                "That is the share of yes replies; solve for the true share as in section 7.",
             ),
         ),
         Mistake(
@@ -217,7 +217,7 @@ _families = Exercise(
         Mistake(
             _TOLD * (1 - _TOLD) / 0.02**2,
             (
-                "That would do for the share of yes sheets. Is that what is estimated?",
+                "That would do for the share of yes replies. Is that what is estimated?",
                 "Turning around divides the error by 2p - 1; square it in the variance.",
             ),
         ),

@@ -3,54 +3,52 @@
 #
 # *The names are gone. Is Anna safe?*
 #
+# A school asked its 64 nine-year-olds: *have you ever handed in copied homework?* It promised that nobody will find out what Anna said. It wants to publish the replies without names, beside each pupil's month of birth and village.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. find a person in a table without names, and in two harmless counts, with school arithmetic;
 # 2. rebuild a secret table from noisy answers, and say how the noise must grow with the number of questions;
-# 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and its price in accuracy.
+# 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and what it costs in accuracy.
 #
-# * **Time** 37 minutes in class; what comes after section 11 is for the evening.
+# * **Time** NN minutes in class; what comes after section 10 is for the evening.
 # * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
 # * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
+# * **The tools** `predict` notes your guess, `reveal` compares it with the truth, `show` draws, and `check` answers your exercises. Nothing leaves your computer.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
 # | `n` | $n$ | number of people | people |
 # | `questions`, `noise` | $m$, $s$ | number of answers, standard deviation of the error of each | none, people |
 # | `truth` | $p$ | chance that the coin makes you tell the truth | probability |
-# | `share` | $\pi$ | true share of people whose answer is yes | none |
+# | `share` | $\pi$ | true share of people whose reply is yes | none |
 # | `loss` | $L$ | logarithm of how many times likelier an output is for one neighbour than for the other | nats |
 # | `epsilon` | $\varepsilon$ | the largest privacy loss | nats |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: privacy is not a property of a table but of the random process that publishes it, and it has a size.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | tell the story; collect ideas for protecting Anna |
-# | 1 | 2 Predict | three hands-up rounds; write the medians on the board |
-# | 4 | 3 A small experiment | let a student find Anna; then the two counts |
-# | 5 | 4 The picture | run the attack live; the proof on the board |
-# | 4 | 5 The statement | play it with real coins; the table before the definition |
-# | 2 | 6 What the coin costs | solve for the share by hand |
-# | 4 | 7 What ε promises | point at the hundred little people |
-# | 4 | 8 Is it true as printed? | let the class sort the two sentences first |
-# | 2 | 9 Turn the knob yourself | a student at the keyboard |
-# | 1 | 10 Where this breaks | one limit, chosen by the class |
-# | 6 | 11 Exercises | 1.1, alone, then compare |
-# | – | 12 to 15 | at home |
+# | 4 | 0 The first screen | collect ideas for protecting Anna; everybody types a guess |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 3 | 2 A vote | vote, two minutes in pairs, vote again; section 4 decides it |
+# | 4 | 3 Take the names away | let a student find Anna; then the two counts |
+# | 5 | 4 A small error on every count | a second guess; run the attack live |
+# | 6 | 5 An exercise | alone, then compare |
+# | 5 | 6 A coin | play it with real coins; the table before the definition |
+# | 4 | 7 What the coin costs | solve for the share by hand |
+# | 5 | 8 What ε promises | a third guess; count the filled people |
+# | 2 | 9 Move the slider | a student at the keyboard |
+# | 2 | 10 Where this breaks | one limit, chosen by the class |
+# | – | 11 to 14 | at home |
 
-# %% [markdown]
-# ## 1 The question
-#
-# A school asked its 64 pupils one question: *have you ever handed in copied homework?* It wants to publish what it learned, and it has promised that nobody will find out what Anna said.
-#
-# Three ideas are on the table. Take the names away. Publish only counts about groups. Make the counts a little wrong. You play the attacker and try them one by one. Then comes a fourth idea, and its promise can be computed.
-#
-# The tools: `predict` notes your guess, `reveal` compares it with the truth, `show` draws, `Evidence` compares three independent computations of one number, and `check` answers your exercises. Nothing leaves your computer.
-
-# %%
+# %% tags=["hide-input"]
 from itertools import product
 
 import numpy as np
@@ -58,48 +56,142 @@ from scipy.stats import binom, norm
 
 from dplearn.book import randomized_response_variance, two_coin_epsilon
 from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.datasets import school
 from dplearn.figures import Band, Bars, Curve, Dot, crowd, curves, panels, slider
 from dplearn.mechanisms import RandomizedResponse
 
-# %% [markdown]
-# The pupils are invented. Names are already gone. Besides the answer (1 means yes) two harmless columns remain: month of birth and village.
+pupils = school()
+nine = pupils.age == 9
+month, village, copied = pupils.month[nine], pupils.village[nine], pupils.copied[nine].astype(int)
+n = len(copied)
+births, (places, homes) = np.bincount(month)[1:], np.unique(village, return_counts=True)
+left = curves(
+    [Bars(x=np.arange(1, 13), y=births, label="")], title="month of birth", x="month", y="pupils"
+)
+right = curves(
+    [Bars(x=np.arange(6), y=homes, label="", role="other")], title="village", x="", y="pupils"
+)
+right.update_xaxes(tickvals=np.arange(6), ticktext=list(places))
+figure = panels(left, right, title=f"{n} pupils: nobody is alone in a month or in a village")
+show(figure, f"Fewest pupils in a month: {min(births)}; fewest in a village: {min(homes)}.")
 
-# %%
-n, rng = 64, np.random.default_rng(10)
-month = rng.integers(1, 13, n)
-village = rng.choice(["Ash", "Elm", "Fir", "Lime", "Oak", "Yew"], n)
-copied = rng.integers(0, 2, n)
-print("month  village  copied")
-for row in range(3):
-    print(f"{month[row]:5}  {village[row]:<7}  {copied[row]:6}")
-
 # %% [markdown]
-# ## 2 Predict
-#
-# Write down your guesses before you read on. Nobody sees them.
-#
-# * **Alone.** No pupil is the only one of a month, none the only one of a village. How many of the 64 are the only one with their month *and* their village?
-# * **Rebuilt.** The school now answers questions such as "how many of these 32 pupils have copied?", each answer with an error of about 4 pupils. Somebody asks 640 questions about groups drawn at random. Of how many pupils does he get the secret right? (Tossing coins would give 32.)
-# * **Belief.** Anna answers with a coin that makes her tell the truth three times out of four, and lie otherwise. A teacher believes with probability 0.25 that she has copied. Her sheet says *yes*. What does the teacher believe now, as a probability?
+# **Your turn.** How many of the 64 are the only one with their month *and* their village? Put your guess in place of `None`, and run the cell.
 
 # %%
 predict("pupils alone", None)
-predict("secrets rebuilt", None)
-predict("belief after a yes", None)
 
 # %% [markdown]
-# ## 3 A small experiment
+# *To here NN minutes.*
 #
-# ### 3.1 Take the names away
+# ## 1 Warm-up
+#
+# Three questions from school. Write three letters.
+#
+# **1** What is the standard deviation of the number of heads in 100 tosses of a coin?
+#
+# <details><summary>a. 5</summary>
+#
+# Right. The variance of one toss is ¼, that of a hundred is 25.
+#
+# </details>
+#
+# <details><summary>b. 25</summary>
+#
+# No. That is the variance; take its root.
+#
+# </details>
+#
+# <details><summary>c. 50</summary>
+#
+# No. That is the mean number of heads.
+#
+# </details>
+#
+# **2** What is $\ln 3+\ln 3$?
+#
+# <details><summary>a. $\ln 6$</summary>
+#
+# No. Sums of logarithms belong to products of numbers.
+#
+# </details>
+#
+# <details><summary>b. $\ln 9$</summary>
+#
+# Right. Where numbers are multiplied, logarithms are added.
+#
+# </details>
+#
+# <details><summary>c. $(\ln 3)^2$</summary>
+#
+# No. That is a product of logarithms.
+#
+# </details>
+#
+# **3** An event has odds of 1 to 3. What is its probability?
+#
+# <details><summary>a. one third</summary>
+#
+# No. One for and three against makes four cases.
+#
+# </details>
+#
+# <details><summary>b. three quarters</summary>
+#
+# No. That is the probability that it does not happen.
+#
+# </details>
+#
+# <details><summary>c. one quarter</summary>
+#
+# Right. One case of four.
+#
+# </details>
+
+# %%
+answers = ""
+check("1.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# The school publishes no table and answers only questions such as "how many of these 32 pupils have copied?", every answer with a fresh random error of about 4. Is Anna safe?
+#
+# <details><summary>a. Yes: an error of four hides one pupil.</summary>
+#
+# No. It hides her in one answer. How many answers are there?
+#
+# </details>
+#
+# <details><summary>b. Yes, if no question may be asked twice.</summary>
+#
+# No. Different questions are as good: section 4 asks 640 different ones.
+#
+# </details>
+#
+# <details><summary>c. No, not if enough questions may be asked.</summary>
+#
+# Right. Fresh errors average out. Section 4 finds almost every secret.
+#
+# </details>
+
+# %%
+vote = ""
+check("1.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 Take the names away, publish only counts
 #
 # A friend of Anna's knows two things about her. She was born in October and lives in Oak.
 
 # %%
 anna = (month == 10) & (village == "Oak")
-print(f"rows that fit: {anna.sum()}, its answer: {copied[anna][0]}")
+print(f"rows that fit: {anna.sum()}, its reply: {copied[anna][0]} (1 means yes)")
 
 # %% [markdown]
-# One row fits. Anna has copied, and now the friend knows. He broke into nothing: he **linked** what he knew with what was published. Is Anna unlucky? We count the pupils whose combination nobody else has.
+# One row fits. Anna has copied, and now the friend knows. He **linked** what he knew with what was published. We count the pupils whose combination nobody else has.
 
 
 # %%
@@ -112,7 +204,262 @@ print(f"month only {alone(month)}, village only {alone(village)}, both {alone(mo
 reveal("pupils alone", truth=alone(month, village), others={"expected": 64 * (71 / 72) ** 63})
 
 # %% [markdown]
-# Neither column alone identifies anybody; both together identify more than a third of the school. Why? There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
+# Neither column identifies anybody; both together identify two pupils in five. Why? There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
+#
+# The second idea: the school publishes no rows, only counts, and only about groups of at least five.
+
+
+# %%
+def counter(group):
+    return copied[group].sum() if group.sum() >= 5 else "refused"
+
+
+print("Anna alone          ", counter(anna))
+print("pupils from Oak     ", counter(village == "Oak"), "of", (village == "Oak").sum())
+print("... not from October", counter((village == "Oak") & (month != 10)))
+
+# %% [markdown]
+# The counter refuses the direct question and answers two polite ones. Their difference is Anna. This is **differencing** (差分攻击), and no rule about the size of one group can prevent it.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 4 A small error on every count
+#
+# The third idea is that of the vote: fresh noise with standard deviation $s=4$ on every answer. Now the difference of two answers is mostly noise. But an attacker asks about 640 groups drawn at random. He looks for the 64 numbers that fit all answers best (**least squares**, 最小二乘法) and rounds each to 0 or 1. This is a **reconstruction attack** (重构攻击). Of how many of the 64 pupils does he get the secret right? (By tossing coins he would get 32.)
+
+# %%
+predict("secrets rebuilt", None)
+
+# %% [markdown]
+# Twenty attacks with fresh noise; the function returns the average.
+
+
+# %%
+def attack(questions, noise, rng, times=20):
+    groups = rng.integers(0, 2, (questions, n))
+    counts = np.tile(groups @ copied, (times, 1)).T  # one column per attack
+    answers = counts + rng.normal(0, noise, counts.shape)
+    best_fit = np.linalg.lstsq(groups, answers)[0].T
+    return np.mean(np.sum((best_fit > 0.5) == copied, axis=1))
+
+
+rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
+reveal("secrets rebuilt", truth=rebuilt, others={"by tossing coins": 32})
+
+# %% [markdown]
+# He gets almost all. No single answer was accurate, but noise averages out: after $m$ answers his error on one pupil is roughly $2s/\sqrt{m-n}$. Twice the noise only makes him ask four times as many questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Noise of that size *does* protect (lesson 03). But what does "protect" mean?
+#
+# *To here NN minutes.*
+#
+# ## 5 An exercise
+#
+# A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
+
+# %%
+answer = None
+check("1.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 1.1</summary>
+#
+# ```python
+# answer = 24 * 28.50 - 23 * 27.10
+# check("1.1", answer)
+# print(f"sums 24 * {28.5} = {24 * 28.50:.1f} and 23 * {27.1} = {23 * 27.10:.1f}, difference {answer:.1f}")
+# ```
+#
+# An average is a sum in disguise: 684 euros on Monday and 623.3 on Tuesday, so Ben gets 60.7. Averages over large groups hide nobody.
+#
+# </details>
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 6 A coin
+#
+# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". If Anna replies *yes*, she can always say: that was the coin. This is **randomised response** (随机响应).
+#
+# How much does it protect her? Let two Annas play half a million times each, one who copied and one who did not.
+
+# %%
+coin, rng = RandomizedResponse.from_probability(truth=0.75), np.random.default_rng(4)
+she_did = coin.release(np.ones(500_000, dtype=int), rng=rng)
+she_did_not = coin.release(np.zeros(500_000, dtype=int), rng=rng)
+print("reply  she did   she did not   ratio   ln ratio")
+for reply, word in enumerate(("no", "yes")):
+    p, q = np.mean(she_did == reply), np.mean(she_did_not == reply)
+    print(f"{word:<5}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
+
+# %% [markdown]
+# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the reply, in *nats*. Why a logarithm? Ratios of independent replies multiply, so losses add. The largest loss, in either direction, is $\varepsilon=\ln\frac{p}{1-p}=\ln 3=1.0986$.
+#
+# Nothing in this reasoning needs a coin. Let a *mechanism* (机制) be any random process that turns a table into an output.
+#
+# > **Definition.** Two tables are **neighbours** (相邻数据集) if they differ in the reply of one person. A mechanism $M$ is **$\varepsilon$-differentially private** (差分隐私) if for all neighbours $d, d'$ and every set $S$ of outputs
+# >
+# > $$P(M(d)\in S)\;\le\;e^{\varepsilon}\,P(M(d')\in S).$$
+# >
+# > (Dwork, McSherry, Nissim & Smith 2006.)
+# >
+# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. So $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
+#
+# <details><summary>Why</summary>
+#
+# The output is the list of all replies, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. So the ratio is $p/(1-p)$ or its inverse, for every list; and two sums over the lists in $S$ cannot have a larger ratio than their most unequal terms.
+#
+# </details>
+#
+# Here a reply is *replaced*; the library calls this adjacency (邻接关系) `replace_one`. And not even the school must be trusted, because Anna's reply is random when it leaves her desk: the promise is *local* (本地差分隐私).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; the two coins of section 11 return to it.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 7 What the coin costs
+#
+# What share $\pi$ of the pupils have copied? A *yes* comes from a copier who tells the truth or from an honest pupil who does not:
+#
+# $$P(\text{yes})=\pi p+(1-\pi)(1-p).$$
+#
+# Solve for $\pi$ and put the observed share $\bar y$ of yes replies in place of the probability:
+#
+# $$\hat\pi=\frac{\bar y-(1-p)}{2p-1},\qquad \text{standard error}\quad\frac{1}{2p-1}\sqrt{\frac{p(1-p)}{n}}=\sqrt{\frac{e^{\varepsilon}}{n\,(e^{\varepsilon}-1)^2}}.$$
+#
+# <details><summary>Why</summary>
+#
+# Each reply is a coin with variance $p(1-p)$, whatever the truth; the mean of $n$ has an $n$-th of it; and dividing by $2p-1$ stretches the error. The two forms are equal because $p=e^\varepsilon/(1+e^\varepsilon)$.
+#
+# </details>
+#
+# We survey the whole school, 1,438 pupils, five thousand times.
+
+
+# %%
+def estimated(yes_share, truth=0.75):
+    return (yes_share - (1 - truth)) / (2 * truth - 1)
+
+
+everybody = pupils.copied.astype(int)
+replies = coin.release(np.tile(everybody, (5000, 1)), rng=np.random.default_rng(5))
+shares = estimated(replies.mean(axis=1))
+claimed = np.sqrt(randomized_response_variance(epsilon=np.log(3), users=len(everybody)))
+print(
+    f"{len(everybody)} pupils, true share {everybody.mean():.4f}, share of yes {replies.mean():.4f}"
+)
+print(f"estimate {shares.mean():.4f} on average")
+print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
+
+# %% [markdown]
+# The estimate is right on average, and a single survey is wrong by two percentage points or so. **The coin costs people**: half the error needs four times as many. For small $\varepsilon$ half the $\varepsilon$ does, too.
+#
+# *To here NN minutes.*
+#
+# ## 8 What ε promises
+#
+# A teacher believes with probability 0.25 that Anna has copied. Anna replies *yes*. What does the teacher believe now, as a probability?
+
+# %%
+predict("belief after a yes", None)
+
+# %% [markdown]
+# Imagine a hundred pupils of whom the teacher believes the same.
+
+# %% tags=["hide-input"]
+copiers, others = 25 * 0.75, 75 * 0.25
+drawing = crowd(
+    [
+        ("25 copied:\nabout 19 say yes", 25, round(copiers)),
+        ("75 did not:\nabout 19 say yes", 75, round(others)),
+    ],
+    title="100 pupils like Anna, filled if the reply is yes",
+)
+alt = f"Of 100 pupils 25 copied; {copiers:g} of them say yes, and {others:g} of the 75 others."
+show(drawing, alt)
+# %% [markdown]
+# Only half of those who say yes have copied. Bayes' rule says the same with odds (here 1 to 3):
+#
+# $$\text{odds after}=\text{odds before}\times\frac{P(\text{reply}\mid\text{she did})}{P(\text{reply}\mid\text{she did not})}.$$
+#
+# The last factor is the ratio that $\varepsilon$ bounds. So even for a reader who knows *everything* but Anna's reply, **the odds about her change at most by the factor $e^{\varepsilon}$**, up or down.
+
+
+# %%
+def after(before, factor):
+    odds = before / (1 - before) * factor
+    return odds / (1 + odds)
+
+
+print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
+reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
+# %% [markdown]
+# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Let the class count the filled people before they compute. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 9 Move the slider
+#
+# The slider moves $p$. On the left are the chances of each reply for the two Annas, on the right the standard error for 1000 pupils. Before you touch it: at which $p$ does nobody learn anything about Anna, and what does the survey learn there?
+
+# %% tags=["hide-input"]
+levels = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]
+dense = np.linspace(0.51, 0.99, 97)
+
+
+def price(p):
+    return np.log(p / (1 - p)), np.sqrt(p * (1 - p) / 1000) / (2 * p - 1)
+
+
+def frame(p):
+    epsilon, error = price(p)
+    look = {"y": [p, 1 - p], "label_at": 0, "width": 0.36, "side": "top center"}
+    did = Bars(x=[1.4, -0.2], label="she did", **look)
+    did_not = Bars(x=[0.2, 1.8], label="did not", role="other", **look)
+    left = curves([did, did_not], title="chance", x="reply", y="probability", y_range=(0, 1.1))
+    left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
+    line, here = (
+        Curve(x=price(dense)[0], y=price(dense)[1], label=""),
+        Dot(x=epsilon, y=error, label=""),
+    )
+    names = {"x": "ε (nats)", "y": "standard error, n = 1000"}
+    right = curves([line], marks=[here], title="price", log_y=True, y_range=(0.0025, 1), **names)
+    right.update_xaxes(range=[0, 5])
+    words = f"p = {p:g}: ratio {p / (1 - p):.3g}, ε = {epsilon:.4g}, standard error {error:.2g}"
+    return panels(left, right, title=words)
+
+
+frames = {f"{p:g}": frame(p) for p in levels}
+titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
+show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
+# %% [markdown]
+# At $p=\frac12$ the replies are pure chance: perfect privacy, and nothing learned. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
+#
+# ## 10 Where this breaks, and what it does not protect
+#
+# *What the guarantee assumes.* One reply per person, a fair and private coin, and pupils who follow it.
+#
+# * **It hides a reply, not a fact.** If nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day.
+# * **It does not hide that she took part.** Lesson 02 hides this, too.
+# * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
+# * **Local noise is expensive.** An office that counts the true replies and adds noise once does far better (lesson 03).
+# * **Families share secrets.** For three sisters, $\varepsilon$ is three times as large (section 11).
+#
+# *To here NN minutes: the class ends here.*
+
+# %% [markdown]
+# ## 11 At home
+#
+# ### Larger crowds
 #
 # The same formula for finer columns, such as full date of birth (80 years) and sex:
 
@@ -154,49 +501,10 @@ show(figure, f"Alone in a district of 8000 by date of birth and sex: {district:.
 # ### 3.2 Publish only counts about groups
 #
 # The second idea: no rows, only a counter, and it answers only about groups of at least five.
-
-
-# %%
-def counter(group):
-    return copied[group].sum() if group.sum() >= 5 else "refused"
-
-
-print("Anna alone          ", counter(anna))
-print("pupils from Oak     ", counter(village == "Oak"), "of", (village == "Oak").sum())
-print("... not from October", counter((village == "Oak") & (month != 10)))
-
 # %% [markdown]
-# The counter refuses the direct question and answers two polite ones. Their difference is Anna. This is **differencing** (差分攻击). Each answer alone is harmless; the pair is not. So no rule about the size of one group can stop it.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well. The figure above deserves one question: on which curve would our school be if the table had birthdays?
-
-# %% [markdown]
-# ## 4 The picture
+# ### Sixteen attacks, and a theorem
 #
-# The third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails, because the difference of two noisy answers is mostly noise.
-#
-# But the attacker may ask many questions. He draws groups at random, collects the answers, and looks for the 64 numbers that fit all answers best (**least squares**, 最小二乘法). Then he rounds each number to 0 or 1. This is a **reconstruction attack** (重构攻击).
-
-
-# %%
-def attack(questions, noise, rng, times=20):
-    groups = rng.integers(0, 2, (questions, n))
-    counts = np.tile(groups @ copied, (times, 1)).T  # one column per attack
-    answers = counts + rng.normal(0, noise, counts.shape)
-    best_fit = np.linalg.lstsq(groups, answers)[0].T
-    return np.mean(np.sum((best_fit > 0.5) == copied, axis=1))
-
-
-# %% [markdown]
-# It returns how many pupils come out right, on average over the attacks. 640 questions about the same groups, every answer off by about 4, twenty attacks with fresh noise:
-
-# %%
-rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
-reveal("secrets rebuilt", truth=rebuilt, others={"by tossing coins": 32})
-
-# %% [markdown]
-# Almost the whole school. No single answer was accurate, but noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$. A bit comes out right when that error stays below one half. For normal errors this has probability $\Phi\big(\sqrt{m-n}/(4s)\big)$, where $\Phi(z)$ is the area under the normal curve left of $z$. We test this rule of thumb at 16 settings, with twenty attacks each.
+# A secret comes out right when the attacker's error stays below one half. For normal errors this has probability $\Phi\big(\sqrt{m-n}/(4s)\big)$, where $\Phi(z)$ is the area under the normal curve left of $z$. We test this rule of thumb at 16 settings, with twenty attacks each.
 
 # %%
 asked, noises, rng = [96, 160, 640, 2560], [1, 4, 8, 16], np.random.default_rng(2)
@@ -233,130 +541,24 @@ figure = curves(
 )
 ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
 show(figure, f"Share recovered with 640 questions: {ends}.")
-
 # %% [markdown]
-# More noise only delays the attack: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Can errors that are chosen more cleverly stay small?
+# Can errors that are chosen more cleverly stay small?
 #
 # > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1. If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
 #
 # *Why.* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
 #
-# Nobody can ask $2^n$ questions, and nobody needs to: if all errors stay well below $\sqrt n$, about $n(\log n)^2$ random groups are enough (Dinur & Nissim 2003). Gaussian noise of the order of $\sqrt m$ *does* protect (lesson 03). But what does "protect" mean?
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** The proof takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice.
-
-# %% [markdown]
-# ## 5 The statement
+# Nobody can ask $2^n$ questions, and nobody needs to: if all errors stay well below $\sqrt n$, about $n(\log n)^2$ random groups are enough (Dinur & Nissim 2003). Gaussian noise of the order of $\sqrt m$ *does* protect (lesson 03).
 #
-# ### 5.1 A sheet of paper and a coin
+# ### Three sisters
 #
-# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in a sheet that says *yes*. She can always say: that was the coin. This is **randomised response** (随机响应). How much does it protect her?
+# Three sisters have the same secret: they copy together or not at all. Then the two worlds differ in three replies. Walk from one to the other, one reply at a time: each step costs a factor $e^\varepsilon$.
 #
-# Let two Annas play half a million times each, one who copied and one who did not.
-
-# %%
-coin, rng = RandomizedResponse.from_probability(truth=0.75), np.random.default_rng(4)
-she_did = coin.release(np.ones(500_000, dtype=int), rng=rng)
-she_did_not = coin.release(np.zeros(500_000, dtype=int), rng=rng)
-
-# %% [markdown]
-# How often does each sheet come from the one Anna, and how often from the other?
-
-# %%
-print("sheet  she did   she did not   ratio   ln ratio")
-for sheet, word in enumerate(("no", "yes")):
-    p, q = np.mean(she_did == sheet), np.mean(she_did_not == sheet)
-    print(f"{word:<5}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
-
-# %% [markdown]
-# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. That is all a sheet can tell. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the sheet. Why a logarithm? Ratios of independent sheets multiply, so losses add. The unit is the *nat*. The largest loss, in either direction, is what we wanted:
+# > **Group privacy** (群体隐私). An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for tables that differ in the replies of $k$ people. (Dwork & Roth 2014, section 2.3.)
 #
-# $$\varepsilon=\ln\frac{p}{1-p},\qquad p=0.75:\ \varepsilon=\ln 3=1.0986.$$
+# ### Every belief
 #
-# ### 5.2 The definition
-#
-# Nothing in this reasoning needs a coin. Let a *mechanism* (机制) be any random process that turns a table into an output.
-#
-# > **Definition.** Two tables are **neighbours** (相邻数据集) if they differ in the answer of one person. A mechanism $M$ is **$\varepsilon$-differentially private** (差分隐私) if for all neighbours $d, d'$ and every set $S$ of outputs
-# >
-# > $$P(M(d)\in S)\;\le\;e^{\varepsilon}\,P(M(d')\in S).$$
-# >
-# > (Dwork, McSherry, Nissim & Smith 2006.)
-# >
-# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Turned around: $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
-#
-# *Why.* The output is the list of all sheets, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. So the ratio is $p/(1-p)$ or its inverse, for every list; and two sums over the lists in $S$ cannot have a larger ratio than their most unequal terms. A single list reaches the bound.
-#
-# *All* neighbours: $d$ and $d'$ may change places. *Every* set: whatever the reader looks at. Here an answer is *replaced*; in the library this adjacency (邻接关系) is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so not even the school must be trusted: the promise is *local* (本地差分隐私).
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; claim 8.1 returns to it.
-
-# %% [markdown]
-# ## 6 What the coin costs
-#
-# The sheets lie. Can the school still learn the share $\pi$ of pupils who have copied? A *yes* comes from a copier who tells the truth or from an honest pupil who does not:
-#
-# $$P(\text{yes})=\pi p+(1-\pi)(1-p).$$
-#
-# Solve for $\pi$ and put the observed share $\bar y$ of yes sheets in place of the probability:
-#
-# $$\hat\pi=\frac{\bar y-(1-p)}{2p-1},\qquad \text{standard error}\quad\frac{1}{2p-1}\sqrt{\frac{p(1-p)}{n}}=\sqrt{\frac{e^{\varepsilon}}{n\,(e^{\varepsilon}-1)^2}}.$$
-#
-# *Why.* Each sheet is a coin with variance $p(1-p)$, whatever the truth; the mean of $n$ has an $n$-th of it; and dividing by $2p-1$ stretches the error. Let us survey a larger school five thousand times: 1000 pupils, of whom 30 % have copied.
-
-
-# %%
-def estimated(yes_share, truth=0.75):
-    return (yes_share - (1 - truth)) / (2 * truth - 1)
-
-
-pupils = np.repeat([1, 0], [300, 700])
-sheets = coin.release(np.tile(pupils, (5000, 1)), rng=np.random.default_rng(5))
-shares = estimated(sheets.mean(axis=1))
-claimed = np.sqrt(randomized_response_variance(epsilon=np.log(3), users=1000))
-print(f"share of yes {sheets.mean():.4f}, estimate {shares.mean():.4f} on average")
-print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
-
-# %% [markdown]
-# The estimate is right on average, and each survey is wrong by a few hundredths. **The price is the number of people**: half the error needs four times as many. For small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
-#
-# ## 7 What ε promises
-#
-# Back to the teacher who believed that Anna copied with probability 0.25. Imagine a hundred pupils of whom the teacher believes the same.
-
-# %% tags=["hide-input"]
-copiers, others = 25 * 0.75, 75 * 0.25
-drawing = crowd(
-    [
-        ("25 copied:\nabout 19 say yes", 25, round(copiers)),
-        ("75 did not:\nabout 19 say yes", 75, round(others)),
-    ],
-    title="100 pupils like Anna, filled if the sheet says yes",
-)
-alt = f"Of 100 pupils 25 copied; {copiers:g} of them say yes, and {others:g} of the 75 others."
-show(drawing, alt)
-
-# %% [markdown]
-# Only half of those who say yes have copied: few copiers, who mostly tell the truth, against many honest pupils, who sometimes do not. Bayes' rule says the same with odds (here 1 to 3):
-#
-# $$\text{odds after}=\text{odds before}\times\frac{P(\text{sheet}\mid\text{she did})}{P(\text{sheet}\mid\text{she did not})}.$$
-#
-# The last factor is the ratio that $\varepsilon$ bounds. So even for a reader who knows *everything* but Anna's answer, **the odds about her answer change at most by the factor $e^{\varepsilon}$**, up or down.
-
-
-# %%
-def after(before, factor):
-    odds = before / (1 - before) * factor
-    return odds / (1 + odds)
-
-
-print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
-reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
-
-# %% [markdown]
-# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it.
+# Every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it:
 
 # %% tags=["hide-input"]
 before, mine = np.linspace(0.002, 0.998, 120), guess("belief after a yes")
@@ -381,23 +583,10 @@ figure = curves(
     y_range=(0, 1.05),
 )
 show(figure, f"Belief 0.25 before becomes {after(0.25, 3):.2f} after a yes.")
-
 # %% [markdown]
-# And if several people have the same secret? Three sisters copy together or not at all. Then the two worlds differ in three answers. Walk from one to the other, one answer at a time: each step costs a factor $e^\varepsilon$.
+# ### "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
 #
-# > **Group privacy** (群体隐私). An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for tables that differ in the answers of $k$ people. (Dwork & Roth 2014, section 2.3.)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let the class count the filled people before they compute. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
-
-# %% [markdown]
-# ## 8 Is it true as printed?
-#
-# Two slips that students make; two more are in section 12.
-#
-# ### 8.1 "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
-#
-# ([In the book](explorer:formula_book?id=G-B12b&misprint=ln-two).) The reasoning: half of the answers are pure chance. True. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. The formula is one. The second is the definition itself, for a class of three: all tables, all lists of sheets.
+# A slip that students make ([in the book](explorer:formula_book?id=G-B12b&misprint=ln-two)). The reasoning: half of the replies are pure chance. True. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. The formula is one. The second is the definition itself, for a class of three: all tables, all lists of replies.
 
 
 # %%
@@ -435,111 +624,35 @@ print(two_coins)
 # %%
 for people in (1, 2, 3):
     print(f"answers that differ: {people}, largest loss {largest_loss(people):.4f}")
-
 # %% [markdown]
-# ### 8.2 "Each answer is $\varepsilon$-private, so we may ask again and average"
+# ### "Each reply is $\varepsilon$-private, so we may ask again and average"
 #
-# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. The losses of the sheets *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none), 基本组合), for all $k$ sheets may say yes:
+# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. The losses of the replies *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none), 基本组合), for all $k$ of them may say yes:
 
 # %%
 print("answers   epsilon   majority right")
 for k in (1, 3, 9, 21):
     print(f"{k:7}   {k * np.log(3):7.4f}   {binom.sf(k // 2, k, 0.75):14.4f}")
-
 # %% [markdown]
-# Her secret is out, for the same reason as in section 4: whoever can average wins. *Direction of the error:* unsafe, by a factor of $k$. Lesson 04 shows what a little tolerance gains. The school may instead note Anna's first sheet and hand out copies of it.
+# Her secret is out, for the same reason as in section 4: whoever can average wins. *Direction of the error:* unsafe, by a factor of $k$. Lesson 04 shows what a little tolerance gains. The school may instead note Anna's first reply and hand out copies of it.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Four claims (two are in section 12), three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run.
+# > **For the teacher.** Four claims at home, three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run.
 
 # %% [markdown]
-# ## 9 Turn the knob yourself
-#
-# The slider moves $p$. On the left you see the chances of the two sheets for the two Annas, on the right the standard error for 1000 pupils. Before you touch it: at which $p$ are the two Annas indistinguishable, and what has the survey learned there? (In Jupyter, move the mouse over the picture to wake it up. All frames are inside; no kernel is needed.)
-
-# %% tags=["hide-input"]
-levels = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]
-dense = np.linspace(0.51, 0.99, 97)
-
-
-def price(p):
-    return np.log(p / (1 - p)), np.sqrt(p * (1 - p) / 1000) / (2 * p - 1)
-
-
-def frame(p):
-    epsilon, error = price(p)
-    look = {"y": [p, 1 - p], "label_at": 0, "width": 0.36, "side": "top center"}
-    did = Bars(x=[1.4, -0.2], label="she did", **look)
-    did_not = Bars(x=[0.2, 1.8], label="did not", role="other", **look)
-    left = curves([did, did_not], title="chance", x="sheet", y="probability", y_range=(0, 1.1))
-    left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
-    line, here = (
-        Curve(x=price(dense)[0], y=price(dense)[1], label=""),
-        Dot(x=epsilon, y=error, label=""),
-    )
-    names = {"x": "ε (nats)", "y": "standard error, n = 1000"}
-    right = curves([line], marks=[here], title="price", log_y=True, y_range=(0.0025, 1), **names)
-    right.update_xaxes(range=[0, 5])
-    words = f"p = {p:g}: ratio {p / (1 - p):.3g}, ε = {epsilon:.4g}, standard error {error:.2g}"
-    return panels(left, right, title=words)
-
-
-frames = {f"{p:g}": frame(p) for p in levels}
-titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
-show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
-
-# %% [markdown]
-# At $p=\frac12$ the sheets are pure chance: perfect privacy, and nothing learned. $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
-#
-# ## 10 Where this breaks, and what it does not protect
-#
-# *What the guarantee assumes.* One answer per person. A fair, private coin. Pupils who follow it. Neighbours that replace one answer.
-#
-# * **It hides an answer, not a fact.** If the survey shows that nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day.
-# * **It does not hide that she took part.** Neighbours have the same people. Where taking part is the secret, other neighbours are needed: add or remove a person (lesson 02).
-# * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
-# * **Local noise is expensive.** Everybody adds noise, so the error of the count grows like $\sqrt n$. A trusted office that counts first and adds noise once does far better; that is the setting of lessons 03 to 11.
-
-# %% [markdown]
-# ## 11 Exercises
-#
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
-#
-# **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
-
-# %%
-answer = None
-check("1.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 1.1</summary>
-#
-# ```python
-# answer = 24 * 28.50 - 23 * 27.10
-# check("1.1", answer)
-# print(f"sums 24 * {28.5} = {24 * 28.50:.1f} and 23 * {27.1} = {23 * 27.10:.1f}, difference {answer:.1f}")
-# ```
-#
-# An average is a sum in disguise: 684 euros on Monday and 623.3 on Tuesday, so Ben gets 60.7. Averages over large groups hide nobody.
-#
-# </details>
-
-# %% [markdown]
-# ## 12 At home: two more sentences, three more exercises
-#
 # ### "The estimate is the share of people who said yes"
 #
-# A class of ten with one copier. What is the share of yes sheets on average? By the formula, over all lists of ten sheets, and by simulation:
+# A class of ten with one copier. What is the share of yes replies on average? By the formula, over all lists of ten replies, and by simulation:
 
 # %%
 ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 trials = coin.release(np.tile(ten, (200_000, 1)), rng=np.random.default_rng(7))
-listed = sum(chance * np.mean(sheets) for sheets, chance in distribution(ten).items())
+listed = sum(chance * np.mean(replied) for replied, chance in distribution(ten).items())
 print(f"formula {0.1 * 0.75 + 0.9 * 0.25:.4f}, all lists {listed:.4f}")
 print(f"simulated {trials.mean():.3f}")
 
 # %% [markdown]
-# Three times too many, and more sheets do not help: the error is a *bias*, not scatter. Corrected as in section 6 the mean is $(0.3-0.25)/0.5=0.1$. *Direction of the error:* privacy is untouched, the statistics are wrong.
+# Three times too many, and more replies do not help: the error is a *bias*, not scatter. Corrected as in section 7 the mean is $(0.3-0.25)/0.5=0.1$. *Direction of the error:* privacy is untouched, the statistics are wrong.
 #
 # ### "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
 #
@@ -554,8 +667,7 @@ for name, p in {"printed": np.e / (np.e + 3), "right": np.e / (np.e + 2)}.items(
 #
 # ### Three more exercises
 #
-# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. 480 sheets say yes. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
-
+# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. 480 of them reply yes. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
 # %%
 answer = None
 check("1.2", answer)
@@ -625,7 +737,7 @@ check("1.4", did_copy)
 # </details>
 
 # %% [markdown]
-# ## 13 Ask yourself
+# ## 12 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -699,7 +811,7 @@ check("1.4", did_copy)
 #
 # <details><summary>b. Because fresh errors average out, like 1/√m.</summary>
 #
-# Right. Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of section 4 applies.
+# Right. Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of Dinur and Nissim applies.
 #
 # </details>
 #
@@ -709,11 +821,11 @@ check("1.4", did_copy)
 #
 # </details>
 #
-# **5** Anna's sheet says yes. Has the survey harmed her?
+# **5** Anna replies yes. Has the survey harmed her?
 #
 # <details><summary>a. Yes: now it is known that she copied.</summary>
 #
-# No. Her coin may have said yes for her; her sheet proves nothing.
+# No. Her coin may have said yes for her; her reply proves nothing.
 #
 # </details>
 #
@@ -734,7 +846,7 @@ answers = ""  # five letters, such as "abcab"
 check("1.test", answers)
 
 # %% [markdown]
-# ## 14 On one card
+# ## 13 On one card
 #
 # | | |
 # |---|---|
@@ -746,7 +858,7 @@ check("1.test", answers)
 # | **It means** | odds about one answer change by at most $e^\varepsilon$ for a reader who knows all the others; groups of $k$ and $k$ answers: $k\varepsilon$ |
 # | **Its price** | $\hat\pi=\frac{\bar y-(1-p)}{2p-1}$ with standard error $\sqrt{e^\varepsilon/n}\,/(e^\varepsilon-1)$ |
 #
-# ## 15 Further reading
+# ## 14 Further reading
 #
 # * Warner (1965), *Randomized response: a survey technique for eliminating evasive answer bias*: seven pages, and the idea is all there.
 # * Sweeney (2000), *Simple demographics often identify people uniquely*; Golle (2006), *Revisiting the uniqueness of simple demographics in the US population*: how many people are alone in their cell.

@@ -23,7 +23,7 @@ _by_hand = Exercise(
         Mistake(
             _laplace(0.2, scale=6.0),
             (
-                "Is it people that are counted, or visits?",
+                "Is it pupils that are counted, or homeworks?",
                 "One person moves the count by up to 3: the ratio is 3/6, not 1/6.",
             ),
         ),
@@ -126,7 +126,7 @@ _acquitted = Exercise(
         Mistake(
             1 - (1 - 0.05) / math.e,
             (
-                "What may a boss do who is allowed no false alarm?",
+                "What may a teacher do who is allowed no false alarm?",
                 "FPR is missing: 1 - TPR >= (1 - 0.05 - 0.3)/e.",
             ),
         ),
@@ -150,7 +150,7 @@ with np.errstate(divide="ignore"):
     _MIXED = Profile.from_atoms(np.log(_P), np.log(_Q))
 _RESPONSE = 0.75 - math.e * 0.25
 
-_lost_sheet = Exercise(
+_lost_form = Exercise(
     key="2.3",
     right=float(_MIXED.delta(1.0)),
     praise="An infinite loss pays in full, a finite one by what it exceeds epsilon.",
@@ -158,20 +158,20 @@ _lost_sheet = Exercise(
         Mistake(
             0.02,
             (
-                "The sheet is found. Is the response harmless at this epsilon?",
+                "The form is found. Is the response harmless at this epsilon?",
                 "Its epsilon is ln 3 > 1: the answer yes exceeds e q and pays, too.",
             ),
         ),
         Mistake(
             _RESPONSE,
             (
-                "What about the sheet, and how often is there a response at all?",
-                "Weigh the response with 0.98 and add what the lost sheet costs.",
+                "What about the form, and how often is there a response at all?",
+                "Weigh the response with 0.98 and add what the lost form costs.",
             ),
         ),
         Mistake(
             0.98 * _RESPONSE,
-            ("Is that every output with loss above 1?", "Add the lost sheet: loss infinite, 0.02."),
+            ("Is that every output with loss above 1?", "Add the lost form: loss infinite, 0.02."),
         ),
         Mistake(
             0.02 + _RESPONSE,
@@ -194,7 +194,7 @@ _lost_sheet = Exercise(
     ),
     hints=(
         "There are four outputs. Which of them have p > e q?",
-        "Sum of (p - e q) over the outputs where it is positive: the sheet and one response.",
+        "Sum of (p - e q) over the outputs where it is positive: the form and one response.",
     ),
 )
 
@@ -290,4 +290,4 @@ _hockey_stick = Program(
     ),
 )
 
-EXERCISES = (_by_hand, _acquitted, _lost_sheet, _hockey_stick)
+EXERCISES = (_by_hand, _acquitted, _lost_form, _hockey_stick)

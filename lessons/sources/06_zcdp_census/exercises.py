@@ -24,7 +24,7 @@ _conversion = Exercise(
         Mistake(
             _RHO + math.sqrt(_RHO * _LOG),
             (
-                "Close. Compare the second term with section 5.",
+                "Close. Compare the second term with section 4.",
                 "The 2 before the root is missing.",
             ),
         ),
@@ -153,7 +153,7 @@ _releases = Exercise(
             _allowed_by_the_simple_rate(math.log(1e6)),
             (
                 "That number is in the question. Which rate is asked for?",
-                "That is the simple conversion; use exact(rho, delta) of section 5.",
+                "That is the simple conversion; use exact(rho, delta) of section 4.",
             ),
         ),
         Mistake(

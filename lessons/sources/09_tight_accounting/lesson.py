@@ -3,13 +3,17 @@
 #
 # *If we forget nothing about the loss, how much privacy did we really spend?*
 #
+# The schools' run of lesson 08: 60,000 pupils, Anna is one of them. In each of 10,000 steps every digit enters the batch with probability 0.01, gradients are clipped, and noise with multiplier 4 is added. Neighbours add or remove one record; $\delta=10^{-5}$. Three accountants have looked at this run. Two are upper bounds (lessons 08 and 05); the third calls itself an *approximation* (近似值).
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. compose thousands of steps by keeping the whole distribution of the privacy loss, and bracket $\varepsilon$ from both sides (a *certified bracket*, 经证明的上下界);
-# 2. read a trade-off curve: how many members an attacker catches at a given rate of false alarms;
-# 3. tell a bound from an approximation, and refute printed shortcuts that confuse the two.
+# 2. tell a bound from an approximation, and refute printed shortcuts that confuse the two;
+# 3. (at home) read a trade-off curve: how many members an attacker catches at a given rate of false alarms.
 #
-# * **Time** 42 minutes in class, and half as much at home; the computer needs a few seconds.
+# * **Time** NN minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 02 (profile, tests and their errors), lesson 05 (RDP), lesson 07 (the sampled Gaussian), lesson 08 (moments accountant).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -20,36 +24,29 @@
 # | `q`, `sigma`, `steps` | $q$, $\sigma$, $T$ | sample rate, noise multiplier, number of steps | none |
 # | `h` | $h$ | width of a cell of the grid of losses | nats |
 # | `rate` | $a$ | false alarms: share of outsiders who are accused | none |
-# | `mu` | $\mu$ | Gaussian DP: distance of two normal laws in standard deviations | none |
+# | `mu` | $\mu$ | Gaussian DP: distance of two normal distributions in standard deviations | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all steps together | nats, probability |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One idea carries the hour: losses add, so distributions convolve, and whoever keeps the whole distribution has nothing left to lose.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | three numbers for one run: which one would you sign? |
-# | 1 | 2 Predict | Collect the guesses on the board. |
-# | 2 | 3 A small experiment | Ask before the figure: is a sum of 100 losses normal? |
-# | 2 | 4 The picture | Where does the tail come from? |
-# | 6 | 5 The statement | Read the two code cells aloud, line by line. |
-# | 7 | 6 Which way do you round? | Move the mass of one cell by hand, as in the drawing. |
-# | 2 | 7 The race | One figure, no formulas. |
-# | 4 | 8 What an attacker gains | Slowly: the trade-off curve is new. |
-# | 5 | 9 Is it true as printed? | Vote before the cell. |
-# | 2 | 10 Turn the knob yourself | Drag from left to right, once. |
-# | 1 | 11 Where this breaks | One of the five. |
-# | 6 | 12 Exercises | 9.1, alone. |
-# | – | 13 to 16 | Homework. |
+# | 4 | 0 The first screen | three numbers for one run: which one would you sign? everybody types a guess |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again; section 3 decides it |
+# | 5 | 3 A small experiment | where does the tail come from? |
+# | 6 | 4 The statement | the slider first, then the code, line by line |
+# | 7 | 5 An exercise | alone, then compare |
+# | 7 | 6 Which way do you round? | move the mass of one cell by hand, as in the drawing |
+# | 3 | 7 The race | one figure, no formulas |
+# | 4 | 8 What an attacker gains | a second guess; say the rate of false alarms each time |
+# | 2 | 9 Where this breaks | one of the four |
+# | – | 10 to 13 | homework |
 
-# %% [markdown]
-# ## 1 The question
-#
-# The schools' run of lesson 08: 60,000 pupils, Anna is one of them. In every step each digit enters the batch with probability 0.01, gradients are clipped, and noise with multiplier 4 is added: 10,000 steps. Neighbours add or remove one record; $\delta=10^{-5}$.
-#
-# Three accountants have looked at this run. Two are the bounds of lessons 05 and 08. The third calls itself an *approximation* (近似值).
-
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -59,43 +56,76 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
 from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Band, Bars, Curve, Dot, curves, epsilon_curves, slider
+from dplearn.figures import Band, Bars, Curve, Dot, curves, epsilon_curves, ladder, slider
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
-# %% [markdown]
-# Same run, same $\delta$, three answers. (Upper bounds are rounded up when printed.)
-
-# %%
 run, delta = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01), 1e-5
-names = ("moments", "rdp", "gdp")
-answers = {n: ACCOUNTANTS[n]().epsilon(run, delta=delta, steps=10_000) for n in names}
-print(*answers.values(), sep="\n")
+certified, names = ACCOUNTANTS["pld"](), ("moments", "rdp", "gdp")
+told = {n: ACCOUNTANTS[n]().epsilon(run, delta=delta, steps=10_000) for n in names}
+figure = ladder(told, title="One run, one δ, three answers: which would you sign?")
+show(figure, "; ".join(str(answer) for answer in told.values()) + ".")
 
 # %% [markdown]
-# The run has one smallest $\varepsilon$, over all neighbours and outputs. It does not depend on who does the accounting. Each method above keeps only a summary of the loss: moments of integer orders, moments of more orders, a mean and a variance. What if we keep everything?
-
-# %% [markdown]
-# ## 2 Predict
-#
-# * **Epsilon of the run.** What is the true $\varepsilon$ of the 10,000 steps at $\delta=10^{-5}$?
-# * **Members caught.** An attacker has watched every step of the training and knows everybody's data but Anna's. He accuses people of being members, and may be wrong about 10 of 1000 outsiders. How many of 1000 members can he catch, if he is as clever as can be? (Pure guessing catches 10.)
+# The run has one smallest $\varepsilon$. Each method keeps only a summary of the loss: moments of integer orders, moments of more orders, a mean and a variance. What if we keep everything? What is the true $\varepsilon$?
 
 # %%
 predict("epsilon of the run", None)
-predict("members caught", None)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** For the second guess classes usually say 30 to 300: they turn $e^{\varepsilon}$ into a multiplier, or think of the attacks in the news. Do not correct them yet. Section 8 does.
 
 # %% [markdown]
+# *To here NN minutes.*
+#
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 08.3
+#
+# **2** 05.4
+#
+# **3** 02.4
+
+# %%
+answers = ""
+check("9.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# The total loss of a run is a sum of thousands of independent losses. Somebody takes the normal distribution with the same mean and variance for it, and reports the $\varepsilon$ that it has at $\delta=10^{-5}$. What is this number?
+#
+# <details><summary>a. The true ε, up to a few digits: so says the central limit theorem.</summary>
+#
+# No. The theorem speaks of the middle of the distribution, and δ lives in its tail.
+#
+# </details>
+#
+# <details><summary>b. An upper bound: the normal distribution has no end, so it is careful.</summary>
+#
+# No. Section 3 finds a tail that is far heavier.
+#
+# </details>
+#
+# <details><summary>c. A number that may be smaller than the true ε.</summary>
+#
+# Right. It is an approximation, and nobody knows from it on which side the truth lies.
+#
+# </details>
+
+# %%
+vote = ""
+check("9.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
 # ## 3 A small experiment
 #
-# Before the long run the schools make a trial: one epoch, 100 steps, with less noise, $\sigma=0.8$. It is short enough to simulate. If Anna takes part in a step, her clipped gradient shifts the published sum by 1. The loss of a published number $x$ is the log ratio of its densities with and without her ($\varphi_\sigma$ is the density of the noise, $N(0,\sigma^2)$):
+# Before the long run the schools make a trial of 100 steps, with less noise, $\sigma=0.8$. It is short enough to simulate. If Anna takes part in a step, her clipped gradient shifts the published sum by 1. The loss of a published number $x$ is
 #
-# $$L(x)=\ln\frac{(1-q)\,\varphi_\sigma(x)+q\,\varphi_\sigma(x-1)}{\varphi_\sigma(x)}=\ln\!\big(1-q+q\,e^{(2x-1)/2\sigma^2}\big).$$
+# $$L(x)=\ln\frac{(1-q)\,\varphi_\sigma(x)+q\,\varphi_\sigma(x-1)}{\varphi_\sigma(x)}=\ln\!\big(1-q+q\,e^{(2x-1)/2\sigma^2}\big),$$
 #
-# The steps draw fresh noise, so densities multiply and **losses add**. We run the trial 400,000 times and add.
+# where $\varphi_\sigma$ is the density of the noise. The steps draw fresh noise, so densities multiply and **losses add**. We run the trial 400,000 times.
 
 # %%
 q, sigma, steps = 0.01, 0.8, 100
@@ -105,26 +135,11 @@ for _ in range(steps):
     x = rng.normal(0, sigma, total.size) + (rng.random(total.size) < q)
     loss = np.log(1 - q + q * np.exp((2 * x - 1) / (2 * sigma**2)))
     total, largest = total + loss, np.maximum(largest, loss)
-
 # %% [markdown]
-# A hundred independent terms: the sum ought to be normal. Is it? We count how many runs lie far above the mean.
-
-# %%
-mean, spread = total.mean(), total.std()
-print(f"mean {mean:.4f}, standard deviation {spread:.4f}, largest {total.max():.2f}")
-print("beyond the mean by   simulated   normal law")
-for k in (1, 2, 3, 4, 5):
-    print(f"{k} deviations {np.mean(total > mean + k * spread):18.5f}   {norm.sf(k):.2g}")
-
-# %% [markdown]
-# At one standard deviation the normal distribution gives too large a probability, from two on too small a one, and at five it is off by a factor of about three thousand. Yet privacy is decided out there: $\delta=10^{-5}$ is about what happens in one run out of a hundred thousand.
-
-# %% [markdown]
-# ## 4 The picture
-#
-# The same runs as columns, with a logarithmic height, and the normal distribution with the same mean and deviation.
+# The runs as columns, with a logarithmic height, and the normal distribution with the same mean and deviation:
 
 # %% tags=["hide-input"]
+mean, spread = total.mean(), total.std()
 heights, edges = np.histogram(total, bins=np.arange(-0.5, 2.4, 0.05), density=True)
 middles = (edges[1:] + edges[:-1]) / 2
 grid = np.linspace(-0.5, 1.02, 153)
@@ -134,7 +149,7 @@ figure = curves(
         Curve(
             x=grid,
             y=norm.pdf(grid, mean, spread),
-            label="normal law",
+            label="normal",
             role="wrong",
             label_at=0.8,
             side="bottom left",
@@ -148,32 +163,33 @@ figure = curves(
 )
 beyond = np.mean(total > 1)
 show(figure, f"Total loss above 1: {beyond:.5f} simulated, {norm.sf(1, mean, spread):.2g} normal.")
-
 # %% [markdown]
-# Where does the tail come from? In most steps Anna is not drawn, and the loss is tiny. In a few she is drawn *and* the noise happens to push in her direction.
+# Privacy is decided out there: $\delta=10^{-5}$ is about one run in a hundred thousand. Where does the tail come from? In most steps Anna is not drawn, and the loss is tiny. In a few she is drawn *and* the noise happens to push in her direction.
 
 # %%
 bad = total > 1
 print(f"runs that lose more than 1: {bad.mean():.5f}; mean loss of their", end=" ")
 print(f"worst step {largest[bad].mean():.3f}, of the run {total[bad].mean():.3f}")
-
 # %% [markdown]
 # In these runs one step out of a hundred makes up more than two thirds of the total. A mean and a variance do not know about such steps; a distribution does.
-
-# %% [markdown]
-# ## 5 The statement
+#
+# *To here NN minutes.*
+#
+# ## 4 The statement
 #
 # > **Theorem.** Let $P_t, Q_t$ be the distributions of step $t$'s output with and without a record, and $L_t=\ln\frac{dP_t}{dQ_t}$ the loss of an output drawn from $P_t$. If the steps are independent, the profile of this pair over the whole run is
 # > $$\delta(\varepsilon)=\mathbb E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad L_1,\dots,L_T\text{ independent}.$$
-# > An output that is impossible without the record has $L_t=\infty$. (Sommer, Meiser & Mohammadi 2019; Koskela, Jälkö & Honkela 2020.)
+# > (Sommer, Meiser & Mohammadi 2019; Koskela, Jälkö & Honkela 2020.)
 # >
 # > We call a pair *dominating* if no pair of neighbours has a larger $\delta$ at any real $\varepsilon$, whatever was published before. For dominating pairs the right side is an upper bound, also when a step depends on earlier ones. (Zhu, Dong & Wang 2022.)
 #
-# *Why.* The density of a whole run is a product, its logarithm a sum. And $\delta(\varepsilon)$ depends on $P$ and $Q$ only through the loss (lesson 02). The distribution of $L$ under $P$ is called the **privacy loss distribution** (PLD, 隐私损失分布).
+# <details><summary>Why</summary>
 #
-# For the sampled Gaussian the pair of section 3 dominates when a record is *removed*, and it really occurs: nothing is lost. The distribution of a sum is a **convolution**, and the Fourier transform turns a convolution of $T$ equal distributions into a $T$-th power. That is an accountant.
+# The density of a whole run is a product, its logarithm a sum. And $\delta(\varepsilon)$ depends on $P$ and $Q$ only through the loss (lesson 02). An output that is impossible without the record has $L_t=\infty$. For the sampled Gaussian the pair of section 3 dominates when a record is *removed*, and it really occurs: nothing is lost.
 #
-# It needs a grid. We cut the line of losses, as far as `reach`, into cells of width $h$. `tails(t)` gives $P(L>t)$ and $Q(L>t)$, and a `rule` says which part of a cell's mass under $P$ moves to its right end; the rest goes to its left end.
+# </details>
+#
+# The distribution of $L$ under $P$ is the **privacy loss distribution** (PLD, 隐私损失分布); that of a sum is a **convolution**. We cut the line of losses into cells of width $h$. A `rule` moves a part of each cell's mass under $P$ to its right end, and the rest goes to its left end. `tails(t)` gives $P(L>t)$ and $Q(L>t)$.
 
 
 # %%
@@ -186,7 +202,7 @@ def on_grid(tails, h, reach, rule):
 
 
 # %% [markdown]
-# Then the transform, the power, and the transform back. The transform knows a circle, not a line: loss 0 sits at index 0, negative losses at the far end, and `window` is the length of the circle. Mass beyond the last edge counts as infinite loss.
+# The Fourier transform turns a convolution of $T$ equal distributions into a $T$-th power. It knows a circle, not a line, whose length is `window`. Mass beyond the last edge counts as infinite loss.
 
 
 # %%
@@ -202,14 +218,11 @@ def delta_at(epsilon, losses, masses, infinite):
     return np.maximum(0, 1 - np.exp(epsilon - losses)) @ masses + infinite
 
 
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** `ring` deserves a drawing on the board. If the window is too short, the sum runs around the circle and comes back as a gain. Ask who would notice.
-
 # %% [markdown]
-# We test it where the truth is known. A hundred releases with $\sigma=10$ are one release with $\sigma=1$ (lesson 05), whose exact $\delta$ lesson 03 has. The loss of one release is normal with mean $\pm\mu^2/2$ under $P$ and $Q$, and deviation $\mu=1/\sigma$.
+# The slider shows what the two functions do on a coarse grid, for Gaussian noise with $\sigma=2$: one cell, all cells, and the sums of 2, 4 and 8 losses. The line is the exact sum.
 
 
-# %%
+# %% tags=["hide-input"]
 def normal(mu):
     return lambda t: (norm.sf(t, mu**2 / 2, mu), norm.sf(t, -(mu**2) / 2, mu))
 
@@ -218,27 +231,15 @@ def half(inside, without, left):
     return inside / 2
 
 
-# %% [markdown]
-# On a coarse grid one sees what the two functions do, here for releases with $\sigma=2$: one cell, all cells, and the sums of 2, 4 and 8 losses. The line is the density of the exact sum.
-
-# %% tags=["hide-input"]
 h, line = 0.25, np.linspace(-4, 6, 201)
 
 
 def stage(steps, losses, masses, finding):
-    exact = norm.pdf(line, steps / 8, np.sqrt(steps) / 2)
-    order = np.argsort(losses)
-    return curves(
-        [
-            Bars(x=losses[order], y=masses[order] / h, label=""),
-            Curve(x=line, y=exact, label="", role="safe"),
-        ],
-        title=finding,
-        x="privacy loss (nats)",
-        y="mass / cell width",
-        x_range=(-4, 6),
-        y_range=(0, 0.85),
-    )
+    exact, order = norm.pdf(line, steps / 8, np.sqrt(steps) / 2), np.argsort(losses)
+    bars = Bars(x=losses[order], y=masses[order] / h, label="")
+    lines, heights = [bars, Curve(x=line, y=exact, label="", role="safe")], (0, 0.85)
+    axes = {"x": "privacy loss (nats)", "y": "mass / cell width", "x_range": (-4, 6)}
+    return curves(lines, title=finding, y_range=heights, **axes)
 
 
 (inside,) = -np.diff(normal(0.5)(np.array([h, 2 * h]))[0])
@@ -246,45 +247,73 @@ finding = f"One cell: half of its mass of {inside:.3f} moves to either end"
 halves = inside / 2 * np.array([0, 1, 1, 0])
 figures = {"1, one cell": stage(1, h * np.arange(4), halves, finding)}
 for k in (1, 2, 4, 8):
-    law = composed(normal(0.5), k, h=h, rule=half, reach=4, window=16)
+    pld = composed(normal(0.5), k, h=h, rule=half, reach=4, window=16)
     exact = Gaussian(2 / np.sqrt(k)).profiles()[0].delta(1)
-    finding = f"Sum of {k} on the grid: δ(1) is {delta_at(1, *law):.4f}, exactly {exact:.4f}"
-    figures[f"{k}"] = stage(k, *law[:2], finding.replace("Sum of 1", "All cells"))
-ends = [figures[T].layout.title.text for T in ("1", "8")]
-show(slider(figures, name="T"), "Two of 5 frames. " + "; ".join(ends) + ".")
+    finding = f"Sum of {k} on the grid: δ(1) is {delta_at(1, *pld):.4f}, exactly {exact:.4f}"
+    figures[f"{k}"] = stage(k, *pld[:2], finding.replace("Sum of 1", "All cells"))
+shown = [figures[T].layout.title.text for T in ("1", "8")]
+show(slider(figures, name="T"), "Two of 5 frames. " + "; ".join(shown) + ".")
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** `ring` deserves a drawing on the board. If the window is too short, the sum runs around the circle and comes back as a gain. Ask who would notice.
 # %% [markdown]
-# And a hundred losses, drawn and added, 400,000 times:
+# With Gaussian noise no grid is needed: the loss is normal with mean $\mu^2/2$ and deviation $\mu=1/\sigma$. Sums of normal losses are normal, so several releases are one with $\mu=\sqrt{\mu_1^2+\mu_2^2+\dots}$.
+#
+# *To here NN minutes.*
+#
+# ## 5 An exercise
+#
+# **★ 9.1** *(In class, 5 minutes.)* Three tables on the same pupils are published with Gaussian noise, with noise multipliers 2, 3 and 6. What is their joint $\varepsilon$ at $\delta=10^{-6}$, exactly? (`Gaussian(sigma).profiles()[0].epsilon(delta)` has the exact profile of one release.)
 
 # %%
-sums = np.zeros(400_000)
-for _ in range(100):
-    sums += (2 * rng.normal(1, 10, sums.size) - 1) / (2 * 10**2)
-on_the_grid = composed(normal(0.1), 100, h=1e-4, rule=half, reach=1.2, window=24)
-closed, by_grid = float(Gaussian(1.0).profiles()[0].delta(1)), delta_at(1, *on_the_grid)
-print(f"delta(1) of 100 releases: {closed:.6g} in closed form, {by_grid:.6g} by convolution,")
-print(f"{estimate_delta(1, sums)} simulated")
-
+answer = None
+check("9.1", answer)
 
 # %% [markdown]
+# <details><summary>Solution of 9.1</summary>
+#
+# ```python
+# joint = np.sqrt(1 / 2**2 + 1 / 3**2 + 1 / 6**2)
+# answer = float(Gaussian(1 / joint).profiles()[0].epsilon(1e-6))
+# check("9.1", answer)
+# print(f"mu = {joint:.4f}, epsilon = {answer:.4f}")
+# ```
+#
+# Squares of $\mu=1/\sigma$ add up: $\mu=0.6236$, and $\varepsilon=2.876$. Adding the $\mu$'s themselves would give 1, the price of a single release with $\sigma=1$.
+#
+# </details>
+# %% [markdown]
+# *To here NN minutes.*
+#
 # ## 6 Which way do you round?
 #
 # Half left, half right is accurate. But is the result too large or too small? It may be either, and so it proves nothing. A certificate needs a direction:
 #
-# > **Round every loss up, and you get an upper bound on $\delta$; round every loss down, and you get a lower bound**, after one step and after ten thousand. (Koskela et al. 2021; entries [G-L1](explorer:formula_book?id=G-L1&misprint=nearest) and [G-L1b](explorer:formula_book?id=G-L1b&misprint=none) of the formula book.)
-#
-# *Why.* $(1-e^{\varepsilon-s})_+$ grows with $s$, and a sum of rounded-up losses is at least the sum of the losses.
+# > **Round every loss up, and you get an upper bound on $\delta$; round every loss down, and you get a lower bound**, after one step and after ten thousand. (Koskela et al. 2021.)
 
 # %% tags=["hide-input"]
 drawing = "09_tight_accounting/moved_mass.svg"
 show(
     drawing, "One cell, 4 rules: all to the left end, all to the right, half and half, and chords."
 )
+# %% [markdown]
+# *Chords* is a better upper rule: split each cell so that both $P$'s and $Q$'s mass stay what they were.
+
+
+# %%
+def chords(inside, without, left):
+    h = left[1] - left[0]
+    return np.clip((inside - np.exp(left) * without) / -np.expm1(-h), 0, inside)
+
+
+def down(inside, without, left):
+    return 0 * inside
+
+
+rules = {"down": down, "up": lambda inside, without, left: inside, "chords": chords}
 
 # %% [markdown]
-# *Chords* is a better upper rule: split each cell so that both $P$'s and $Q$'s mass stay what they were. Move $\frac{P_i-e^{t_i}Q_i}{1-e^{-h}}$ of the cell at $t_i$ to the right. In the profile this draws chords between the nodes of a convex curve, hence "connect the dots" (Doroshenko et al. 2022).
-#
-# For the schools' run we need the tails of section 3. The loss exceeds $t$ where $x>\sigma^2\ln\frac{e^{t}-1+q}{q}+\frac12$, and it is never below $\ln(1-q)$.
+# For the schools' run we need the tails of section 3. The loss exceeds $t$ where $x>\sigma^2\ln\frac{e^{t}-1+q}{q}+\frac12$.
 
 
 # %%
@@ -298,49 +327,129 @@ def sampled(sigma, q):
 
 
 # %% [markdown]
-# The rules as functions:
-
-
-# %%
-def chords(inside, without, left):
-    h = left[1] - left[0]
-    return np.clip((inside - np.exp(left) * without) / -np.expm1(-h), 0, inside)
-
-
-def down(inside, without, left):
-    return 0 * inside
-
-
-def up(inside, without, left):
-    return inside
-
-
-# %% [markdown]
-# The whole run on a grid of width $h$, its $\varepsilon$ at our $\delta$, and all 10,000 steps on finer and finer grids:
+# All 10,000 steps, on finer and finer grids of width $h$:
 
 
 # %%
 def schools(h, rule):
-    return composed(sampled(4, 0.01), 10_000, h=h, rule=rule, reach=0.3, window=10)
+    return epsilon_of(composed(sampled(4, 0.01), 10_000, h=h, rule=rule, reach=0.3, window=10))
 
 
-def epsilon_of(law):
-    excess = lambda epsilon: delta_at(epsilon, *law) - delta
+def epsilon_of(pld):
+    excess = lambda epsilon: delta_at(epsilon, *pld) - delta
     return brentq(excess, 0, 4, xtol=1e-9) if excess(0) > 0 else 0.0
 
 
 widths = [2e-4, 1e-4, 5e-5, 2e-5, 1e-5]
-rules = {"down": down, "up": up, "chords": chords}
-ends = {name: [epsilon_of(schools(h, rule)) for h in widths] for name, rule in rules.items()}
+ends = {name: [schools(h, rule) for h in widths] for name, rule in rules.items()}
 print("cell width   rounded down   rounded up   chords (up)")
 for h, *row in zip(widths, *ends.values(), strict=True):
     print(f"{h:10g}   {row[0]:12.5f}   {row[1]:10.5f}   {row[2]:11.5f}")
 
 # %% [markdown]
-# Why is rounding so bad? It shifts a loss by $h/2$ on average, in the same direction, *ten thousand times*: $Th/2$ in all. At $h=10^{-4}$ that is half a nat on either side. Chords keep both masses, so their error per step is of the order $h^2$, and at $h=10^{-4}$ they are already right to three digits.
+# Why is rounding so bad? It shifts a loss by $h/2$ on average, in the same direction, *ten thousand times*: $Th/2$ in all. At $h=10^{-4}$ that is half a nat on either side. Chords are already right to three digits there.
+#
+# The library's PLD accountant has no grid, and charges for every error of its own ([appendix 90](90_certified_engine.ipynb)). Its answer:
+
+# %%
+truth = certified.epsilon(run, delta=delta, steps=10_000)
+print(f"epsilon = {truth.epsilon:.6f}, bracket {truth.epsilon - truth.lower:.0e} wide")
+reveal("epsilon of the run", truth=truth.epsilon)
+
+# %% [markdown]
+# This is the end of the road for this run: against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** A student will say: "so PLD makes the training more private". It does not. The run is what it is; only our statement about it got sharper. What one *can* do is spend the difference: more steps, or less noise (exercise 9.3).
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 7 The race
+#
+# The same run, stopped after $T$ steps, and every accountant of this course. The dashed curve is an approximation; the blue curve is proved from both sides.
 
 # %% tags=["hide-input"]
-truth = ACCOUNTANTS["pld"]().epsilon(run, delta=delta, steps=10_000)
+rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
+lines = {n: a().epsilon_curve(run, delta=delta, steps=rounds) for n, a in ACCOUNTANTS.items()}
+figure = epsilon_curves(
+    lines,
+    rounds,
+    here=10_000,
+    title="One run, eight accountants, one truth",
+    about="sampled Gaussian, σ = 4, q = 0.01, δ = 1e-5, add or remove a record",
+)
+here = ", ".join(f"{name} {round_up(line[12].epsilon)}" for name, line in lines.items())
+show(figure, f"Epsilon after 10000 steps: {here}.")
+# %% [markdown]
+# *zCDP* cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* forget the shape of the loss. *Moments* and *RDP* keep moments. *GDP*, the normal distribution of the vote, lies **below** the blue curve, at every $T$.
+#
+# ## 8 What an attacker gains
+#
+# An attacker has watched every step and knows everybody's data but Anna's. He accuses people of being members, and may be wrong about 10 of 1000 outsiders. How many of 1000 members can he catch, if he is as clever as can be? (Pure guessing catches 10.)
+
+# %%
+predict("members caught", None)
+
+# %% [markdown]
+# The accountant draws the whole curve of lesson 02, with a proved lower and upper end. At 1 % false alarms:
+
+# %%
+low, high = certified.true_positive_rate(run, false_positive_rate=0.01, steps=10_000)
+print(f"the best attacker catches {low:.6f} to {high:.6f} of the members")
+reveal("members caught", truth=1000 * high, others={"guessing": 10})
+
+# %% [markdown]
+# Nineteen of a thousand *at 1 % false alarms*. An attacker who accuses fewer people is surer of each (section 10).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Classes usually say 30 to 300: they turn $e^{\varepsilon}$ into a multiplier, or think of the attacks in the news.
+
+# %% [markdown]
+# ## 9 Where this breaks, and what it does not protect
+#
+# *What the guarantee assumes.* Fresh Poisson sampling in every step, noise that is really Gaussian, a pair that really dominates.
+#
+# * **It is a statement about a pair.** If the program shuffles instead of sampling, eight correct digits are about the wrong mechanism.
+# * **The lower end is about the mechanism that was composed.** If only the last model is published, the truth may be smaller.
+# * **A tight account is not a small one.** It protects nobody better than before.
+#
+# *To here NN minutes: the class ends here.*
+
+# %% [markdown]
+# ## 10 At home
+#
+# ### How far from normal?
+#
+# We count how many trial runs lie far above the mean.
+
+# %%
+print(f"mean {mean:.4f}, standard deviation {spread:.4f}, largest {total.max():.2f}")
+print("beyond the mean by   simulated   normal")
+for k in (1, 2, 3, 4, 5):
+    print(f"{k} deviations {np.mean(total > mean + k * spread):18.5f}   {norm.sf(k):.2g}")
+# %% [markdown]
+# At one standard deviation the normal distribution gives too large a probability, from two on too small a one, and at five it is off by a factor of about three thousand.
+#
+# ### Is our grid right?
+#
+# We test it where the truth is known. A hundred releases with $\sigma=10$ are one release with $\sigma=1$ (lesson 05), whose exact $\delta$ lesson 03 has. On the grid, and a hundred losses, drawn and added, 400,000 times:
+
+# %%
+sums = np.zeros(400_000)
+for _ in range(100):
+    sums += (2 * rng.normal(1, 10, sums.size) - 1) / (2 * 10**2)
+on_the_grid = composed(normal(0.1), 100, h=1e-4, rule=half, reach=1.2, window=24)
+closed, by_grid = float(Gaussian(1.0).profiles()[0].delta(1)), delta_at(1, *on_the_grid)
+print(f"delta(1) of 100 releases: {closed:.6g} in closed form, {by_grid:.6g} by convolution,")
+print(f"{estimate_delta(1, sums)} simulated")
+# %% [markdown]
+# ### Why rounding keeps its direction
+#
+# $(1-e^{\varepsilon-s})_+$ grows with $s$, and a sum of rounded-up losses is at least the sum of the losses. (Entries [G-L1](explorer:formula_book?id=G-L1&misprint=nearest) and [G-L1b](explorer:formula_book?id=G-L1b&misprint=none) of the formula book.) Chords move $\frac{P_i-e^{t_i}Q_i}{1-e^{-h}}$ of the cell at $t_i$ to the right. In the profile this draws chords between the nodes of a convex curve, hence "connect the dots" (Doroshenko et al. 2022). They keep both masses, so their error per step is of the order $h^2$. The picture holds the three rules against the certified $\varepsilon$:
+
+# %% tags=["hide-input"]
+truth = certified.epsilon(run, delta=delta, steps=10_000)
 figure = curves(
     [
         Band(x=widths, lower=ends["down"], upper=ends["up"], label="", role="quiet"),
@@ -358,46 +467,10 @@ figure = curves(
 )
 words = ", ".join(f"{name} {end[1]:.4f}" for name, end in ends.items())
 show(figure, f"At cell width 1e-4: {words}; certified {truth.epsilon:.4f}.")
-
 # %% [markdown]
-# The library's PLD accountant goes two steps further: a contour integral in place of the grid, and lower ends as sharp as the upper ones. It also charges for what our fifteen lines ignore: truncation, losses that run around the circle, rounding in the computer. [The appendix on the certified engine](90_certified_engine.ipynb) derives all that. Here is its answer, and your guess:
-
-# %%
-print(f"epsilon = {truth.epsilon:.6f},", end=" ")
-print(f"bracket narrower than 1e-8: {truth.epsilon - truth.lower < 1e-8}")
-up = lambda bound: np.ceil(1000 * bound) / 1000
-others = {name: up(answers[name].epsilon) for name in ("rdp", "moments")}
-reveal("epsilon of the run", truth=truth.epsilon, others=others)
-
-# %% [markdown]
-# This is the end of the road for this run: against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end. The moments accountant of lesson 08 charged a third more than that.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** A student will say: "so PLD makes the training more private". It does not. The run is what it is; only our statement about it got sharper. What one *can* do is spend the difference: more steps, or less noise (exercise 9.3).
-
-# %% [markdown]
-# ## 7 The race
+# The library's PLD accountant goes two steps further: a contour integral in place of the grid, and lower ends as sharp as the upper ones. It also charges for what our fifteen lines ignore: truncation, losses that run around the circle, rounding in the computer. [The appendix on the certified engine](90_certified_engine.ipynb) derives all that. The moments accountant of lesson 08 charged a third more. [The explorer](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000) has the race with handles.
 #
-# The same run, stopped after $T$ steps, and every accountant of this course. The dashed curve is an approximation; the blue curve is proved from both sides, and the gap between them is thinner than its line.
-
-# %% tags=["hide-input"]
-rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
-lines = {n: a().epsilon_curve(run, delta=delta, steps=rounds) for n, a in ACCOUNTANTS.items()}
-figure = epsilon_curves(
-    lines,
-    rounds,
-    here=10_000,
-    title="One run, eight accountants, one truth",
-    about="sampled Gaussian, σ = 4, q = 0.01, δ = 1e-5, add or remove a record",
-)
-here = ", ".join(f"{name} {round_up(line[12].epsilon)}" for name, line in lines.items())
-show(figure, f"Epsilon after 10000 steps: {here}.")
-
-# %% [markdown]
-# Read it from the top. *zCDP* cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* see it but forget the shape of the loss, and replace it by the worst. *Moments* and *RDP* keep moments; on the left, where a few steps cost next to nothing, moments are useless. *GDP* lies **below** the blue curve, at every $T$. [The explorer](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000) has the same figure with handles.
-
-# %% [markdown]
-# ## 8 What an attacker gains
+# ### The whole trade-off curve
 #
 # One pair $(\varepsilon,\delta)$ is one point of a whole curve. To show all of it, let someone guess from the steps whether Anna was in the data.
 #
@@ -407,22 +480,7 @@ show(figure, f"Epsilon after 10000 steps: {here}.")
 # >
 # > **Facts.** Gaussian noise with multiplier $\sigma$ is $\mu$-GDP with $\mu=1/\sigma$, exactly. Composition: $G_{\mu_1}\otimes G_{\mu_2}=G_{\sqrt{\mu_1^2+\mu_2^2}}$. Conversion: $\mu$-GDP is the same as $(\varepsilon,\delta(\varepsilon))$-DP for every $\varepsilon\ge0$, with $\delta(\varepsilon)=\Phi(\frac\mu2-\frac\varepsilon\mu)-e^{\varepsilon}\,\Phi(-\frac\mu2-\frac\varepsilon\mu)$. (Dong, Roth & Su 2022.)
 #
-# Profile and trade-off function say the same in two ways. Each pair $(\varepsilon,\delta)$ is a straight line over the false alarms $a$: at most $\delta+e^{\varepsilon}a$ members are caught. At each $a$ the lowest of these lines counts, over all real $\varepsilon$, as with the tangents of lesson 02. The accountant draws that curve with a proved lower and upper end.
-
-# %%
-certified = ACCOUNTANTS["pld"]()
-low, high = certified.true_positive_rate(run, false_positive_rate=0.01, steps=10_000)
-print(f"at 1 % false alarms the best attacker catches {low:.6f} to {high:.6f} of the members")
-print(f"the single pair (0.9469, 1e-05) allows {delta + np.exp(truth.epsilon) * 0.01:.6f}")
-
-# %% [markdown]
-# Of a thousand members:
-
-# %%
-reveal("members caught", truth=1000 * high, others={"guessing": 10})
-
-# %% [markdown]
-# Nineteen of a thousand at 1 % false alarms, where guessing catches ten: and that is the strongest attacker, who knows everything else. A parent should hear it with its "at 1 % false alarms": an attacker who accuses fewer people is surer of each, as the next picture shows. The single pair, although exact, only promises "at most 26".
+# Profile and trade-off function say the same in two ways. Each pair $(\varepsilon,\delta)$ is a straight line over the false alarms $a$: at most $\delta+e^{\varepsilon}a$ members are caught. At each $a$ the lowest of these lines counts, over all real $\varepsilon$, as with the tangents of lesson 02. So the single pair, although exact, only promises "at most 26" of a thousand.
 #
 # Now compare the long run with the trial epoch.
 
@@ -474,10 +532,7 @@ show(figure, f"At 1e-06 false alarms, times guessing: {ends_at}.")
 
 # %% [markdown]
 # Whoever may accuse only a few accuses those he is surest of: the runs differ in their rare, confident accusations, at the left. A single $\varepsilon$ looks at one spot of the curve, and which spot is decided by $\delta$.
-
 # %% [markdown]
-# ## 9 Is it true as printed?
-#
 # ### "DP-SGD is $\mu$-GDP with $\mu=q\sqrt{T(e^{1/\sigma^2}-1)}$"
 #
 # The limit is a theorem: with $q\sqrt T$ held fixed, the trade-off function converges to $G_\mu$ as $T\to\infty$ (Bu, Dong, Long & Su 2020). The reason is the *central limit theorem* (中心极限定理) for the losses. It is easy to compute, and papers and programs print the result as the guarantee. In the middle it is splendid:
@@ -491,7 +546,7 @@ print(f"mu = {mu:.4f}; at 1 % false alarms {at_1:.6f} are caught")
 # In the tail it is not. Take also the trial epoch: which $\delta$ does it have at the $\varepsilon$ that the limit promises for $10^{-5}$?
 
 # %%
-limit, claim = ACCOUNTANTS["gdp"](), answers["gdp"].epsilon
+limit, claim = ACCOUNTANTS["gdp"](), told["gdp"].epsilon
 print(f"epsilon by the limit {claim:.4f}, truth at least {round_down(truth.lower)}")
 promised = limit.epsilon(trial, delta=delta, steps=steps).epsilon
 contour = certified.delta(trial, epsilon=promised, steps=steps)
@@ -551,9 +606,8 @@ for key in ("P16a", "P16b", "P15b", "P13a"):
 
 # %% [markdown]
 # The limit reproduces the printed values (the second up to the rounding of its $\sigma$), and every one of them is below the truth. In the formula book: [G-K2, read as a bound](explorer:formula_book?id=G-K2&misprint=as-a-bound); batches of fixed size have a limit of their own, [G-K2b](explorer:formula_book?id=G-K2b).
-
 # %% [markdown]
-# ## 10 Turn the knob yourself
+# ### How slowly the tail becomes normal
 #
 # The distribution of the total loss of the trial, if it went on: drag $T$ from 10 to 10,000. The unit of length is the standard deviation, so the normal distribution stands still. Before you touch it: which part becomes normal first? (In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.)
 
@@ -566,14 +620,14 @@ wave, axis = np.fft.rfft(ring), h * np.fft.fftfreq(size, 1 / size)
 z = np.linspace(-4.875, 9.875, 119)
 
 
-def law_of(steps):
+def losses_of(steps):
     masses = np.fft.irfft(wave**steps, size)
     middle = masses @ axis
     deviation = np.sqrt(masses @ (axis - middle) ** 2)
     column = np.rint(((axis - middle) / deviation - z[0]) / 0.125).astype(int)
     inside = (column >= 0) & (column < z.size)
     heights = np.bincount(column[inside], masses[inside], z.size) / 0.125
-    return Curve(x=z, y=heights, label="law of the loss", label_at=0.75, side="top right")
+    return Curve(x=z, y=heights, label="the loss", label_at=0.75, side="top right")
 
 
 bell = Curve(x=z, y=norm.pdf(z), label="normal", role="wrong", label_at=0.55, side="bottom left")
@@ -582,7 +636,7 @@ bell = Curve(x=z, y=norm.pdf(z), label="normal", role="wrong", label_at=0.55, si
 def frame(steps):
     both = [a.epsilon(trial, delta=delta, steps=steps).epsilon for a in (certified, limit)]
     return curves(
-        [law_of(steps), bell],
+        [losses_of(steps), bell],
         title=f"T = {steps}: true ε = {both[0]:.3f}, by the limit {both[1]:.3f}",
         x="total loss, in standard deviations from its mean",
         y="density",
@@ -595,47 +649,16 @@ lengths = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
 figures = {f"{T:,}".replace(",", " "): frame(T) for T in lengths}
 some = [figures[T].layout.title.text for T in ("10", "100", "10 000")]
 show(slider(figures, name="T", start=3), "Three of 10 frames. " + "; ".join(some) + ".")
-
 # %% [markdown]
 # The hump becomes normal early, the right tail last of all. The central limit theorem promises convergence at every fixed point. It does not say when.
 #
-# ## 11 Where this breaks, and what it does not protect
+# ### Two further limits
 #
-# *What the guarantee assumes.* Poisson sampling, fresh in every step; noise that is really Gaussian; a pair that really dominates.
-#
-# * **It is a statement about a pair of laws.** If the program shuffles instead of sampling, the pair is another one, and eight correct digits are about the wrong mechanism ([lesson 07](07_subsampling.ipynb), section 8.3).
+# * **Shuffling is another pair** ([lesson 07](07_subsampling.ipynb)).
 # * **The worst pair of one step need not be the worst of many.** Dominating means *at every real $\varepsilon$*. Composing the pair that is worst at one $\varepsilon$ proves nothing.
-# * **The lower end is about the mechanism that was composed.** It publishes the noisy sum of every step, and one record may be as bad as clipping allows. If only the last model is published, or the data are kinder, the truth may be smaller, and no bracket as tight is known in general.
-# * **A tight account is not a small one.** It protects nobody better than before. It tells the truth about one record per person, and nothing about what everybody's records reveal together.
+# * **The lower end** assumes that the noisy sum of every step is published, and that one record may be as bad as clipping allows. If only the last model is published, or the data are kinder, no bracket as tight is known in general. And no account says what everybody's records reveal together.
 
 # %% [markdown]
-# ## 12 Exercises
-#
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
-#
-# **★ 9.1** *(In class, 5 minutes.)* Three tables on the same pupils are published with Gaussian noise, with noise multipliers 2, 3 and 6. What is their joint $\varepsilon$ at $\delta=10^{-6}$, exactly?
-
-# %%
-answer = None
-check("9.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 9.1</summary>
-#
-# ```python
-# joint = np.sqrt(1 / 2**2 + 1 / 3**2 + 1 / 6**2)
-# answer = float(Gaussian(1 / joint).profiles()[0].epsilon(1e-6))
-# check("9.1", answer)
-# print(f"mu = {joint:.4f}, epsilon = {answer:.4f}")
-# ```
-#
-# Squares of $\mu=1/\sigma$ add up: $\mu=0.6236$, and $\varepsilon=2.876$. Adding the $\mu$'s themselves would give 1, the price of a single release with $\sigma=1$.
-#
-# </details>
-
-# %% [markdown]
-# ## 13 At home: two more sentences
-#
 # ### "On a fine grid it does not matter which way losses are rounded"
 #
 # Some programs offer "optimistic" as an option: round down, on a grid of $10^{-4}$. For the schools' run this gives the 0.4469 of section 6, less than half of the truth. For a verdict in three ways, take a case where the truth has a closed form: a hundred releases with $\sigma=10$, and losses rounded down to multiples of $h=0.002$, a fiftieth of one loss's deviation.
@@ -697,8 +720,8 @@ def added(sigma, q):
 
 # %%
 for label, tails in (("removed", sampled(4, 0.01)), ("added", added(4, 0.01))):
-    law = composed(tails, 10_000, h=2e-5, rule=chords, reach=0.3, window=10)
-    print(f"{label:<8} epsilon = {epsilon_of(law):.4f}")
+    pld = composed(tails, 10_000, h=2e-5, rule=chords, reach=0.3, window=10)
+    print(f"{label:<8} epsilon = {epsilon_of(pld):.4f}")
 
 # %% [markdown]
 # One per cent too small: nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the larger one can even [change between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both, after all steps.
@@ -771,13 +794,13 @@ check("9.4", bracket)
 # def bracket(losses, probabilities, steps, width, epsilon):
 #     def end(rule):
 #         places = [rule(round(loss / width, 9)) for loss in losses]
-#         law = {0: 1.0}
+#         sums = {0: 1.0}
 #         for _ in range(steps):
-#             before, law = law, {}
+#             before, sums = sums, {}
 #             for total, mass in before.items():
 #                 for place, p in zip(places, probabilities):
-#                     law[total + place] = law.get(total + place, 0) + mass * p
-#         return sum(p * max(0, 1 - math.exp(epsilon - width * k)) for k, p in law.items())
+#                     sums[total + place] = sums.get(total + place, 0) + mass * p
+#         return sum(p * max(0, 1 - math.exp(epsilon - width * k)) for k, p in sums.items())
 #
 #     return end(math.floor), end(math.ceil)
 #
@@ -790,7 +813,7 @@ check("9.4", bracket)
 # </details>
 
 # %% [markdown]
-# ## 14 Ask yourself
+# ## 11 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -838,7 +861,7 @@ check("9.4", bracket)
 #
 # <details><summary>a. The theorem speaks of the limit, and of the middle before the tail.</summary>
 #
-# Right. The theorem speaks about fixed quantiles as $T$ grows. At $\delta=10^{-5}$ we ask about the far tail of a sum of skewed terms, and there the normal law is the last to arrive. It has a limit, not an error bound.
+# Right. The theorem speaks about fixed quantiles as $T$ grows. At $\delta=10^{-5}$ we ask about the far tail of a sum of skewed terms, and there the normal distribution is the last to arrive. It has a limit, not an error bound.
 #
 # </details>
 #
@@ -899,11 +922,11 @@ answers = ""  # five letters, such as "abcab"
 check("9.test", answers)
 
 # %% [markdown]
-# ## 15 On one card
+# ## 12 On one card
 #
 # | | |
 # |---|---|
-# | **Keep everything** | losses of independent steps add, laws convolve: transform, $T$-th power, transform back |
+# | **Keep everything** | losses of independent steps add, distributions convolve: transform, $T$-th power, transform back |
 # | **Read off** | $\delta(\varepsilon)=\mathbb E[(1-e^{\varepsilon-L})_+]$; infinite losses count fully |
 # | **Round** | up: upper bound; down: lower bound; nearest: neither. Cost $Th/2$; chords cost order $h^2$ |
 # | **Order** | removed and added: compute both, take the larger |
@@ -911,15 +934,15 @@ check("9.test", answers)
 # | **Central limit** | $\mu=q\sqrt{T(e^{1/\sigma^2}-1)}$ is an approximation, mostly too small |
 # | **Reference run** | moments 1.259, RDP 1.036, certified 0.9469 at $\delta=10^{-5}$; 19 of 1000 members at 10 of 1000 false alarms |
 #
-# ## 16 Further reading
+# ## 13 Further reading
 #
 # * Sommer, Meiser & Mohammadi (2019), *Privacy loss classes*: the distribution of the loss, and why it is the right object.
 # * Koskela, Jälkö & Honkela (2020), *Computing tight differential privacy guarantees using FFT*: the accountant that you have just built.
 # * Gopi, Lee & Wutschitz (2021), *Numerical composition of differential privacy*: how fine a grid must be.
-# * Doroshenko et al. (2022), *Connect the dots*: chords, and why no other upper law on the same nodes is better.
+# * Doroshenko et al. (2022), *Connect the dots*: chords, and why no other upper distribution on the same nodes is better.
 # * Zhu, Dong & Wang (2022), *Optimal accounting of differential privacy via characteristic function*: dominating pairs.
 # * Dong, Roth & Su (2022), *Gaussian differential privacy*: trade-off functions, their composition and their limit.
-# * Bu, Dong, Long & Su (2020), *Deep learning with Gaussian differential privacy*: the limit for DP-SGD, with the figures of section 9.
+# * Bu, Dong, Long & Su (2020), *Deep learning with Gaussian differential privacy*: the limit for DP-SGD, with the figures of section 10.
 #
 # **Next** [lesson 10](10_dpsgd.ipynb): from the account to the training itself. For the proofs behind the bracket: [the certified engine](90_certified_engine.ipynb). The last cell re-examines what this lesson claimed.
 

@@ -3,7 +3,7 @@
 #
 # *Can you train the school's network with functions of your own, say what it promises, and catch a neighbour who breaks the promise?*
 #
-# In eighteen lessons you wrote a small library of differential privacy. Today it has to work: eleven of its functions plan, train, state and audit one network. What you have not kept in `my_dp.py` is replaced by ours, so you can begin at once, and come back.
+# In the earlier lessons you wrote a small library of differential privacy. Today it has to work: eleven of its functions plan, train, state and audit one network. What you have not kept in `my_dp.py` is replaced by ours, so you can begin at once, and come back.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #

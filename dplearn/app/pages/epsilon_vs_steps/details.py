@@ -310,5 +310,5 @@ def _number(spot: Spot, name: str) -> str:
     """A number in a sentence."""
     value = spot.number(name)
     if name.endswith(("_misses", "_more")):
-        return f"{text.plain(100 * value, 2)}\u00a0%"
+        return f"{text.rounded(100 * value, 2)}\u00a0%"
     return f"{value:.4g}" if name == "rdp_order" else text.bound(value)

@@ -196,9 +196,9 @@ def list_entries(state: State) -> None:
     group: Any = state.fields["group"]
     controls.choice(state, group)
     ids = search.matching(state.values["find"], state.values["group"])
-    meant = " ".join(search.meant(state.values["find"]))
+    searched = " ".join(search.searched_words(state.values["find"]))
     count = _say("count", count=len(ids), all=len(book))
-    count += _say("with_words", words=meant) if meant else ""
+    count += _say("with_words", words=searched) if searched else ""
     st.caption(count if ids else _say("no_entry"))
     if not ids:
         return

@@ -20,7 +20,7 @@ _TYPED: dict[int, str] = {ord(sign): text for sign, text in (_LETTERS | _SIGNS).
 
 def matching(query: str, group: str = "all") -> list[str]:
     """Ids of the entries of a group that have every word of the query, the best hits first."""
-    words = meant(query)
+    words = searched_words(query)
     hits = {
         id: [max((w for w, text in _texts()[id] if _has(text, word)), default=0) for word in words]
         for id, entry in book.items()
@@ -30,7 +30,7 @@ def matching(query: str, group: str = "all") -> list[str]:
 
 
 @lru_cache(maxsize=512)
-def meant(query: str) -> tuple[str, ...]:
+def searched_words(query: str) -> tuple[str, ...]:
     """The words that are looked for; what no entry has gives way to the word most like it."""
     words = [word for word in _plain(query).split() if not _IDLE.fullmatch(word)]
     texts = [text for own in _texts().values() for _, text in own]

@@ -56,7 +56,7 @@ def heading(job: Job, run: Run | None) -> None:
         steps=_counted("step", job.steps),
         lot=text.spaced(job.lot),
         size=text.spaced(PRACTICE_SIZES[job.dataset]),
-        noise=text.plain(job.noise_multiplier),
+        noise=text.rounded(job.noise_multiplier),
     )
     left.container(key="words").markdown(promise, help=_say("way"))
     if run is not None and run.live:
@@ -136,7 +136,7 @@ def outcome(job: Job, run: Run | None) -> None:
                 _waiting(run)
             else:
                 _ended(job, run)
-        spread = text.plain(job.noise_multiplier * job.max_grad_norm)
+        spread = text.rounded(job.noise_multiplier * job.max_grad_norm)
         st.markdown(_say("meaning", norm=job.max_grad_norm, spread=spread))
     with right:
         # Of the steps so far, as in the headline.

@@ -9,7 +9,6 @@ from dplearn.app.job import BOUNDS, Job
 from dplearn.app.kit import fields as kit
 from dplearn.app.kit.fields import Text, Words
 from dplearn.app.kit.state import State, idle
-from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import PRACTICE_SIZES, practice_names
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms.drawing import steps_of
@@ -122,9 +121,8 @@ def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
 @lru_cache(maxsize=128)
 def _least_noise(rate: float, steps: int, epsilon: float, delta: float) -> float:
     """Rounded up, so that what the page shows is enough."""
-    step = DPSGD(noise_multiplier=1.0, sample_rate=rate, steps=steps).mechanism
-    least = smallest_noise_multiplier(step, steps=steps, epsilon=epsilon, delta=delta)
-    return float(round_up(least.value, 4))
+    plan = DPSGD.for_epsilon(epsilon, delta=delta, sample_rate=rate, steps=steps)
+    return float(round_up(plan.noise_multiplier, 4))
 
 
 def training_code(job: Job) -> str:
@@ -141,7 +139,7 @@ from torch import nn
 from dplearn import DPSGD
 from dplearn.datasets import practice_set
 from dplearn.training import {"" if kind == "Flat" else f"{kind}, "}fit
-from dplearn.training.models import built, inputs_for
+from dplearn.app.models import built, inputs_for
 
 train, held_out = practice_set({job.dataset!r})
 inputs = inputs_for({job.model!r}, train.images)

@@ -10,9 +10,7 @@ from torch import Tensor, nn
 from dplearn.datasets import Labelled, oriented_gradients
 from dplearn.ground import validate
 from dplearn.run import DPSGD
-from dplearn.training.bounds import Flat
-from dplearn.training.gradients import clipped_sum
-from dplearn.training.trainer import Trainer
+from dplearn.training import Flat, Trainer, clipped_sum
 
 MODELS = ("linear", "mlp", "cnn")
 

@@ -1,0 +1,115 @@
+"""Exercises of lesson 13, noise that cancels."""
+
+import itertools
+import math
+
+from dplearn.classroom import Exercise, Mistake, Program
+
+_LENGTH = 1 / math.sqrt(1 - 0.8**2)
+
+_long = Exercise(
+    key="13.1",
+    right=_LENGTH,
+    praise="So the fresh noise must be two thirds larger, and the totals gain more than that.",
+    mistakes=(
+        Mistake(
+            1 / (1 - 0.8),
+            ("Is the length a sum of the entries?", "Sum the squares of the entries, then a root."),
+        ),
+        Mistake(
+            1 / (1 - 0.8**2),
+            ("Is that a length, or its square?", "Take the root of 1 / (1 - 0.64)."),
+        ),
+        Mistake(
+            math.sqrt(1 + 0.8**2),
+            ("How many entries has the column?", "All of them count: 1, 0.8, 0.64, and so on."),
+        ),
+        Mistake(
+            1 / math.sqrt(1 - 0.8),
+            ("What is squared in a length?", "The entries are squared: the ratio is 0.64."),
+        ),
+    ),
+    hints=(
+        "Square the entries: what series is that?",
+        "A geometric series with ratio 0.64; its sum is 1 / (1 - 0.64). Then the root.",
+    ),
+)
+
+_gone = Exercise(
+    key="13.2",
+    right=0,
+    praise="Noise that is large and the same protects nobody.",
+    mistakes=(
+        Mistake(
+            32 * math.sqrt(2),
+            (
+                "Are the two noises independent?",
+                "They are one and the same noise: what is the difference of it with itself?",
+            ),
+        ),
+        Mistake(
+            32,
+            (
+                "How does a stranger get the count of one evening?",
+                "She subtracts the total of evening 19 from that of evening 20.",
+            ),
+        ),
+        Mistake(
+            4,
+            (
+                "Which noise does this winter have?",
+                "It is not noise on evenings: the same 32 stands in both totals.",
+            ),
+        ),
+    ),
+    hints=(
+        "Write the totals of evenings 19 and 20 with their noise, and subtract.",
+        "The same number is added to both. What is left of it in the difference?",
+    ),
+)
+
+
+def _column(steps):
+    return list(
+        itertools.accumulate(range(1, steps), lambda last, k: last * (1 - 0.5 / k), initial=1.0)
+    )
+
+
+_program = Program(
+    key="13.3",
+    right=_column,
+    cases=((1,), (2,), (6,), (40,)),
+    praise="That is all the memory a server needs: one number for each evening.",
+    mistakes=(
+        Mistake(
+            lambda steps: _column(steps + 1)[1:],
+            ("What is the first entry?", "Begin with 1: it is tonight's own noise."),
+        ),
+        Mistake(
+            lambda steps: [1.0] + [0.5**k for k in range(1, steps)],
+            ("Is each entry half of the one before?", "The factor depends on k: 1 - 1 / (2 k)."),
+        ),
+        Mistake(
+            lambda steps: [1.0] + [1 - 1 / (2 * k) for k in range(1, steps)],
+            ("What is multiplied?", "The entry before: multiply it by 1 - 1 / (2 k)."),
+        ),
+        Mistake(
+            lambda steps: _column(steps + 1),
+            ("How many entries do you return?", "steps of them, with the first."),
+        ),
+        Mistake(
+            lambda steps: [
+                *itertools.accumulate(
+                    range(2, steps + 1), lambda last, k: last * (1 - 0.5 / k), initial=1.0
+                )
+            ],
+            ("What is entry 1?", "k begins with 1: the second number is a half."),
+        ),
+    ),
+    hints=(
+        "Begin with [1.0]; append the last entry times 1 - 1 / (2 k), for k from 1 on.",
+        "for k in range(1, steps): entries.append(entries[-1] * (1 - 1 / (2 * k)))",
+    ),
+)
+
+EXERCISES = (_long, _gone, _program)
