@@ -152,6 +152,11 @@ class Trial:
         status = np.select([undefined, bad, good], [UNDEFINED, VIOLATED, HOLDS], UNDECIDED)
         return Tried(points, claimed, lower, upper, status)
 
+    def survey(self) -> Tried:
+        """The claim at all combinations of plain values."""
+        values = {n: a.tried if n in self.free else (a.lower,) for n, a in self.axes.items()}
+        return self.try_(product(values))
+
     def sharply(self, parameters: Mapping[str, float]) -> Tried:
         """The claim at one point, at full accuracy."""
         return self.try_({n: np.array([float(parameters[n])]) for n in self.axes}, sharp=True)
@@ -244,11 +249,14 @@ def verdict_on(
     quantity, relation = side.quantity or quantity, cast("Relation", side.relation or relation)
     validate.one_of(("upper", "lower", "equal"), relation=relation)
     trial = _trial(side.right, quantity, of, relation, fixed or {})
-    area, tried = _map(trial, axes)
-    simplest = trial.plainest(tried)
+    area, drawn = _map(trial, axes)
+    tried = drawn if trial.truth.costly else trial.survey()
+    simplest = trial.plainest(tried) or trial.plainest(drawn)
     if not simplest and np.any(tried.status == HOLDS) and not np.any(tried.status == VIOLATED):
         simplest = trial.elsewhere()
-        area, tried = _map(trial, axes, simplest) if simplest else (area, tried)
+    if simplest:
+        area, drawn = _map(trial, axes, simplest)
+        tried = drawn if trial.truth.costly else tried
     return Verdict(
         claim=trial.expression.text,
         quantity=quantity,
