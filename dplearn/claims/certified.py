@@ -282,7 +282,9 @@ def _trial(
     truth = subject(quantity, of)
     names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
     expression = parse(claim, letters(quantity, of))
-    constants = {n: v for n, v in fixed.items() if _CONSTANT.fullmatch(n) and np.isscalar(v)}
+    constants = {
+        n: v for n, v in fixed.items() if _CONSTANT.fullmatch(n) and not isinstance(v, tuple)
+    }
     if open_ := sorted(n for n in expression.names - set(constants) if _CONSTANT.fullmatch(n)):
         raise ValueError(f"Expected a value of {open_[0]}, got none: hold {open_[0]}=1, say.")
     expression = expression.bound({"Delta": 1.0} | constants)
