@@ -16,7 +16,7 @@ from typing import Any
 from dplearn.classroom import in_page
 from dplearn.classroom.checks import Exercise, SelfTest, exercises
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.html import from_cell
+from dplearn.classroom.html import code_of, from_cell, from_output
 from dplearn.classroom.sources import Lesson, exercise_key
 
 ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # what a page with fields needs
@@ -105,7 +105,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
         ask = {"kind": "selftest", "item": exercise.key, "choices": exercise.choices}
         return _field(lesson, ask, "<p>Each choice opens with a click and says why.</p>")
     instead = _IN_JUPYTER.format(name=lesson.name)
-    code = from_cell(type(cell)(cell, outputs=[]))
+    code = code_of(cell)
     if python and (described := in_page.described(exercise)):
         asks = {"kind": "program", "item": exercise.key, "program": described}
         written, _, name = cell.source.partition(f'\n\n\ncheck("{exercise.key}", ')
@@ -149,16 +149,16 @@ def python_script(pyodide: Path) -> str:
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
     """A cell whose outputs open after the guesses or with a click; its script draws the lines."""
-    outputs = []
+    shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")
         name = words.partition(": ")[0]
         if PLOTLY in output.get("data", {}) and name in names:
-            place = f'<div data-line="{html.escape(name)}">{html.escape(words)}</div>'
-            output = {"data": {"text/html": place}}
-        outputs.append(output)
-    code = from_cell(type(cell)(cell, outputs=[]))
-    shown = from_cell(type(cell)(cell, outputs=outputs)).removeprefix(code)
+            shown += f'<div data-line="{html.escape(name)}">{html.escape(words)}</div>\n'
+        else:
+            shown += from_output(output)
     data = html.escape(json.dumps(names, ensure_ascii=False))
-    summary = "<summary>Guess first, or show me</summary>"
-    return f'{code}<details class="sealed" data-names="{data}">{summary}{shown}</details>\n'
+    return (
+        f'{code_of(cell)}<details class="sealed" data-names="{data}">'
+        f"<summary>Guess first, or show me</summary>{shown}</details>\n"
+    )

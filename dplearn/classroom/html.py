@@ -59,10 +59,15 @@ def from_cell(cell: Any) -> str:
         return from_markdown(cell.source)
     if cell.cell_type != "code":
         return ""
+    return code_of(cell) + "".join(map(from_output, cell.outputs))
+
+
+def code_of(cell: Any) -> str:
+    """The code of a cell, which is folded where it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
-        shown = f"<details><summary>Code of this picture</summary>{shown}</details>"
-    return shown + "".join(map(from_output, cell.outputs))
+        return f"<details><summary>Code of this picture</summary>{shown}</details>"
+    return shown
 
 
 def from_output(output: Any) -> str:

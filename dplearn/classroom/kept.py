@@ -133,7 +133,7 @@ def _standing_alone(function: Callable, name: str) -> str:
     if not isinstance(tree, ast.FunctionDef):
         raise ValueError(f"write it as `def {name}(...):` in a cell, and check it there.")
     given, imports = _imports(function), []
-    for used in sorted(set(_outside(compile(text, "<kept>", "exec"))) - {tree.name}):
+    for used in sorted(set(outside(compile(text, "<kept>", "exec"))) - {tree.name}):
         if used not in given:
             raise ValueError(
                 f"it uses `{used}`, a name of this notebook; write what it is inside {tree.name}."
@@ -144,7 +144,7 @@ def _standing_alone(function: Callable, name: str) -> str:
     return f"{head}\n\n{text.rstrip()}\n{alias}" if head else f"{text.rstrip()}\n{alias}"
 
 
-def _outside(code: CodeType) -> Iterator[str]:
+def outside(code: CodeType) -> Iterator[str]:
     """Names that a code takes from its module, those of Python itself left out."""
     loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
     for each in dis.get_instructions(code):
@@ -153,7 +153,7 @@ def _outside(code: CodeType) -> Iterator[str]:
             yield each.argval
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _outside(constant)
+            yield from outside(constant)
 
 
 def _imports(function: Callable) -> dict[str, str]:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from dplearn.classroom.sources import FOLDED, Lesson
+from dplearn.classroom.sources import FOLDED, Lesson, built_cells
 
 # At most, in class.
 WORDS, LINES, MINUTES = 1300, 60, 50
@@ -34,11 +34,9 @@ class Load:
 
 def counted(lesson: Lesson) -> Load:
     """The load of a built lesson in class, without what is folded and without the part at home."""
-    import nbformat
-
     section, words, lines = 0, 0, 0
     minutes = {0: 0.0}
-    for cell in nbformat.read(lesson.notebook, as_version=4).cells:
+    for cell in built_cells(lesson):
         if cell.cell_type == "code":
             read = 0 if FOLDED in cell.metadata.get("tags", ()) else _lines(cell.source)
             lines += read

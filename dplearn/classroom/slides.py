@@ -17,7 +17,7 @@ from dplearn.classroom.html import (
     from_output,
     linked,
 )
-from dplearn.classroom.sources import Lesson
+from dplearn.classroom.sources import Lesson, built_cells
 
 _FILES = ("dist/reveal.css", *NEEDED, "deck.css", "reveal.js", "deck.js")
 _CODE, _LINES = 8, 12  # lines of code, and of code with what it prints
@@ -35,12 +35,11 @@ _SAID = re.compile(
 
 def write_slides(lesson: Lesson, folder: Path) -> Path:
     """Write the deck of a built lesson, as far as it is for the class; its pictures move."""
-    import nbformat
-
     shutil.copytree(DECK, folder / "deck", dirs_exist_ok=True)
     (folder / "deck" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
-    cells = nbformat.read(lesson.notebook, as_version=4).cells
-    for_class = takewhile(lambda cell: not re.match(r"## \d+ At home", cell.source), cells)
+    for_class = takewhile(
+        lambda cell: not re.match(r"## \d+ At home", cell.source), built_cells(lesson)
+    )
     rows: list[list[str]] = []  # one for each heading of the second rank
     for head, slide in _slides(for_class):
         if head or not rows:

@@ -123,11 +123,6 @@ class FederatedPlan(Plan):
     def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
         return (self._step,)
 
-    @property
-    def expected_clients(self) -> float:
-        """Public number by which a sum of updates is divided."""
-        return self.users * self.sample_rate
-
     def _about(self, stated: Guarantee) -> UserGuarantee:
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 

@@ -11,7 +11,7 @@ user's records, momentum or a batch norm say, is that user's own and leaves the 
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
 
@@ -40,9 +40,7 @@ _TOGETHER = 256
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedHistory(History):
-    """History of a federated run: its guarantee per user, and values on public records."""
-
-    evaluations: tuple[tuple[int, float], ...] = ()  # rounds done, and the value then
+    """History of a federated run: its guarantee is per user."""
 
     def __add__(self, other: History) -> History:
         """NotImplementedError: a sum of histories would forget that it is about users."""
@@ -102,7 +100,7 @@ class Federation:
             raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
         number, plan = self.rounds, self.plan
         clients = self._present(number)
-        expected = plan.expected_clients * (1 - self.dropouts)
+        expected = plan.users * plan.sample_rate * (1 - self.dropouts)
         deviation = plan.noise_multiplier * plan.max_update_norm / expected
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
@@ -173,7 +171,7 @@ class Federation:
 
         return vmap(trained, randomness="different")(inputs, targets, mask)
 
-    def history(self, evaluations: tuple[tuple[int, float], ...] = ()) -> FederatedHistory:
+    def history(self) -> FederatedHistory:
         """History of the rounds that were done, with its guarantee per user."""
         unseeded = self._randomness.seed is None
         return FederatedHistory(
@@ -181,7 +179,6 @@ class Federation:
             steps=self.rounds,
             records=tuple(self.done),
             assumptions=() if unseeded else ("nobody knows the seed",),
-            evaluations=evaluations,
         )
 
 
@@ -238,19 +235,14 @@ def simulate(
     generator: torch.Generator | None = None,
     secure: bool = False,
     accountant: Accountant | str = "pld",
-    evaluate: Callable[[nn.Module], float] | None = None,
-    evaluate_every: int = 10,
     progress: bool = True,
 ) -> FederatedHistory:
     """History of all rounds of a plan, which train the model in place.
 
-    Arguments from `optimizer` to `secure` are those of `Federation`. `evaluate` is given the model
-    after every so many rounds, and after the last; it should look at public records only, since
-    what it returns is kept in the history beside what may be told. `progress` shows a line with the
-    epsilon per user so far, at `delta`. The guarantee of the history is that of the rounds that
+    Arguments from `optimizer` to `secure` are those of `Federation`. `progress` shows a line with
+    the epsilon per user so far, at `delta`. The guarantee of the history is that of the rounds that
     were done; an exception that ends the run early, Ctrl-C too, has it as its attribute `history`.
     """
-    validate.integer(minimum=1, evaluate_every=evaluate_every)
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     run = Federation(
         model,
@@ -264,23 +256,18 @@ def simulate(
         generator=generator,
         secure=secure,
     )
-    values: list[tuple[int, float]] = []
     line = ProgressLine(progress)
 
     def told() -> str:
         epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
-        measured = f"  evaluated {values[-1][1]:.4g}" if values else ""
-        return f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}{measured}"
+        return f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}"
 
     try:
         while run.rounds < plan.rounds:
             run.round()
-            last = run.rounds == plan.rounds
-            if evaluate is not None and (last or run.rounds % evaluate_every == 0):
-                values.append((run.rounds, float(evaluate(model))))
-            line.show(told, last=last)
+            line.show(told, last=run.rounds == plan.rounds)
     except BaseException as error:
-        error.history = run.history(tuple(values))  # type: ignore[attr-defined]
+        error.history = run.history()  # type: ignore[attr-defined]
         error.add_note(f"The {run.rounds} rounds done are in this exception's `history`.")
         raise
-    return run.history(tuple(values))
+    return run.history()

@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.pictures import Cloud, Stretch, Sweep
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Curve, gaps, legend, markers
-from dplearn.figures.kit.panel import one_panel
+from dplearn.figures.kit.panel import Unchecked, one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
 _HEIGHT = 370
@@ -31,7 +30,7 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
 _WIDE = 30.0
 
 
-def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
+def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked:
     """A formula as a line, the truth as points; where it must not be used is shaded.
 
     Examples
@@ -63,7 +62,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
     return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
 
 
-def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
+def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
     """Figure of all points of a verification: values over truths, and the line where they agree.
 
     Examples

@@ -114,6 +114,8 @@ _CELLS = 2**12
 _PACE, _HASTE = 0.15, 0.008
 # Sizes of sums that theorem B asks for lie apart by this factor.
 _RATIO = 1.5
+# Tilts that are tried, in units of 1 / reach.
+_TILTS = np.geomspace(0.05, 100.0, 24)
 # Values that the weight of theorem D is put on.
 _WEIGHTS = 24
 
@@ -225,11 +227,15 @@ class _Epoch:
         """Theorem B."""
         most = self.size * (self.batches - 1)
         sizes, values = _majorant(self._sums(law, single), law.mean / self.size)
-        slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
-        # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
-        upper = most * ndtr(1 / self.sigma + ndtri(sizes[1:] / most))
-        # A hair for rounding.
-        return (single + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
+        *slopes, last = np.diff(values) / np.diff(sizes)
+        # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n. The
+        # last slope may be steep: it goes with the mean of the lower part, not with a difference.
+        upper = most * ndtr(1 / self.sigma + ndtri(sizes[1:-1] / most))
+        rest = most * ndtr(ndtri((most - sizes[-2]) / most) - 1 / self.sigma)
+        layers = -np.diff([*slopes, 0.0]) @ upper + last * rest
+        rounding = 2 * _TERM * (np.abs(slopes) @ upper + abs(last) * rest)
+        # A hair for the other sums.
+        return float(single + layers + rounding) * (1 + 1e-12) / self.batches
 
     def _sums(self, law: _Law, single: float) -> list[tuple[float, float]]:
         """Numbers of candidates, increasing, and bounds on the Psi of theorem B there."""
@@ -352,8 +358,8 @@ def _majorant(known: list[tuple[float, float]], mean: float) -> tuple[NDArray, N
     values = counts * np.minimum.accumulate(values / counts)
     points = [(0.0, 0.0), *zip(counts, values, strict=True)]
     for (n, value), (m, more) in pairwise(points[1:]):
-        # Where both lines meet; rounding may call that the larger size.
-        size = min((more - m * mean) / (value / n - mean), m)
+        # Where both lines meet, or a hair behind, up to the larger size.
+        size = min((more - m * mean) / (value / n - mean) * (1 + 2.0**-50), m)
         if n < size:
             points.append((size, size * value / n))
     size, value = np.array(sorted(points)).T
@@ -366,7 +372,7 @@ def _positive_part(parts: list[tuple[int, _Law]], reach: float, half: int) -> fl
     step, cells, top = reach / half, 4 * half, 2 * reach
     nodes = step * np.arange(-half, half + 1)
     pieces = [(float(n), *_masses(law, nodes[half:])) for n, law in parts if n]
-    tilts = np.geomspace(0.05, 100.0, 24) / reach
+    tilts = _TILTS / reach
     # Where to tilt is no matter of proof: neighbours are taken together.
     first, log_m = np.arange(0, nodes.size, max(half // 256, 1)), np.zeros(tilts.size)
     for n, masses, _ in pieces:

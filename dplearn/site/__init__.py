@@ -94,3 +94,4 @@ def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     links = course.taught(every)
     yield from executor.map(entries.page, book, [links.get(id, "") for id in book])
     yield entries.published_figures()
+    yield from course.yardstick_pages(folder.parent / "conformance")

@@ -9,7 +9,7 @@ from typing import Any
 
 from dplearn.classroom import answering
 from dplearn.classroom.html import NEEDED, from_markdown
-from dplearn.classroom.sources import Lesson, in_chinese, lessons
+from dplearn.classroom.sources import Lesson, built_cells, in_chinese, lessons
 from dplearn.site.html import Page, plain, readme_page, sections
 
 # Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
@@ -22,11 +22,8 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
 
     A lesson that has its text in Chinese has a second page, and each has a link to the other.
     """
-    import nbformat
-
     every = list(lessons(folder).values())
-    books: list[Any] = [nbformat.read(lesson.notebook, as_version=4) for lesson in every]
-    cells = [book.cells for book in books]
+    cells = list(map(built_cells, every))
     titles = [each[0].source.partition("\n")[0].lstrip("# ") for each in cells]
     links = [
         f'<a href="{lesson.name}.html">{html.escape(title)}</a>'
@@ -91,6 +88,16 @@ def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
             others.append(Page(f"lessons/{name}.html", plain(heading), up))
     yield Page("lessons/index.html", "Lessons", start, _SCRIPTS)
     yield from others
+
+
+def yardstick_pages(folder: Path) -> Iterator[Page]:
+    """A page for each Markdown file of the folder `conformance`; none without the folder."""
+    for path in sorted(folder.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)
+        name = "index" if path.stem == "README" else path.stem
+        title = text.partition("\n")[0].removeprefix("# ")
+        yield Page(f"yardstick/{name}.html", title, from_markdown(text))
 
 
 def taught(pages: Iterable[Page]) -> dict[str, str]:

@@ -305,6 +305,8 @@ def check_settings(
     """Refuse what cannot be trained privately, or not at all."""
     if not isinstance(plan, Plan):
         raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
+    if not callable(loss_fn):
+        raise TypeError(f"Expected loss_fn to be a function, got {type(loss_fn).__name__}.")
     if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
     # A DTensor, whose module takes half a second to import.

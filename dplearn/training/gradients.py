@@ -51,13 +51,6 @@ class ClippedSum:
     counted: Tensor
     scaled: Tensor
 
-    def __add__(self, other: ClippedSum) -> ClippedSum:
-        """Both micro-batches together."""
-        sums = {name: value + other.sums[name] for name, value in self.sums.items()}
-        of = {name: (value, getattr(other, name)) for name, value in vars(self).items()}
-        del of["sums"]
-        return ClippedSum(sums=sums, **{name: torch.cat(pair) for name, pair in of.items()})
-
 
 def clipped_sum(
     model: nn.Module,

@@ -136,7 +136,7 @@ class Trainer:
         """
         phase = self._begin()
         expected = self._expected(phase)
-        lot = self._data.parts(self.steps, self._lots, self._rows(phase))
+        lot = self._data.parts(self.steps, self._lots, self.micro_batch or phase.largest)
         mean = self._noise(phase)
         with self._passes():
             tally = self._add_clipped(mean, lot, expected)
@@ -189,12 +189,6 @@ class Trainer:
             left = range(step, before + phase.steps)  # an epoch may end with its phase
             self._drawn.update(zip(left, lots, strict=False))
         return self._drawn[step]
-
-    def _rows(self, phase: DPSGD) -> int | None:
-        """Rows of each micro-batch, if they have one number; None where they may differ."""
-        if self.micro_batch is None and phase.largest:
-            return phase.largest
-        return self.micro_batch
 
     def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""

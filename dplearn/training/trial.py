@@ -126,11 +126,7 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
         with suppress(ValueError):  # empty
             yield "value", value.cell_contents
     for name, part in getattr(value, "__dict__", {}).items():
-        inside = name in (
-            "_parameters",
-            "_buffers",
-            "_modules",
-        )  # of a module, found by their names
+        inside = name in ("_parameters", "_buffers", "_modules")  # found by their names
         yield from part.items() if inside else ((name, part),)
 
 

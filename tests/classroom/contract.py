@@ -45,13 +45,11 @@ class Built:
     """A lesson as a reader opens it, beside the source for teachers."""
 
     def __init__(self, lesson):
-        import nbformat  # Three seconds that the fast tests do without.
-
         self.lesson, self.number = lesson, lesson.number
         # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
         self.appendix = lesson.number >= "90"
         self.voted = bool(sources.questions(lesson, "vote"))
-        self.cells = nbformat.read(lesson.notebook, as_version=4).cells
+        self.cells = sources.built_cells(lesson)
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))

@@ -5,7 +5,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from cases import ran
@@ -129,8 +128,7 @@ def test_letters_are_judged_as_in_python():
 @pytest.fixture(scope="module")
 def pages():
     """Built cells of each lesson, and what stands in place of some."""
-    read = lambda lesson: nbformat.read(lesson.notebook, as_version=4).cells
-    cells = {number: read(lesson) for number, lesson in LESSONS.items()}
+    cells = {number: sources.built_cells(lesson) for number, lesson in LESSONS.items()}
     return {n: (cells[n], answering.fields(LESSONS[n], cells[n])) for n in LESSONS}
 
 

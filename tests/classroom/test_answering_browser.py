@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from browsing import DRAWN, visits
@@ -27,7 +26,7 @@ def written(tmp_path_factory):
 
     def write(number):
         lesson = sources.lessons()[number]
-        cells = nbformat.read(lesson.notebook, as_version=4).cells
+        cells = sources.built_cells(lesson)
         body = answering.body(lesson, cells)
         file = tmp_path_factory.mktemp("page") / "index.html"
         root = f"{ASSETS.as_uri()}/"

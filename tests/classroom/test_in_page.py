@@ -6,7 +6,6 @@ import subprocess
 import tarfile
 from dataclasses import replace
 
-import nbformat
 import numpy as np
 import pytest
 from test_answering_browser import ASSETS, field
@@ -110,7 +109,7 @@ def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
 def opened(browser, tmp_path):
     """A page of lesson 01 that runs Python from files, without a network."""
     lesson = sources.lessons()["01"]
-    cells = nbformat.read(lesson.notebook, as_version=4).cells
+    cells = sources.built_cells(lesson)
     body = answering.body(lesson, cells, python=True)
     for name in answering.ASSETS:
         (tmp_path / name).write_text((ASSETS / name).read_text())

@@ -4,6 +4,7 @@ import itertools
 import math
 from statistics import NormalDist
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
@@ -254,10 +255,54 @@ def test_layers_are_integrated_as_the_theorem_defines_them(sigma, size):
     assert epoch._layered(law, single) == pytest.approx(expected, rel=1e-3)
 
 
+@each("sigma, batches", [(3.0, 4), (3.0, 20), (1000.0, 3), (0.7, 20)])
+def test_steep_layers_are_summed_to_no_less_than_they_are(sigma, batches):
+    """At a small delta two sizes all but meet: the same sum with fifty digits."""
+    law = _seats._law(math.exp(6 / sigma + 0.5 / sigma**2), 1 / sigma, "remove")
+    epoch = _seats._Epoch(sigma, batches, "remove", 1)
+    single = epoch._positive(1, [(1, law)])
+    known = epoch._sums(law, single)
+    epoch._sums = lambda *_: known
+    found = epoch._layered(law, single) * batches
+    with mpmath.workdps(50):
+        sizes, values = (
+            [mpmath.mpf(float(x)) for x in ends] for ends in _seats._majorant(known, law.mean)
+        )
+        quantiles = [mpmath.erfinv(2 * n / sizes[-1] - 1) * mpmath.sqrt(2) for n in sizes[1:]]
+        upper = [0, *(sizes[-1] * mpmath.ncdf(z + 1 / mpmath.mpf(sigma)) for z in quantiles)]
+        corners = itertools.pairwise(zip(sizes, values, upper, strict=True))
+        exact = single + sum((d - c) / (b - a) * (y - x) for (a, c, x), (b, d, y) in corners)
+        assert exact < found < exact * (1 + 1e-10)
+
+
 @pytest.mark.slow
 def test_the_example_of_van_dijk_and_ertan_costs_less():
     """Where they say 0.01; at epsilon 0 both orders are one."""
     assert 0.0025 < _seats._Epoch(1.0, 1_140_000, "remove", 10).delta(0.0) < 0.0040
+
+
+@each("way", ["remove", "add"])
+def test_what_exceeds_the_cap_of_theorem_d_is_charged_whole(way):
+    """One candidate weighs as much as all: what its batch and step 1 add to, by pairs of points."""
+    batches, half, reach = 200, 800, 80.0
+    law, epoch = _seats._law(1.0, 1.0, way), _seats._Epoch(1.0, batches, way, 16)
+    hiding = _seats._hiding(1.0, batches - 1, 16, 2.0)
+    epoch.hidings = [hiding._replace(spill=1 - 1 / hiding.entries)]
+    epoch._layered = lambda *_: math.inf
+    masses, beyond = _seats._masses(law, reach / half * np.arange(half + 1))
+    value = reach / half * np.arange(-half, half + 1)
+    leak = masses @ np.maximum(np.add.outer(value, (batches - 1) * value), 0) @ masses
+    assert leak / batches + beyond < epoch.delta(0.0) * (1 + 2e-3)
+
+
+def test_what_lies_beyond_the_window_is_charged_whole(monkeypatch):
+    """Two values, at either end: their sum is positive at twice the reach alone."""
+    chance, reach, half = 1e-3, 3.0, 64
+    masses = np.zeros(2 * half + 1)
+    masses[[0, -1]] = 1 - chance, chance
+    monkeypatch.setattr(_seats, "_masses", lambda *_: (masses, 0.0))
+    value, exact = _seats._positive_part([(2, None)], reach, half), 2 * reach * chance**2
+    assert exact * (1 - 1e-12) <= value < 1.01 * exact
 
 
 @each("batches, counted", [(4, 2**16), (100_000, 1000)])

@@ -10,6 +10,7 @@ from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, sm
 from torch import nn
 
 from cases import each
+from dplearn.ground import progress
 from dplearn.ground.guarantee import round_up
 from dplearn.run import DPSGD, Phases
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, clipped_sum, records
@@ -203,6 +204,7 @@ def test_bad_input_gets_one_clear_error():
         ({"data": (x, y[:5])}, ValueError, "one row per record"),
         ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or arrays"),
         ({"plan": 3}, TypeError, "Expected plan to be a DPSGD or Phases, got int"),
+        ({"loss_fn": "mse"}, TypeError, "Expected loss_fn to be a function, got str"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
         (
             {"plan": sampled("truncated_poisson", dataset_size=9, largest=9)},
@@ -232,6 +234,16 @@ def test_progress_is_one_line_and_callbacks_get_every_step(capsys):
     assert f"step 6/6  epsilon {round_up(history.guarantee(1e-5).epsilon)}" in text
     assert "private: loss" in text and "clipped" in text
     assert steps == list(enumerate(history.records, start=1)) and len(steps) == 6
+
+
+def test_nobody_waits_for_a_step_between_two_pictures_of_the_line(monkeypatch):
+    """What is private is read where a line is drawn, at the first and the last step here."""
+    read, told, reads = torch.Tensor.tolist, [], []
+    monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
+    monkeypatch.setattr(progress, "_PAUSE", math.inf)
+    count = AdaptiveQuantile(max_grad_norm=0.5, count_noise=5.0)
+    run(progress=True, bound=count, callback=lambda _: told.append(len(reads)))
+    assert told == [1, 1, 1, 1, 1, 6]
 
 
 PHASES = Phases((

@@ -61,7 +61,7 @@ def one_panel(
     margin: Sequence[int] = _SMALL,
     size: float = 15.5,
     **more: Any,
-) -> go.Figure:
+) -> Unchecked:
     """Parts, or traces, in this order on one pair of axes, below a statement.
 
     A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,

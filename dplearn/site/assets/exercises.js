@@ -130,6 +130,16 @@ const answers = (() => {
 if (typeof module !== "undefined") module.exports = answers;
 
 if (typeof document !== "undefined") {
+  // What fields say on a page in Chinese; verdicts and hints are in English.
+  const CHINESE = {
+    Guess: "猜", "Show me": "直接看", "Guess first, or show me": "先猜，或者直接看", "The answer": "答案",
+    "The answer is now open further down.": "答案已在下面打开。",
+    "Write a number in the field, or let it be shown.": "请在框里写一个数，或者直接看。",
+    Check: "检查", "Your answer to": "你的答案：", answers: "个答案", Question: "问题", Vote: "投票", "Your vote": "你的投票", "Left out.": "没有选。",
+    "Done on an earlier visit.": "上次已经做完。",
+  };
+  const here = (words) => (document.querySelector("main [lang=zh] .ask") && CHINESE[words]) || words;
+
   const make = (tag, values = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), values);
     node.append(...children);
@@ -143,7 +153,7 @@ if (typeof document !== "undefined") {
   function remember({ lesson, item }, place, reply) {
     if (window.dplearnProgress?.get(lesson, item) !== "done") return;
     place.dataset.outcome = "right";
-    reply.textContent = "Done on an earlier visit.";
+    reply.textContent = here("Done on an earlier visit.");
   }
 
   // Numbers for an axis: round steps from zero, or a few for each power of ten.
@@ -205,8 +215,8 @@ if (typeof document !== "undefined") {
   const openings = []; // what to do when a truth has come out
 
   function prediction(place, ask) {
-    const { row, input, reply } = form(ask.item, "Guess");
-    const showMe = make("button", { type: "button", className: "plain", textContent: "Show me" });
+    const { row, input, reply } = form(ask.item, here("Guess"));
+    const showMe = make("button", { type: "button", className: "plain", textContent: here("Show me") });
     row.append(showMe);
     place.replaceChildren(row, reply);
     const show = (guess) => {
@@ -216,7 +226,7 @@ if (typeof document !== "undefined") {
         reply.replaceChildren(make("p", { textContent: `${title}.` }), numberLine(points));
       } else {
         const note = guess === null ? "" : `Your guess ${answers.written(guess)} is noted. `;
-        reply.textContent = `${note}The answer is now open further down.`;
+        reply.textContent = `${note}${here("The answer is now open further down.")}`;
       }
       openings.forEach((open) => open());
     };
@@ -224,7 +234,7 @@ if (typeof document !== "undefined") {
       event.preventDefault();
       const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
       const { number, problem } = answers.readGuess(text);
-      if (!text.trim()) reply.textContent = "Write a number in the field, or let it be shown.";
+      if (!text.trim()) reply.textContent = here("Write a number in the field, or let it be shown.");
       else if (problem) reply.textContent = problem[0].toUpperCase() + problem.slice(1);
       else {
         show(number);
@@ -248,8 +258,8 @@ if (typeof document !== "undefined") {
       }
       const said = names.filter((name) => !predictions.get(name).points && typeof guesses.get(name) === "number");
       place.querySelector("summary").textContent = guesses.size && names.every((name) => guesses.has(name))
-        ? said.map((name) => `Your guess for ${name}: ${answers.written(guesses.get(name))}.`).join(" ") || "The answer"
-        : "Guess first, or show me";
+        ? said.map((name) => `Your guess for ${name}: ${answers.written(guesses.get(name))}.`).join(" ") || here("The answer")
+        : here("Guess first, or show me");
     };
     openings.push(() => {
       if (names.every((name) => guesses.has(name))) place.open = true;
@@ -259,7 +269,7 @@ if (typeof document !== "undefined") {
   }
 
   function exercise(place, ask) {
-    const { row, input, reply } = form(`Your answer to ${ask.item}`, "Check");
+    const { row, input, reply } = form(`${here("Your answer to")} ${ask.item}`, here("Check"));
     const say = answers.escalation();
     place.replaceChildren(row, reply);
     row.addEventListener("submit", (event) => {
@@ -275,7 +285,7 @@ if (typeof document !== "undefined") {
   // A function to write, where the page has Python.
   function program(place, ask) {
     const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length + 2, autocapitalize: "off" });
-    const [run, stop] = [make("button", { textContent: "Check" }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
+    const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
     const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library, and lists for arrays `, area);
     const row = make("form", { className: "code" }, label, run, stop);
     const reply = make("div", { className: "reply lines" });
@@ -314,7 +324,7 @@ if (typeof document !== "undefined") {
     const chosen = ask.choices.map(() => "-");
     const vote = ask.choices.length === 1;
     const fields = questions.map((options, number) => {
-      const group = make("fieldset", {}, make("legend", { textContent: vote ? "Your vote" : `Question ${number + 1}` }));
+      const group = make("fieldset", {}, make("legend", { textContent: vote ? here("Your vote") : `${here("Question")} ${number + 1}` }));
       options[0].before(group);
       const radios = options.map((option, i) => {
         const letter = "abcde"[i];
@@ -328,11 +338,11 @@ if (typeof document !== "undefined") {
         group.append(label, why);
         return { radio, why };
       });
-      const note = make("p", { className: "why", hidden: true, textContent: "Left out." });
+      const note = make("p", { className: "why", hidden: true, textContent: here("Left out.") });
       group.append(note);
       return { group, radios, note };
     });
-    const button = make("button", { textContent: vote ? "Vote" : `Check ${ask.choices.length} answers` });
+    const button = make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` });
     const reply = make("div", { className: "reply" });
     reply.setAttribute("role", "status");
     const row = make("form", {}, button);

@@ -159,15 +159,15 @@ _backwards = Exercise(
 
 
 def _first(ratio, limit=2.0):
-    """The first integer order at which exact / law exceeds the limit."""
+    """The first integer order at which exact / rule exceeds the limit."""
     return next(order for order in range(3, 200) if ratio(order) > limit)
 
 
 def _excess(order, noise_multiplier=2.0, sample_rate=0.05):
-    """Exact divergence over that of the small-rate law."""
+    """Exact divergence over that of the small-rate rule."""
     at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
-    law = small_rate_log_moment(moment=order - 1, **at) / (order - 1)
-    return sampled_gaussian_rdp_integer(order=order, **at) / law
+    rule = small_rate_log_moment(moment=order - 1, **at) / (order - 1)
+    return sampled_gaussian_rdp_integer(order=order, **at) / rule
 
 
 _TURN = _first(_excess)
@@ -188,7 +188,7 @@ _turn = Exercise(
             _TURN + 1,
             (
                 "Very close. Is this computed, or is it alpha*? And is it the first such order?",
-                "alpha* is where the last term reaches 1; the sum passes twice the law one sooner.",
+                "alpha* is where the last term reaches 1; the sum passes twice the rule before.",
             ),
         ),
         Mistake(
@@ -201,14 +201,14 @@ _turn = Exercise(
         Mistake(
             _first(lambda order: (order - 1) * _excess(order)),
             (
-                "Too early. Compare your divergence with the law at order 3.",
+                "Too early. Compare your divergence with the rule at order 3.",
                 "The logarithm of the sum must be divided by alpha - 1.",
             ),
         ),
         Mistake(
             _first(_excess, limit=10.0),
             (
-                "How many times the law is the divergence at your order?",
+                "How many times the rule is the divergence at your order?",
                 "More than ten times; the question asks for more than twice.",
             ),
         ),
@@ -222,7 +222,7 @@ _turn = Exercise(
         ),
     ),
     hints=(
-        "Print the ratio of divergence and law for the orders up to alpha*.",
+        "Print the ratio of divergence and rule for the orders up to alpha*.",
         "The first order with divergence(a, 2.0, 0.05) > 2 * small_rate(a, 2.0, 0.05).",
     ),
 )

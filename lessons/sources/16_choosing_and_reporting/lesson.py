@@ -3,13 +3,17 @@
 #
 # *One finished run: which number goes on the label, and who is promised what?*
 #
+# The network of Anna's school is trained, as in lesson 10: 1,438 images of digits, noise multiplier 4, lots of about 512, 80 steps. A paper, an authority and Anna's parents ask for *the* ε. The picture shows what they have to say first. Whoever changes a box on the left changes the number, or what it means.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. write a privacy statement that nobody can misread, and refuse one in which a part is missing;
 # 2. say what ε and δ promise to whom: odds, false alarms, victims, and for how long;
 # 3. choose ε from the accuracy that is needed, before a single private record is touched.
 #
-# * **Time** 28 minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 02 (ε and δ as a test) and lesson 10 (DP-SGD); lesson 09 helps.
 # * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it: there, too, *Say it in full* and *One run, nine honest numbers*. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -19,31 +23,29 @@
 # | `records` | $n$ | records that are trained on; a public number | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for one *unit of privacy* | nats, probability |
 # | `prior` | $p$ | what the attacker believed before, that she is in | probability |
-# | `loss` | $L$ | privacy loss of an output: log of a ratio of densities | nats |
+# | `losses` | $L$ | privacy loss of an output: log of a ratio of densities | nats |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: an ε without a unit, a period, neighbours, a δ and a sampling scheme is not a small number or a large one, it is no statement.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 1 The question | ask who would sign "ε = 3" |
-# | 1 | 2 Predict | two numbers on paper |
-# | 2 | 3 A small experiment | let them find out that ε is 0 |
-# | 3 | 4 The picture | cover all rows but the second |
-# | 3 | 5 The statement | read the refusal aloud |
-# | 3 | 6 Is it true as printed? | 6.1 slowly |
-# | 4 | 7 Turn the knob yourself | guess which curve is steepest |
-# | 2 | 8 Where this breaks | the writer, then the law |
-# | 6 | 9 Exercises | 16.1, alone |
-# | – | 10 to 13 | homework |
+# | 4 | 0 The first screen | ask who would sign "ε = 3" |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again |
+# | 3 | 3 Name and shame | the vote is decided |
+# | 3 | 4 Nine honest numbers | cover all rows but the second |
+# | 6 | 5 An exercise | alone, then compare with a neighbour |
+# | 6 | 6 What is promised | everybody types a guess |
+# | 4 | 7 In full | read the refusals aloud |
+# | 2 | 8 So many times a day | who has such a telephone? |
+# | 4 | 9 Rehearse | where is the knee? |
+# | 1 | 10 Where this breaks | whose ε is it? |
+# | – | 11 to 14 | homework |
 
-# %% [markdown]
-# ## 1 The question
-#
-# The network of lesson 10 is trained: 1,438 images of digits, noise 4, lots of 512, 80 steps. A paper, a regulator and Anna ask for *the* ε. The bare number does not answer any of them.
-
-# %%
-from dataclasses import replace
+# %% tags=["hide-input"]
 from datetime import date
 
 import numpy as np
@@ -52,17 +54,10 @@ from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.book import gaussian_loss_tail, group_privacy_delta
 from dplearn.choosing import readings
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.datasets import deployments
+from dplearn.datasets import deployments, school
 from dplearn.figures import Curve, curves, flow, ladder, slider
 from dplearn.ground.guarantee import round_up
 
-run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
-print("lots of 512:", run.guarantee(delta=1e-4))
-
-# %% [markdown]
-# What that line hangs on. Whoever changes a box on the left changes the number, or what it means.
-
-# %% tags=["hide-input"]
 promise = ["whose data?\nunit, neighbours", "for how long?\nperiod", "with which δ?"]
 deed = [
     "how were lots\nreally drawn?",
@@ -76,37 +71,82 @@ drawn = flow(
     title="Six questions to ask before anybody says ε",
     strong=["ε", "odds of\nan attacker"],
 )
-show(drawn, "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker.")
+run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
+planned = run.guarantee(delta=1e-4)
+words = "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker."
+show(drawn, f"{words} The plan, with lots of 512, says {planned}.")
 
 # %% [markdown]
-# ## 2 Predict
-#
-# * **Largest of the eight.** Eight readings of the *same* run, all honest, all for one image, are drawn below. The plan says 3.03. How large is the largest of them?
-# * **Chance of a victim.** A program has $\varepsilon=0$ and $\delta=1/n$. With which probability does it publish somebody's whole record?
+# The plan says 3.03, at $\delta=10^{-4}$. Answer the six questions in other honest ways, and the same run has other numbers. Section 4 has eight of them, all for one image. How large is the largest?
 
 # %%
 predict("largest of the eight", None)
-predict("chance of a victim", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Expect "about 4" for the first and $1/n$ for the second. Do not comment.
+# > **For the teacher.** Expect "about 4". Do not comment.
 
 # %% [markdown]
-# ## 3 A small experiment
+# *To here NN minutes.*
 #
-# **Name and shame** (点名公布): toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP: $\varepsilon$ cannot be better. With $\delta=1/n$, twenty thousand releases:
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 10.4
+#
+# **2** 15.4
+#
+# **3** 11.5
 
 # %%
-n, rng = 1438, np.random.default_rng(16)
-victims = rng.binomial(n, 1 / n, size=20_000)
-print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
+answers = ""  # three letters, such as "bca"
+check("16.warmup", answers)
 
 # %% [markdown]
-# One victim in each release, on average, and "$\varepsilon=0$" on the label. The tutorial of TensorFlow Privacy on MNIST prints that $\delta$ "bounds the probability of the privacy guarantee not holding", and that less than $1/n$ will do as a rule of thumb. The chance that there is a victim:
+# ## 2 A vote
+#
+# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. A rule of thumb asks for a δ of about that size. How often may this program publish the whole record of somebody?
+#
+# <details><summary>a. Never: ε = 0 says that the output does not depend on anybody.</summary>
+#
+# No. That would be so if δ were 0 as well.
+#
+# </details>
+#
+# <details><summary>b. In one release of 1,438.</summary>
+#
+# No. That is the chance of one person that is known beforehand.
+#
+# </details>
+#
+# <details><summary>c. In more than half of its releases.</summary>
+#
+# Right. Each of 1,438 pupils has the chance δ, and the section below counts.
+#
+# </details>
+#
+# <details><summary>d. In each release, as δ says nothing about records.</summary>
+#
+# No. δ does bound it; n times δ is one victim *on average*.
+#
+# </details>
 
 # %%
+vote = ""  # one letter
+check("16.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 Name and shame
+#
+# **Name and shame** (点名公布) is such a program: toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP. A tutorial of TensorFlow Privacy says that $\delta$ "bounds the probability of the privacy guarantee not holding", and that less than $1/n$ will do. How often is there a victim?
+
+# %%
+n, rng = len(school().age), np.random.default_rng(16)
+victims = rng.binomial(n, 1 / n, size=20_000)
 victim = Evidence(
-    "chance that somebody is published, delta = 1/n, 1438 people",
+    f"chance that somebody is published, delta = 1/n, {n} people",
     closed=-np.expm1(n * np.log1p(-1 / n)),
     exact=1 - float(np.prod(np.full(n, 1 - 1 / n))),
     simulated=estimate(victims > 0),
@@ -114,22 +154,17 @@ victim = Evidence(
     exact_by="product",
 )
 print(victim)
+print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
 
 # %% [markdown]
-# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not. ([In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).)
+# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not.
 #
-# ## 4 The picture
+# ## 4 Nine honest numbers
 #
-# Nine readings of the one run. Every number is an upper end, computed by the accountants of this course.
-
-# %%
-told = readings(run, delta=1e-4, records=n, of_one=110)
-print(len(told), "readings")
-
-# %% [markdown]
-# Above each ε stands the assumption under which it is true.
+# Nine readings of the one run. Each is an upper end, and stands below the assumption under which it is true.
 
 # %% tags=["hide-input"]
+told = readings(run, delta=1e-4, records=n, of_one=110)
 picture = ladder(told, title="One run, nine honest numbers")
 values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
 show(picture, f"Epsilon by reading, from top to bottom: {values}.")
@@ -139,46 +174,83 @@ show(picture, f"Epsilon by reading, from top to bottom: {values}.")
 #
 # * **Rows 1 to 3** differ in $\delta$ alone. The smallest ε belongs to the one expected victim of above.
 # * **Row 4** is the same promise with a looser proof. It is true, too.
-# * **Row 5** is the price of a choice. The best of about ten settings tells something about the data ([in the book](explorer:formula_book?id=G-S1)).
+# * **Row 5** is the price of a choice. The best of about ten settings tells something about the data.
 # * **Rows 6 and 7** are other programs. An ordinary loader shuffles; where lots have a fixed size, a record is replaced and not removed.
-# * **Row 8** takes the secret of the lots away. It fits who sees the traffic of a training job.
-# * **Row 9** is a person. Thirteen people wrote the images, 110 each on average; who wrote which is not in the data.
+# * **Row 8** is for attackers who know which lots an image was in, since they see the traffic of the training.
+# * **Row 9** is a person. Thirteen people wrote the images of our school, 110 each on average.
 
 # %%
 known = told["the attacker knows who was in which batch"]
-everybody = replace(run, sampling="none", sample_rate=1.0)
-print("and a record is replaced:", everybody.guarantee(delta=1e-4, adjacency="replace_one"))
 reveal("largest of the eight", truth=known.epsilon, kind="upper")
-reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 
 # %% [markdown]
-# There is no largest honest ε. Assumptions can be combined: rows 7 and 8 together are the 25.9 of the first line, and a smaller $\delta$ makes more of that.
+# There is no largest honest ε. Assumptions can be combined, and a smaller $\delta$ makes more of each.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them argue which row is *the* ε. The answer is that the row follows from who is promised what. Somebody will want the smallest: ask for whom it is true.
 
 # %% [markdown]
-# ## 5 The statement
+# *To here NN minutes.*
+#
+# ## 5 An exercise
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
+
+# %%
+answer = None
+check("16.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 16.1</summary>
+#
+# ```python
+# answer = int(np.ceil(np.log(10**6) / 2))
+# print(f"ln of a million: {np.log(10**6):.1f}")
+# check("16.1", answer)
+# ```
+#
+# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
+#
+# </details>
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 6 What is promised
 #
 # > **What is promised.** Let $D$ and $D'$ differ in one *unit of privacy* (隐私单位). For every event $S$
 # >
 # > $$\Pr[M(D)\in S]\le e^{\varepsilon}\Pr[M(D')\in S]+\delta.$$
 # >
-# > For $\delta=0$: whatever an attacker saw, his **odds** that she is in grew by at most the factor $e^\varepsilon$. For any $\delta$: who is wrong about a share $a$ of the outsiders finds at most $e^\varepsilon a+\delta$ of the members.
+# > For $\delta=0$: whatever an attacker saw, his **odds** that she is in grew by at most the factor $e^\varepsilon$. For any $\delta$: if he accuses a share $a$ of the outsiders, he finds at most a share $e^\varepsilon a+\delta$ of the members.
 #
 # *Why.* Take for $S$ the outputs on which he says "in". Odds are multiplied by the ratio of the two probabilities of what he saw (Bayes). $\square$
 #
-# The pair is two numbers of a whole curve, so the attacker's share can be bounded better by the curve itself. One false alarm in a hundred:
+# The pair is two numbers of a whole curve. With $\varepsilon=3.03$ an attacker who accuses one outsider in a hundred finds at most 20.8 members in a hundred, by the formula. How many can he really find, by the whole curve of this run?
 
 # %%
-pair = run.guarantee(delta=1e-4)
-low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
-print(
-    f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %"
-)
+predict("members found in a hundred", None)
+
+# %% [markdown]
+# The accountant knows the curve:
+
+# %%
+pld = ACCOUNTANTS["pld"]()
+low, high = pld.true_positive_rate(run.composed, false_positive_rate=0.01)
+reveal("members found in a hundred", truth=100 * high, kind="upper")
+by_pair = round_up(100 * (np.exp(planned.epsilon) * 0.01 + 1e-4), 3)
+print(f"by (epsilon, delta) alone at most {by_pair} %")
 print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
 
 # %% [markdown]
+# Both are true. The formula speaks for the worst program with this pair, the curve for ours.
+#
+# *To here NN minutes.*
+#
+# ## 7 In full
+#
 # A **privacy statement** (隐私声明) says all of it. Ours asks for what the plan cannot know, and refuses while a part is missing.
 
 # %%
@@ -194,26 +266,15 @@ full = run.statement(**parts, period="once")
 print(full)
 
 # %% [markdown]
-# Read the last line twice. The plan says that $\varepsilon$ is at least 3.03, too, but that is about all 80 noisy steps; of the last model alone nothing is known from below. `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. Had the loader been shuffled, the plan and the program would differ, and the statement would be refused.
-#
-# ## 6 Is it true as printed?
-#
-# ### 6.1 "With probability $1-\delta$ the loss is at most $\varepsilon$"
-#
-# It is on many slides. Let the lots be known. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+# `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. Had the loader been shuffled, plan and program would differ, and the statement would be refused.
 
-# %%
-mu = np.sqrt(80) / 4
-losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
-tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
-print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** The plan proves that ε is at least 3.03, too, but about all 80 noisy steps. Of the last model alone nothing is known from below, so the statement says "at most".
 
 # %% [markdown]
-# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. *Why.* $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$: a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe. ([In the book](explorer:formula_book?id=G-D8&misprint=equivalent).)
+# ## 8 So many times a day
 #
-# ### 6.2 "ε = 8"
-#
-# Printed by whom, for how long? Public uses, with the period for which an epsilon pays:
+# "ε = 8" is printed by whom, for how long? Public uses that printed both:
 
 # %%
 uses = {}
@@ -224,47 +285,15 @@ for name, epsilons in uses.items():
         print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
 
 # %% [markdown]
-# (Rogers et al. 2020 printed both.) The budget is **renewed** every day. What is small on the label is gone within the week: losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit and period agree:
-
-# %%
-groups = {}
-for use in deployments():
-    groups.setdefault(use.comparable, []).append(f"{use.organisation} {use.epsilon:g}")
-for key, members in groups.items():
-    if len(members) > 3:
-        print(f"{', '.join(key)}: {'; '.join(members)}")
-
-# %% [markdown]
-# And $\delta$ should be alike:
-
-# %%
-for use in deployments():
-    if "census" in use.what:
-        print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
-
-# %% [markdown]
-# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+# The budget is **renewed** every day, and losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit, period and $\delta$ agree.
 #
-# ### 6.3 "The posterior is at most $e^\varepsilon$ times the prior"
+# *To here NN minutes.*
 #
-# With our pair, and a prior of one half:
-
-# %%
-print(f"e^epsilon times the prior: {0.5 * np.exp(pair.epsilon):.3g}")
-print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-pair.epsilon)):.4f}")
-
-# %% [markdown]
-# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1. ([In the book](explorer:formula_book?id=G-N5&misprint=approximate-dp).)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** If time is short, 6.3 is homework: exercise 16.3 asks for the right formula.
-
-# %% [markdown]
-# ## 7 Turn the knob yourself
+# ## 9 Rehearse
 #
-# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code.
+# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code. The slider is the number of people. Before you move it: does accuracy at a given ε depend on it?
 
-# %%
+# %% tags=["hide-input"]
 import torch
 from torch.nn import CrossEntropyLoss, Linear
 
@@ -277,11 +306,6 @@ def features(part):
     return torch.from_numpy(oriented_gradients(part.images)), torch.from_numpy(part.labels)
 
 
-# %% [markdown]
-# One run: a linear model on directions of edges, and its accuracy on unseen digits.
-
-
-# %%
 def accuracy(plan, seed, train, unseen):
     model = Linear(128, 10, bias=False)
     torch.nn.init.zeros_(model.weight)
@@ -292,7 +316,7 @@ def accuracy(plan, seed, train, unseen):
 
 
 # %% [markdown]
-# The slider is the number of people. Before you touch it: does accuracy at a given ε depend on it?
+# A linear model on directions of edges, one run for each point:
 
 # %% tags=["hide-input"]
 drawn_digits = synthetic_digits(count=3876, seed=16)
@@ -325,7 +349,7 @@ words = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="people", start=1), f"All frames. {words}.")
 
 # %% [markdown]
-# The curve rises steeply and then lies flat: beyond its knee more ε buys nothing. More people move the knee to the left, since noise is shared. With 1,438 people $\varepsilon=1$ is past it. Decide, and only then spend, once:
+# The curve rises steeply and then lies flat: beyond its knee more ε buys nothing. More people move the knee to the left, since they share the noise. With 1,438 people $\varepsilon=1$ is past it. Decide, and only then spend, once:
 
 # %%
 train, _, test = split(digits(), validation=0)
@@ -337,57 +361,85 @@ print(once.guarantee(delta=1e-4))
 # %% [markdown]
 # The level was wrong: drawn digits are harder than these. Whether the knee is right could be seen only by paying for more runs. A rehearsal is an estimate from other data, and free.
 #
-# ## 8 Where this breaks, and what it does not protect
+# ## 10 Where this breaks
 #
-# **A person is not a record.** Our unit was an image. The writer asks for *her* ε. Group privacy multiplies: $110\cdot3.03=333$, printed in good faith. But look at its $\delta$ ([in the book](explorer:formula_book?id=G-C8&misprint=linear)).
+# * **A person is not a record.** The unit was an image. A writer of 110 images asks for *her* ε, and somebody prints $110\cdot3.03=333$ in good faith. Look at its $\delta$:
 
 # %%
-delta = group_privacy_delta(epsilon=pair.epsilon, delta=1e-4, group=110)
-print(f"naive epsilon {110 * pair.epsilon:.0f}, with delta = {delta:g}")
+delta = group_privacy_delta(epsilon=planned.epsilon, delta=1e-4, group=110)
+print(f"naive epsilon {110 * planned.epsilon:.0f}, with delta = {delta:g}")
 print(told["a person with 110 records"])
 
 # %% [markdown]
-# $\delta=1$ allows everything: 333 is no bound. The ε that is proved for her exceeds 4,000, as good as nothing. Nobody promised her anything.
+# $\delta=1$ allows everything: 333 is no bound. What is proved for her exceeds 4,000, as good as nothing.
 #
-# **Law and rights.** European law gives her rights: to *know* what is kept of her (GDPR, Article 15), to have it *corrected* (16), to have it *erased*, the **right to be forgotten** (被遗忘权, 17), and to *object* (21). Differential privacy is none of these.
+# * **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
+# * **A right is not a number.** European law gives her the right to be forgotten (被遗忘权). No law known to us contains an ε; more of that at home.
 #
-# * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
-# * *Many may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
-# * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used"). No law known to us contains an ε.
-# * *Consent* cannot be computed. Who refuses must not be in the data, however small ε is.
-# * *True and harmful* stays possible. If smokers fall ill, the model says so of her as well, whether or not she took part.
-#
-# **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
+# *To here NN minutes: the class ends here.*
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Somebody will ask which ε is "legal". There is none; ask back what the person was told, and whether it is true of persons.
 
 # %% [markdown]
-# ## 9 Exercises
+# ## 11 At home
 #
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# ### "With probability $1-\delta$ the loss is at most $\varepsilon$"
 #
-# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
+# It is on many slides. Let the attacker know the lots. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
 
 # %%
-answer = None
-check("16.1", answer)
+mu = np.sqrt(80) / 4
+losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
+tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
+print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
 
 # %% [markdown]
-# <details><summary>Solution of 16.1</summary>
+# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. The reason: $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$, and a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe.
 #
-# ```python
-# answer = int(np.ceil(np.log(10**6) / 2))
-# print(f"ln of a million: {np.log(10**6):.1f}")
-# check("16.1", answer)
-# ```
+# ### "The posterior is at most $e^\varepsilon$ times the prior"
 #
-# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
-#
-# </details>
+# With our pair, and a prior of one half:
+
+# %%
+print(f"e^epsilon times the prior: {0.5 * np.exp(planned.epsilon):.3g}")
+print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-planned.epsilon)):.4f}")
 
 # %% [markdown]
-# ## 10 At home
+# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1.
+#
+# ### Which uses can be compared?
+#
+# Those with noise at the same place, and the same unit and period:
+
+# %%
+groups = {}
+for use in deployments():
+    groups.setdefault(use.comparable, []).append(f"{use.organisation} {use.epsilon:g}")
+for key, members in groups.items():
+    if len(members) > 3:
+        print(f"{', '.join(key)}: {'; '.join(members)}")
+
+# %% [markdown]
+# And $\delta$ should be alike:
+
+# %%
+for use in deployments():
+    if "census" in use.what:
+        print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
+
+# %% [markdown]
+# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+#
+# ### Law and rights
+#
+# European law (GDPR) gives a person rights: to *know* what is kept of her (Article 15), to have it *corrected* (16), to have it *erased*, the right to be forgotten (17), to *object* (21), and not to be subject to a decision that a machine makes alone (22). Differential privacy is none of these.
+#
+# * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
+# * *Many may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
+# * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used").
+# * *Consent* cannot be computed. Records of people who refuse must be removed before training, however small ε is.
+# * *True and harmful* stays possible. If smokers fall ill, the model says so of a smoker as well, whether or not she took part.
 #
 # ### ε moves with δ, and how fast tells something
 #
@@ -449,7 +501,7 @@ check("16.3", believed)
 # </details>
 
 # %% [markdown]
-# ## 11 Ask yourself
+# ## 12 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -558,7 +610,7 @@ answers = ""  # five letters, such as "abcab"
 check("16.test", answers)
 
 # %% [markdown]
-# ## 12 On one card
+# ## 13 On one card
 #
 # | | |
 # |---|---|
@@ -570,12 +622,18 @@ check("16.test", answers)
 # | **Choosing** | rehearse on public or drawn records; decide; spend once |
 # | **Never** | an ε for records told to persons; "forgotten" for "private" |
 #
-# ## 13 Further reading
+# ## 14 Further reading
 #
 # * Dwork, Kohli & Mulligan (2019), *Differential privacy in practice: expose your epsilons!*
 # * Ponomareva et al. (2023), *How to DP-fy ML*, section 5.3: what to report.
 # * Rogers et al. (2020), *LinkedIn's Audience Engagements API*: the table by day and by month.
 # * Desfontaines, *A list of real-world uses of differential privacy*.
+#
+# <details><summary>In the formula book</summary>
+#
+# [What δ allows](explorer:formula_book?id=G-D5b&misprint=small-delta), [the tail of the loss](explorer:formula_book?id=G-D8&misprint=equivalent), [the posterior](explorer:formula_book?id=G-N5&misprint=approximate-dp), [a group](explorer:formula_book?id=G-C8&misprint=linear), [the best of several settings](explorer:formula_book?id=G-S1).
+#
+# </details>
 #
 # The last cell re-examines what this lesson claimed.
 
@@ -584,6 +642,6 @@ check("16.test", answers)
 assert victim.refuted and 2.6e-4 < tail < 2.8e-4 and delta == 1
 shown = [float(f"{g.epsilon:.3g}") for g in told.values()]
 assert shown[:8] == [2.56, 3.03, 3.97, 3.36, 5.7, 6.62, 7.91, 10.2]
-assert low <= high < np.exp(pair.epsilon) * 0.01 and "not covered" in str(full).lower()
+assert low <= high < np.exp(planned.epsilon) * 0.01 and "not covered" in str(full).lower()
 assert rehearsed[1438][2].mean < reached and rehearsed[359][1].mean < rehearsed[2876][1].mean
 print("all checks passed")

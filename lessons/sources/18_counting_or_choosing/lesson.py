@@ -3,14 +3,19 @@
 #
 # *One person changes thirty of sixty-four counts. If only the largest is named, who pays for the other sixty-three?*
 #
+# The maker of a writing pad wants to know which square of its field people use most. It has 1,797 handwritten digits on $8\times8$ squares, each the secret of one person. It does not need 64 numbers. It needs **one name**: the square with the largest count.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this lesson you can**
 #
 # 1. name a winner among many noisy scores, or find the few that exceed a threshold, and state what it costs;
-# 2. compute the chance of an outcome of a sparse vector exactly, and refute four printed variants of it;
+# 2. compute the chance of an outcome of a sparse vector exactly, and refute printed variants of it;
 # 3. say what it costs to trust nobody: noise in every phone instead of once.
 #
-# * **Time** 32 minutes in class, and half as much at home; the computer needs half a minute.
+# * **Time** NN minutes in class, and as much at home; the computer needs half a minute.
 # * **You need** lesson 01 (randomised response), lesson 02 (loss, pure DP) and lesson 04 (composition).
+# * **An excursion** from the school: a winner needs many candidates that one person moves at once, and the pupils' table has no such column. Later lessons do not need this one.
 # * **Beside it** [the exponential mechanism in the explorer](explorer:mechanisms?mechanism=exponential&range_epsilon=1&epsilon=0.5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
@@ -20,31 +25,26 @@
 # | `scale` | $b$ | scale of Laplace, Gumbel or exponential noise | people |
 # | `b1`, `b2` | $b_1$, $b_2$ | scale of the noise on a threshold, on every answer | people |
 # | `positives` | $c$ | how many answers "yes" there may be | none |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: hold everybody's noise still but the winner's, and one noise pays for all; whoever tells more than the winner takes that proof away.
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 5 | 1 The question | let two students shade a digit on squared paper |
-# | 1 | 2 Predict | two numbers on paper |
-# | 2 | 3 A small experiment | which of the two would you publish? |
-# | 2 | 4 The picture | read it at ε = 0.1 |
-# | 7 | 5 The statement | both proofs aloud: what is held still? |
-# | 5 | 6 Is it true as printed? | 6.2 slowly, the table at the end |
-# | 2 | 7 Turn the knob yourself | guess who needs more noise |
-# | 2 | 8 Where this breaks | the phones |
-# | 6 | 9 Exercises | 18.1, alone |
-# | – | 10 to 13 | homework |
+# | 5 | 0 The first screen | let two students shade a digit on squared paper; everybody types a guess |
+# | 3 | 1 Warm-up | hands up for each letter |
+# | 4 | 2 A vote | vote, two minutes in pairs, vote again |
+# | 2 | 3 Two ways to spend ε = 1 | which of the two would you publish? |
+# | 6 | 4 The winner | the proof aloud: what is held still? |
+# | 6 | 5 The first above a threshold | the same proof, with a line to lift |
+# | 6 | 6 An exercise | 18.1, alone |
+# | 7 | 7 Is it true as printed? | a guess first; then the table, row by row |
+# | 1 | 8 Where this breaks | the second bullet aloud |
+# | – | 9 to 12 | homework |
 
-# %% [markdown]
-# ## 1 The question
-#
-# The maker of a writing pad wants to know which square of its field people use most. We have 1,797 handwritten digits on $8\times8$ squares, and treat each as the secret of one person. A square is *inked* if it is at least half black.
-#
-# Neighbours differ in one person, who joins or leaves. The maker does not need 64 numbers. It needs **one name**: the square with the largest count.
-
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import log_softmax, logsumexp
@@ -64,29 +64,20 @@ from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
 from dplearn.figures import Curve, Dot, curves, slider
 from dplearn.figures.drawings import Sheet, arrow, circle, lettering, rectangle
-from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
-# %% [markdown]
-# How many squares does one person ink, and which are inked most?
-
-# %%
 images, labels = digits()
 inked = images.reshape(-1, 64) >= 0.5
 counts = inked.sum(axis=0)
 best = np.argsort(-counts)
-squares = inked.sum(axis=1)
-print(f"{len(inked)} people, {squares.min()} to {squares.max()} squares each")
-print("largest counts:", *counts[best[:6]])
-
-# %% [markdown]
-# One person, the counts that move when she leaves, and what is told.
-
-# %% tags=["hide-input"]
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#8a8a8a"
 shades = [f"rgb({v},{v},{v})" for v in np.rint(255 - 175 * counts / counts.max()).astype(int)]
 hers = inked[0]
 
+# %% [markdown]
+# A square is *inked* if it is at least half black. Neighbours differ in one person, who joins or leaves. The picture shows one person, the counts that move when she leaves, and what is told.
 
+
+# %% tags=["hide-input"]
 def field(left, fills, edges):
     """Sixty-four squares whose colours are given."""
     at = [(left + 20 * (i % 8), 66 + 20 * (i // 8)) for i in range(64)]
@@ -104,22 +95,70 @@ moving = Sheet(720, 262, "Many counts move, one name leaves", shapes)
 show(moving, f"Anna's digit inks {hers.sum()} of 64 squares; so many counts move; one is named.")
 
 # %% [markdown]
-# ## 2 Predict
-#
-# * **Epsilon of the winner.** Laplace noise of scale 1 on each of the 64 counts. Only the number of the largest is told. One person changes up to 30 counts by 1. Which $\varepsilon$?
-# * **Epsilon of a hundred noes.** A hundred and one questions "is this count above the threshold?", noise of scale 2 on the threshold and on every answer. A hundred are answered "no"; the last is above, and its noisy count is told. Lecture notes claim $\varepsilon=1$. Which $\varepsilon$ at least?
+# Laplace noise of scale 1 is added to each of the 64 counts, and only the number of the largest is told. One person changes up to 30 counts by 1. Which $\varepsilon$?
 
 # %%
 predict("epsilon of the winner", None)
-predict("epsilon of a hundred noes", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Expect 30 or 64 for the first and 1.5 for the second: too much, and far too little.
+# > **For the teacher.** Expect 30 or 64. Do not correct it: section 4 does.
 
 # %% [markdown]
-# ## 3 A small experiment
+# *To here NN minutes.*
 #
-# The same $\varepsilon=1$, spent in two ways. To publish all 64 counts we must allow for a person who inks every square: Laplace noise of scale 64. To publish only the winner we need, as we shall prove, scale 1.
+# ## 1 Warm-up
+#
+# Three questions from earlier lessons.
+#
+# **1** 01.4
+#
+# **2** 02.3
+#
+# **3** 04.1
+
+# %%
+answers = ""  # three letters, such as "bca"
+check("18.warmup", answers)
+
+# %% [markdown]
+# ## 2 A vote
+#
+# Now the maker asks for square after square: "do more than 1,400 people ink this one?" Noise is drawn once for the threshold, and anew for every answer. A hundred times the reply is "no". What have the hundred noes cost together?
+#
+# <details><summary>a. Nothing: a "no" names nobody.</summary>
+#
+# No. A "no" tells that a noisy count is low, and Anna may have made the difference.
+#
+# </details>
+#
+# <details><summary>b. A hundred times the price of one.</summary>
+#
+# No. That would be so if the noisy threshold were known.
+#
+# </details>
+#
+# <details><summary>c. As much as one "no", however many there are.</summary>
+#
+# Right. One noise, that of the threshold, pays for all of them: section 5.
+#
+# </details>
+#
+# <details><summary>d. About ten times the price of one: the root of a hundred.</summary>
+#
+# No. That is composition of a hundred independent releases. These share a secret.
+#
+# </details>
+
+# %%
+vote = ""  # one letter
+check("18.vote", vote)
+
+# %% [markdown]
+# *To here NN minutes.*
+#
+# ## 3 Two ways to spend the same ε
+#
+# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64. To publish only the winner we need, as we shall prove, scale 1.
 
 # %%
 rng, runs = np.random.default_rng(18), 20_000
@@ -130,6 +169,7 @@ def winners(noise):
     return np.argmax(counts + noise, axis=1)
 
 
+print(f"{len(inked)} people, largest counts:", *counts[best[:6]])
 for told, scale in (("all 64 counts", 64), ("the winner", 1)):
     won = winners(rng.laplace(scale=scale, size=(runs, 64)))
     short = counts[best[0]] - counts[won].mean()
@@ -137,14 +177,32 @@ for told, scale in (("all 64 counts", 64), ("the winner", 1)):
     print(f"{told:14} right in {share:.1%}, on average {short:.2f} people short")
 
 # %% [markdown]
-# Both cost $\varepsilon=1$. The second is right three times as often, although the best square leads by two people only, and when it is wrong it names a square that is nearly as good.
+# The second is right three times as often, although the best square leads by two people only, and when it is wrong it names a square that is nearly as good.
 #
-# ## 4 The picture
+# ## 4 The winner
 #
-# The chance that the right square is named, against $\varepsilon$. It is exact: given the winner's own noise, all others have to stay below it.
-
+# > **Theorem.** Add independent Laplace, Gumbel or exponential noise of scale $2\Delta/\varepsilon$ to every score, and tell only which is largest: $\varepsilon$-DP, for any number of candidates. If one person moves all scores in one direction, $\Delta/\varepsilon$ is enough.
+# >
+# > McSherry & Talwar (2007); Dwork & Roth (2014), sections 3.3 and 3.4; McKenna & Sheldon (2020).
+#
+# With Gumbel noise this is the **exponential mechanism** (指数机制): it draws $r$ with probability proportional to $e^{u_r/b}$.
+#
+# *Why.* Let Anna join, and hold still the noise of all scores but that of $r$. The best of the others rises by at most 1, and $u_r$ does not fall. So $r$ still wins if its own noise is larger by 1, and the chance of that is at least $e^{-1/b}$ times the old one. If she leaves, the best of the others does not rise and $u_r$ falls by at most 1: the same gap. **One noise has paid for 64 counts.** If scores may move against each other, the gap is 2.
+#
+# Counts move in one direction, **monotone** (单调). Let each of the 1,797 people leave in turn: how large is the loss of a winner, exactly?
 
 # %%
+law = log_softmax(counts.astype(float))
+losses = log_softmax(counts - inked.astype(float), axis=1) - law
+print(f"largest loss of all people and squares: {np.abs(losses).max():.6f}")
+price = exponential_mechanism_epsilon(rate=1, sensitivity=1, monotone=True)
+reveal("epsilon of the winner", truth=price, others={"each count on its own": 64})
+
+# %% [markdown]
+# Real people reach the theorem. The chance that the right square is named, against $\varepsilon$, is exact, too: given the winner's own noise, all others have to stay below it.
+
+
+# %% tags=["hide-input"]
 def chance_right(law):
     """Chance that the largest count wins after noise of a law on every count."""
     lead = counts[best[0]] - counts[best[1:]]
@@ -152,12 +210,6 @@ def chance_right(law):
     return quad(others_below, 0, 1, epsabs=1e-10, epsrel=1e-9, limit=300)[0]
 
 
-# %% [markdown]
-# Three kinds of noise name a winner. *Gumbel noise* makes the **exponential mechanism** (指数机制), which draws $r$ with probability proportional to $e^{u_r/b}$ ([in the book](explorer:formula_book?id=G-B10)); *exponential noise* makes **permute-and-flip** ([in the book](explorer:formula_book?id=G-B10b)), which is never worse.
-#
-# With Gaussian noise on all 64 counts the factor would be $\sqrt{64}=8$ instead of 64 (lesson 03): better, and still not 1.
-
-# %% tags=["hide-input"]
 grid = np.geomspace(0.01, 10, 13)
 top = counts[best].astype(float)
 flips = [permute_and_flip_probability(scores=top, scale=1 / e) for e in grid]
@@ -180,63 +232,19 @@ show(picture, at)
 # > **For the teacher.** Ask for the horizontal distance between the upper three and the lowest: a factor of 64 in ε, the number of squares. It does not depend on the data.
 
 # %% [markdown]
-# ## 5 The statement
+# Other noise hardly matters; what is told does. With Gaussian noise on all 64 counts the factor would be $\sqrt{64}=8$ instead of 64 (lesson 03): better, and still not 1.
 #
-# ### The winner
+# *To here NN minutes.*
 #
-# > **Theorem.** Add independent Laplace, Gumbel or exponential noise of scale $2\Delta/\varepsilon$ to every score, and tell only which is largest: $\varepsilon$-DP, for any number of candidates. If one person moves all scores in one direction, $\Delta/\varepsilon$ is enough.
-# >
-# > McSherry & Talwar (2007); Dwork & Roth (2014), sections 3.3 and 3.4; McKenna & Sheldon (2020).
+# ## 5 The first above a threshold
 #
-# *Why.* Let Anna join, and hold still the noise of all scores but that of $r$. The best of the others rises by at most 1, and $u_r$ does not fall. So $r$ still wins if its own noise is larger by 1, and the chance of that is at least $e^{-1/b}$ times the old one. If she leaves, the best of the others does not rise and $u_r$ falls by at most 1: the same gap. One noise has paid for 64 counts. If scores may move against each other, the gap is 2. ([In the book](explorer:formula_book?id=G-B6); [where the 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores).)
-#
-# Counts move in one direction, **monotone** (单调). Let each of the 1,797 people leave in turn: how large is the privacy loss of a winner, exactly?
-
-# %%
-law = log_softmax(counts.astype(float))
-losses = log_softmax(counts - inked.astype(float), axis=1) - law
-print(f"largest loss of all people and squares: {np.abs(losses).max():.6f}")
-price = exponential_mechanism_epsilon(rate=1, sensitivity=1, monotone=True)
-reveal("epsilon of the winner", truth=price, others={"each count on its own": 64})
-
-# %% [markdown]
-# Real people reach the theorem. Now the chance that the exponential mechanism is right at $\varepsilon=0.1$, in three ways. Beside it stands what one gets "as printed": there the rate is halved for counts, too, although counts need only noise of scale $\Delta/\varepsilon$.
-
-# %%
-draws = winners(rng.gumbel(scale=10, size=(runs, 64))) == best[0]
-right = Evidence(
-    "chance to name the right square, Gumbel noise of scale 10",
-    closed=gumbel_max_probability(scores=top, scale=10),
-    exact=chance_right(gumbel_r(scale=10)),
-    simulated=estimate(draws),
-    printed=gumbel_max_probability(scores=top, scale=20),
-)
-print(right)
-
-# %% [markdown]
-# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
-#
-# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
-
-# %%
-pld = ACCOUNTANTS["pld"]()
-run = {"delta": 1e-5, "steps": 100}
-coin = RandomizedResponse(local_epsilon=0.1, answers=2)
-print(pld.epsilon(ExponentialMechanism(0.1), **run))
-print(pld.epsilon(coin, **run, adjacency="replace_one"))
-
-# %% [markdown]
-# The second, a lying coin, is the worst that 0.1-DP alone allows.
-#
-# ### The first above a threshold
-#
-# Now the maker asks square by square, for as long as it likes: "do more than 1,400 people ink this one?" The **sparse vector** technique (稀疏向量技术) draws noise $\mathrm{Lap}(b_1)$ for the threshold *once*, fresh noise $\mathrm{Lap}(b_2)$ for every answer, tells only yes or no, and **ends after $c$ yeses**.
+# The vote's procedure is the **sparse vector** technique (稀疏向量技术): noise $\mathrm{Lap}(b_1)$ for the threshold *once*, fresh noise $\mathrm{Lap}(b_2)$ for every answer, only yes or no is told, and it **ends after $c$ yeses**.
 #
 # > **Theorem.** However many noes there are, this is $\varepsilon$-DP with $\varepsilon=\dfrac1{b_1}+\dfrac{2c}{b_2}$; for monotone answers with $\dfrac1{b_1}+\dfrac c{b_2}$.
 # >
 # > Dwork & Roth (2014), section 3.6; Lyu, Su & Li (2017), Theorem 5.
 #
-# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1).)
+# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise.
 #
 # The proof as a drawing: dots are noisy answers, the line is the noisy threshold.
 
@@ -276,22 +284,46 @@ for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
     wrong = np.sum(np.any(answered != over, axis=1))
     print(f"{way:20} a wrong answer in {wrong:6,} of {runs:,} runs")
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told? That is section 7.
+
 # %% [markdown]
-# And many sparse vectors? For counts the two directions differ. Anna makes no "no" likelier, so what speaks *for* her is at most $c/b_2$; only what speaks *against* her includes the threshold's $1/b_1$. A hundred of them, each 0.1-DP:
+# *To here NN minutes.*
+#
+# ## 6 An exercise
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 18.1** *(In class, 5 minutes.)* A sparse vector over 10,000 counts, neighbours by one person who joins or leaves. The threshold has Laplace noise of scale 4, every answer of scale 10, and it ends after 5 yeses. Which $\varepsilon$?
 
 # %%
-print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
+answer = None
+check("18.1", answer)
 
 # %% [markdown]
-# They cost more than the hundred choices above, and less than the hundred coins.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told?
-
-# %% [markdown]
-# ## 6 Is it true as printed?
+# <details><summary>Solution of 18.1</summary>
 #
-# The proof uses that the noisy threshold stays secret, that every answer has noise, and that yeses are counted. Each of these has been forgotten in print; Lyu, Su & Li (2017) collect the variants in their Figure 2, whose numbers we use. We compute exact chances, by summing over the threshold's noise.
+# ```python
+# answer = 1 / 4 + 5 / 10
+# check("18.1", answer)
+# ```
+#
+# Counts are monotone: no 2. The number of questions plays no part.
+#
+# </details>
+
+# %% [markdown]
+# ## 7 Is it true as printed?
+#
+# The proof uses that the noisy threshold stays secret, that every answer has noise, and that yeses are counted. Each of these has been forgotten in print; Lyu, Su & Li (2017) collect the variants.
+#
+# "The noisy answer above the threshold may be told, too": it has noise of its own, after all. A hundred and one questions, noise of scale 2 on the threshold and on every answer; a hundred are answered "no", the last is above, and its noisy count is told. Lecture notes claim $\varepsilon=1$. Which $\varepsilon$ at least?
+
+# %%
+predict("epsilon of a hundred noes", None)
+
+# %% [markdown]
+# We compute the chance of an outcome by summing over the noise of the threshold.
 
 # %%
 steps = np.arange(-80, 140, 0.01)  # noise of the threshold
@@ -314,16 +346,7 @@ def loss(outcome, moves, b1, b2, highest=np.inf):
 
 
 # %% [markdown]
-# First the right one, $b_1=2$, $b_2=4$: a hundred questions, the last is a yes, and its answer falls while all others rise.
-
-# %%
-sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
-print(f"loss {sound:.6f}, theorem {sparse_vector(threshold_scale=2, query_scale=4):g}")
-
-# %% [markdown]
-# ### 6.1 "The noisy answer above the threshold may be told, too" (Algorithm 3)
-#
-# It has noise of its own, after all. But who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
+# Who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
 
 # %%
 told = loss([0] * 100, [1] * 100, 2, 2, highest=0.0)
@@ -331,42 +354,90 @@ about = {"kind": "lower", "others": {"claimed": 1}}
 reveal("epsilon of a hundred noes", truth=round(told, 9), **about)
 
 # %% [markdown]
-# ([In the book](explorer:formula_book?id=G-H2c).) Whoever needs the count asks for it anew, and pays again.
-#
-# ### 6.2 "Noise on the threshold is enough" (Algorithm 5)
-#
-# Two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers. With her it *cannot* happen: equal answers, one line.
+# Whoever needs the count asks for it anew, and pays again. "Noise on the threshold is enough": two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers; with her it *cannot* happen. "It may go on after a yes": ten answers that rise get a no, then ten that fall get a yes. The right one and three wrong ones, which all claim $\varepsilon=1$:
 
 # %%
+sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
 between = laplace.cdf(1, scale=2) - laplace.cdf(0, scale=2)
-print(f"chance of no, yes: {between:.6f} without her, 0 with her: epsilon is infinite")
-
-# %% [markdown]
-# ([In the book](explorer:formula_book?id=G-H2).)
-#
-# ### 6.3 "It may go on after a yes" (Algorithms 6 and 4)
-#
-# Algorithm 6 never ends; Algorithm 4 ends after $c$ yeses but does not put $c$ into the noise. Ten answers (for Algorithm 4 twenty) that rise by 1 get a no, then ten that fall get a yes. All claim $\varepsilon=1$:
-
-# %%
 forever = loss([0] * 10 + [1] * 10, [1] * 10 + [-1] * 10, 2, 2)
-capped = loss([0] * 20 + [1] * 10, [1] * 20 + [-1] * 10, 4, 4 / 3)
-rows = [("2", "right, c = 1", sound), ("3", "tells the noisy answer", told)]
-rows += [("4", "noise forgets c = 10", capped), ("5", "no noise on answers", np.inf)]
-rows += [("6", "no end, ten yeses", forever)]
-for number, what, value in rows:
-    print(f"Algorithm {number}: {what:24} loss {value:.4g}")
+rows = [("right, c = 1", sound), ("tells the noisy answer", told)]
+rows += [("no noise on answers", np.inf), ("no end, ten yeses", forever)]
+for what, value in rows:
+    print(f"{what:24} loss {value:.4g}")
+print(f"chance of no, yes without noise on answers: {between:.4f} without her, 0 with her")
 
 # %% [markdown]
-# ([No end](explorer:formula_book?id=G-H2b), [$c$ forgotten](explorer:formula_book?id=G-H1&misprint=query-noise-once).) One right, four wrong. Two equal scales $b_1=b_2=1/\varepsilon$ for a single yes cost $3\varepsilon$ ([in the book](explorer:formula_book?id=G-H1&misprint=one-scale-for-both)). All of them *look* noisy. Only a computed ratio tells them apart.
+# All of them *look* noisy. Only a computed ratio tells them apart.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** If time is short, do 6.1 and the table. Let the class say for each row which sentence of the proof it takes away.
+# > **For the teacher.** Let the class say for each row which sentence of the proof it takes away.
 
 # %% [markdown]
-# ## 7 Turn the knob yourself
+# ## 8 Where this breaks
 #
-# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$; the curve shows the noise that blurs a decision for every split. Halves, or better? Its variance is $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
+# * **Tell the winner, never its noisy score.** And fix the candidates beforehand: a list of the words that were typed leaks.
+# * **One person, one record.** Who writes ten digits moves counts by ten.
+# * **Yeses must be sparse.** Noise grows with $c$; with many yeses, sums cost less.
+# * **Somebody sees the counts.** If nobody may, every phone lies for itself: at home, 147,308 phones do what one counter does for 283 people.
+#
+# *To here NN minutes: the class ends here.*
+
+# %% [markdown]
+# ## 9 At home
+#
+# ### Which noise
+#
+# *Exponential noise* in place of Gumbel's makes **permute-and-flip** ([in the book](explorer:formula_book?id=G-B10b)), which is never worse: the upper line of the picture. The exponential mechanism ([in the book](explorer:formula_book?id=G-B10)) at $\varepsilon=0.1$, in three ways. Beside it stands what one gets "as printed": there the rate is halved for counts, too, although counts need only noise of scale $\Delta/\varepsilon$.
+
+# %%
+draws = winners(rng.gumbel(scale=10, size=(runs, 64))) == best[0]
+right = Evidence(
+    "chance to name the right square, Gumbel noise of scale 10",
+    closed=gumbel_max_probability(scores=top, scale=10),
+    exact=chance_right(gumbel_r(scale=10)),
+    simulated=estimate(draws),
+    printed=gumbel_max_probability(scores=top, scale=20),
+)
+print(right)
+
+# %% [markdown]
+# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
+#
+# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
+
+# %%
+from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
+
+pld = ACCOUNTANTS["pld"]()
+run = {"delta": 1e-5, "steps": 100}
+coin = RandomizedResponse(local_epsilon=0.1, answers=2)
+print(pld.epsilon(ExponentialMechanism(0.1), **run))
+print(pld.epsilon(coin, **run, adjacency="replace_one"))
+
+# %% [markdown]
+# The second, a lying coin, is the worst that 0.1-DP alone allows.
+#
+# And many sparse vectors? For counts the two directions differ. Anna makes no "no" likelier, so what speaks *for* her is at most $c/b_2$; only what speaks *against* her includes the threshold's $1/b_1$. A hundred of them, each 0.1-DP, cost more than the choices, and less than the coins:
+
+# %%
+print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
+
+# %% [markdown]
+# ### The other variants
+#
+# Of the two theorems: [the winner by Laplace noise](explorer:formula_book?id=G-B6), [where its 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores), [the sparse vector](explorer:formula_book?id=G-H1). Of what was refuted above: [the noisy answer is told](explorer:formula_book?id=G-H2c), [no noise on the answers](explorer:formula_book?id=G-H2), [no end](explorer:formula_book?id=G-H2b). One more ends after $c$ yeses but does not put $c$ into the noise ([in the book](explorer:formula_book?id=G-H1&misprint=query-noise-once)); it claims $\varepsilon=1$, too:
+
+# %%
+capped = loss([0] * 20 + [1] * 10, [1] * 20 + [-1] * 10, 4, 4 / 3)
+print(f"right: loss {sound:.6f}, theorem {sparse_vector(threshold_scale=2, query_scale=4):g}")
+print(f"c = 10 forgotten: loss {capped:.4g}")
+
+# %% [markdown]
+# Two equal scales $b_1=b_2=1/\varepsilon$ for a single yes cost $3\varepsilon$ ([in the book](explorer:formula_book?id=G-H1&misprint=one-scale-for-both)). And a score $-2|q-r|$ moves by twice what the query $q$ moves ([in the book](explorer:formula_book?id=G-B11b&misprint=of-the-query)).
+#
+# ### How to split a budget
+#
+# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$; the curve shows the noise that blurs a decision for every split. Its variance is $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
 
 # %% tags=["hide-input"]
 share = np.linspace(0.05, 0.9, 86)
@@ -396,14 +467,9 @@ texts = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="c", start=2), f"All frames. {texts}.")
 
 # %% [markdown]
-# More than the split, $c$ matters: a deviation of 4 people for one yes, of 34.2 for twenty. Sparse vector is cheap only while yeses are *sparse*.
+# More than the split, $c$ matters: a deviation of 4 people for one yes, of 34.2 for twenty.
 #
-# ## 8 Where this breaks, and what it does not protect
-#
-# * **The sensitivity is that of the score.** A score $-2|q-r|$ moves by twice what the query $q$ moves. ([In the book](explorer:formula_book?id=G-B11b&misprint=of-the-query).)
-# * **Tell the winner, never its noisy score.** And fix the candidates beforehand: a list of the words that were typed leaks.
-# * **One person, one record.** Who writes ten digits moves counts by ten.
-# * **Somebody sees the counts.** If nobody may, every phone lies for itself.
+# ### Nobody sees the counts
 #
 # **Local differential privacy** (本地差分隐私): which *digit* is written most, if each phone names a random digit, the true one with odds $e^\varepsilon$ to 1 for each other ([in the book](explorer:formula_book?id=G-I2))?
 
@@ -434,31 +500,6 @@ print(f"direct and one-hot meet at {3 * np.e + 2:.2f} candidates")
 # The noise of $n$ phones grows with $\sqrt n$, that of one counter not at all. That is the price of trusting nobody; lesson 14's secure sums are the way between.
 
 # %% [markdown]
-# ## 9 Exercises
-#
-# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
-#
-# **★ 18.1** *(In class, 5 minutes.)* A sparse vector over 10,000 counts, neighbours by one person who joins or leaves. The threshold has Laplace noise of scale 4, every answer of scale 10, and it ends after 5 yeses. Which $\varepsilon$?
-
-# %%
-answer = None
-check("18.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 18.1</summary>
-#
-# ```python
-# answer = 1 / 4 + 5 / 10
-# check("18.1", answer)
-# ```
-#
-# Counts are monotone: no 2. The number of questions plays no part.
-#
-# </details>
-
-# %% [markdown]
-# ## 10 At home
-#
 # ### Noise that looks at the data
 #
 # The *median* of the mean ink: one replaced picture could move it by 16 in the worst data, not at all in ours, where many share the middle value. Noise in proportion to that would be none, and would tell it. Two ways are honest.
@@ -560,7 +601,7 @@ check("18.3", sparse_answers)
 # </details>
 
 # %% [markdown]
-# ## 11 Ask yourself
+# ## 10 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -578,17 +619,17 @@ check("18.3", sparse_answers)
 #
 # </details>
 #
-# **2** A sparse vector has answered ten thousand noes. What have they cost?
+# **2** After a hundred noes the maker wants to publish the noisy threshold: "it is only noise". May it?
 #
-# <details><summary>a. As much as one: the threshold's noise pays for all of them.</summary>
+# <details><summary>a. No: from then on every "no" has to be paid on its own.</summary>
 #
-# Right. Raising the threshold by 1 makes none of them less likely.
+# Right. The line can be lifted only while nobody knows where it is.
 #
 # </details>
 #
-# <details><summary>b. Ten thousand times a little.</summary>
+# <details><summary>b. Yes: the noise of the threshold is already in the price.</summary>
 #
-# No. That holds once the threshold is known; it must stay secret.
+# No. The price of all noes together holds only while that noise is secret.
 #
 # </details>
 #
@@ -639,7 +680,7 @@ answers = ""  # five letters, such as "ababa"
 check("18.test", answers)
 
 # %% [markdown]
-# ## 12 On one card
+# ## 11 On one card
 #
 # | | |
 # |---|---|
@@ -649,7 +690,7 @@ check("18.test", answers)
 # | **Never** | the winning score, the noisy answer, answers without noise, yeses without end |
 # | **Local** | deviation of a count $\sqrt{4ne^\varepsilon}/(e^\varepsilon-1)$, not $\sqrt2/\varepsilon$ |
 #
-# ## 13 Further reading
+# ## 12 Further reading
 #
 # * McSherry & Talwar (2007), *Mechanism design via differential privacy*: the exponential mechanism.
 # * Lyu, Su & Li (2017), *Understanding the sparse vector technique for differential privacy*: six variants, two of them right.
