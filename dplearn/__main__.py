@@ -132,7 +132,6 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
     command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
-    command.add_argument("--effort", type=float, default=1.0, help="how much is tried (default 1)")
 
 
 def _add_pate_options(command: argparse.ArgumentParser) -> None:
@@ -296,7 +295,6 @@ def _claim(options: argparse.Namespace) -> int:
         of=options.of,
         relation=options.relation,
         fixed=dict(map(setting, options.set)),
-        effort=options.effort,
     )
     if options.json:
         _print_json([verdict.to_dict()])

@@ -1,4 +1,4 @@
-"""The parameters a claim may speak of: names, ranges, and the values at which it is tried."""
+"""The parameters of which a certified answer depends: names, ranges, the values that are tried."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.book.kit.domains import Choice, Domain, Log, Whole
 from dplearn.book.kit.written import nearest, parse
+from dplearn.claims.vocabulary import LETTERS
 
 # A number, or the two ends of a range.
 Setting = float | tuple[float, float]
@@ -21,13 +23,17 @@ class Parameter:
 
     name: str
     meaning: str
-    aliases: tuple[str, ...]
+    key: str  # its name in the book, whose letters it has
     lower: float  # no less, and no more than `upper`, may be asked at all
     upper: float
     usual: float  # its value in a slice along other parameters
-    coarse: tuple[float, ...]  # where a costly truth is asked
-    fine: tuple[float, ...]  # where a cheap one is
+    tried: tuple[float, ...]  # plain values among which a map looks for an example
     whole: bool = False
+
+    @property
+    def letters(self) -> frozenset[str]:
+        """Names that it may be given."""
+        return LETTERS[self.key] | {self.name}
 
     def within(self, setting: Setting) -> Parameter:
         """Axis held at a number or kept to a range."""
@@ -39,27 +45,29 @@ class Parameter:
                 f"Expected {self.name} to be {kind} or a range in [{self.lower:g}, {self.upper:g}],"
                 f" got {setting!r}."
             )
-        values = tuple(v for v in self.fine if low < v < high)
-        values = (low, *values, high) if low < high else (low,)
-        if 1 < len(values) < 6:
-            values = self.between(low, high, 7)
+        values = (low, *(v for v in self.tried if low < v < high), high)
         usual = min(max(self.usual, low), high)
-        few = tuple(v for v in self.coarse if low <= v <= high)
-        few = few if len(few) > 2 else values
-        return replace(self, lower=low, upper=high, usual=usual, coarse=few, fine=values)
+        return replace(self, lower=low, upper=high, usual=usual, tried=tuple(sorted({*values})))
 
-    def between(self, low: float, high: float, number: int) -> tuple[float, ...]:
-        """About `number` values with few digits on a logarithmic scale, ends included."""
-        if low >= high:
+    @property
+    def domain(self) -> Domain:
+        """Its values as the book draws them."""
+        low, high = self.tried[0], self.tried[-1]
+        if low == high:
+            return Choice(low)
+        return Whole(round(low), round(high)) if self.whole else Log(low, high)
+
+    def between(self, number: int) -> tuple[float, ...]:
+        """About `number` values on a logarithmic scale: plain ones, and if they are few, others."""
+        low, high = self.tried[0], self.tried[-1]
+        if low == high:
             return (low,)
-        inner = [self.near(v, 2) for v in np.geomspace(low, high, number)[1:-1]]
-        return tuple(sorted({low, high, *(v for v in inner if low < v < high)}))
-
-    def near(self, value: float, digits: int) -> float:
-        """`value` in few digits, whole where it must be, among the values tried."""
-        value = float(f"{value:.{digits}g}")
-        value = float(round(value)) if self.whole else value
-        return min(max(value, min(self.fine)), max(self.fine))
+        if len(self.tried) >= number:
+            few = np.linspace(0, len(self.tried) - 1, number).round().astype(int)
+            return tuple(self.tried[k] for k in few)
+        inner = [float(f"{v:.2g}") for v in np.geomspace(low, high, number)[1:-1]]
+        inner = [float(round(v)) for v in inner] if self.whole else inner
+        return tuple(sorted({*self.tried, *(v for v in inner if low < v < high)}))
 
     def oddness(self, value: float) -> float:
         """Distance of a value from one that would be chosen as an example."""
@@ -75,37 +83,37 @@ def _steps(first: int, last: int, mantissas: Iterable[float]) -> tuple[float, ..
 
 
 _EPSILON = Parameter(
-    "epsilon", "privacy loss in nats", ("eps",), 1e-4, 300, 1.0,
-    (0.1, 0.5, 1, 2, 5, 10), (*_steps(-2, -1, (1, 2, 5)), 1, 2, 3, 4, 5, 6, 8, 10, 20, 50),
+    "epsilon", "privacy loss in nats", "epsilon", 1e-4, 300, 1.0,
+    (*_steps(-2, -1, (1, 2, 5)), 1, 2, 3, 4, 5, 6, 8, 10, 20, 50),
 )  # fmt: skip
 _ORDERS = (1.1, 1.2, 1.5, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
 PARAMETERS = {
     p.name: p
     for p in (
         Parameter(
-            "q", "sample rate", ("sample_rate",), 1e-6, 1, 0.01,
-            (1e-4, 1e-3, 0.01, 0.1, 1), (*_steps(-4, -1, (1, 2, 5)), 1),
+            "q", "sample rate", "sample_rate", 1e-6, 1, 0.01,
+            (*_steps(-4, -1, (1, 2, 5)), 1),
         ),
         Parameter(
-            "sigma", "noise multiplier", ("z", "noise_multiplier"), 0.05, 1e4, 1.0,
-            (0.5, 0.7, 1, 2, 5, 20), (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100),
+            "sigma", "noise multiplier", "noise_multiplier", 0.05, 1e4, 1.0,
+            (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100),
         ),
         Parameter(
-            "T", "number of steps", ("k", "steps"), 1, 1e6, 100,
-            (1, 10, 100, 1000, 1e4), (*_steps(0, 4, (1, 2, 5)), 1e5), True,
+            "T", "number of steps", "steps", 1, 1e6, 100,
+            (*_steps(0, 4, (1, 2, 5)), 1e5), True,
         ),
         Parameter(
-            "delta", "additive slack", (), 1e-30, 0.999, 1e-5,
-            (1e-2, 1e-5, 1e-8), (*_steps(-12, -1, (1,)), 0.5),
+            "delta", "additive slack", "delta", 1e-30, 0.999, 1e-5,
+            (*_steps(-12, -1, (1,)), 0.5),
         ),
         _EPSILON,
         replace(
             _EPSILON, name="epsilon_0", meaning="privacy loss of one step",
-            aliases=("epsilon0", "eps0", "eps_0"), usual=0.1,
-            coarse=(0.01, 0.1, 0.5, 1, 2), fine=_steps(-2, 0, (1, 2, 5)),
+            key="epsilon_0", usual=0.1,
+            tried=_steps(-2, 0, (1, 2, 5)),
         ),
         Parameter(
-            "alpha", "Rényi order", ("order",), 1 + 1e-6, 1000, 5, _ORDERS, _ORDERS,
+            "alpha", "Rényi order", "order", 1 + 1e-6, 1000, 5, _ORDERS,
         ),
     )
 }  # fmt: skip
@@ -124,21 +132,16 @@ def setting(text: str) -> tuple[str, Setting]:
         raise ValueError(f"Expected NAME=VALUE or NAME=LOW..HIGH, got {text!r}.") from None
 
 
-def aliases(allowed: Iterable[str]) -> set[str]:
-    """Names that any of these parameters may be given."""
-    return {alias for p in allowed for alias in (p, *PARAMETERS[p].aliases)}
-
-
 def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
     """From every name to the allowed parameter it stands for; a ValueError if there is none."""
-    parameter_of = {a: p for p in allowed for a in (p, *PARAMETERS[p].aliases)}
+    parameter_of = {letter: p for p in allowed for letter in PARAMETERS[p].letters}
     # A step's epsilon has two names where there is no other epsilon.
     if "epsilon" in parameter_of and "epsilon_0" not in parameter_of:
-        parameter_of |= dict.fromkeys(("epsilon_0", *PARAMETERS["epsilon_0"].aliases), "epsilon")
+        parameter_of |= dict.fromkeys(PARAMETERS["epsilon_0"].letters, "epsilon")
     if wrong := sorted(set(names) - set(parameter_of)):
-        texts = [" or ".join((p, *PARAMETERS[p].aliases)) for p in allowed]
         near = nearest(wrong[0], parameter_of)
-        raise ValueError(f"Expected names among {', '.join(texts)}, got {', '.join(wrong)}{near}.")
+        told = f"{', '.join(allowed)}, got {', '.join(wrong)}"
+        raise ValueError(f"Expected names among {told}{near}.")
     return {name: parameter_of[name] for name in names}
 
 

@@ -30,8 +30,8 @@ Bracket = tuple[NDArray, NDArray]
 # From shared values, the values of the other parameters and a relative width to aim at.
 Ends = Callable[[Values, Points, float], Bracket]
 
-# What is asked for this relative width or less costs so many times the price.
-_ROUGH, FINER = 1e-5, 4
+# A relative width that is rough: few cells will do.
+_ROUGH = 1e-5
 # Roundings of a closed form, relative.
 _ROUNDED = 1e-11
 
@@ -70,39 +70,19 @@ def subject(quantity: str, of: str) -> Subject:
     return subjects[of]
 
 
-@dataclass
-class Purse:
-    """Budget of one verdict in prices of answers: the load of a machine must not change it."""
-
-    left: float
-
-    def pays(self, price: float) -> bool:
-        """Whether there is enough for an answer; its price is then spent."""
-        enough = price <= self.left
-        self.left -= price if enough else 0.0
-        return enough
-
-
 def ends_at(
     truth: Subject,
     points: Points,
     *,
     rtol: float,
-    purse: Purse,
-    order: NDArray | None = None,
 ) -> Bracket:
-    """Lower and upper end at every point; nan where the purse did not suffice.
-
-    `order` is that in which the points are taken up.
-    """
+    """Lower and upper end at every point."""
     size = len(next(iter(points.values())))
     lower, upper = np.full(size, np.nan), np.full(size, np.nan)
     if truth.along is None:
         lower[:], upper[:] = truth.bracket({}, points, rtol)
         return lower, upper
-    for shared, rows in _groups(truth, points, np.arange(size) if order is None else order):
-        if not purse.pays(truth.price if rtol > _ROUGH else FINER * truth.price):
-            break
+    for shared, rows in _groups(truth, points):
         values = points[truth.along][rows] if truth.along else np.zeros(1)
         distinct, back = np.unique(values, return_inverse=True)
         low, high = _remembered(truth, shared, tuple(distinct.tolist()), rtol)
@@ -111,16 +91,13 @@ def ends_at(
 
 
 def _groups(
-    truth: Subject, points: Points, order: NDArray
+    truth: Subject, points: Points
 ) -> Iterator[tuple[tuple[tuple[str, float], ...], NDArray]]:
-    """Points that differ only in the parameter `along`, in the order of their first ones."""
+    """Points that differ only in the parameter `along`."""
     names = [n for n in truth.names if n != truth.along]
-    keys = np.stack([points[n][order] for n in names], axis=1)
-    rows_of: dict[tuple[float, ...], list[int]] = {}
-    for index, key in zip(order.tolist(), map(tuple, keys.tolist()), strict=True):
-        rows_of.setdefault(key, []).append(index)
-    for key, rows in rows_of.items():
-        yield tuple(zip(names, key, strict=True)), np.array(rows)
+    keys, place = np.unique([points[n] for n in names], axis=1, return_inverse=True)
+    for k, key in enumerate(keys.T.tolist()):
+        yield tuple(zip(names, key, strict=True)), np.flatnonzero(place == k)
 
 
 @lru_cache(maxsize=20_000)

@@ -141,7 +141,8 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     rivals = [c for c in same if c.distance <= reach][:3]
     if first.rank == EQUAL and is_strange(claim, first):
         # Right there, and a known misprint elsewhere: the words must tell.
-        return rivals + [c for c in found if c.rank == MISPRINT][:2]
+        plain = [c for c in found if c.rank == NEAR and not c.unused and c.distance < _NEAR]
+        return rivals + [c for c in found if c.rank == MISPRINT][:2] + plain[:1]
     if first.rank == EQUAL:
         # A misprint of what the words speak of is as likely as what is right elsewhere.
         spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]

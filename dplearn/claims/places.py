@@ -121,6 +121,8 @@ def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
 
 # What a step has and what all steps have go by one letter.
 _OF_A_STEP = ("epsilon", "delta", "rho")
+# Letters that cannot be what all of them have.
+_ONE_STEP = re.compile(r"\b(?:epsilon|delta|rho)_?(?:bar|0|i|step|iter|RDP)\b")
 
 
 class _Solved:
@@ -158,6 +160,8 @@ def _solved(place: Place, formula: Expression, claim: Claim) -> Any:
     new = {"steps": "T", "scale": "b", "norm": "C_m"}.get(quantity, quantity)
     if quantity == about:
         # On the left is what one step may spend, on the right what all of them do.
+        if _ONE_STEP.search(claim.right):
+            return None
         new = claim.left if re.fullmatch(r"\w+", claim.left) else ""
     fits = new and quantity in (*_OF_A_STEP, "sigma", "scale", "steps", "norm")
     enough = place.entry.kind in ("upper", "identity") and len(old) == 1 and fits
@@ -358,28 +362,38 @@ def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str])
 
 
 def wrong_units(claim: Claim) -> str:
-    """What is wrong with the units: twice the sensitivity needs twice the noise; "" if nothing."""
+    """What is wrong with the units: twice the sensitivity needs twice the noise; "" if nothing.
+
+    Nor may the noise that a budget pays for grow with the budget.
+    """
     formula = formula_of(claim)
     if claim.quantity == "scale" and re.search(r"(?:Delta|Δ)\s*(?:_\{?2|₂)", claim.words):
         refuse("Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.")
     if claim.quantity == "scale" and re.search("smooth", claim.words, re.IGNORECASE):
         refuse("Expected the sensitivity for noise of scale b, got a smooth one.")
-    if "Delta" not in formula.names:
-        return ""
     scales = ("sigma", "scale", "sensitivity")
     noise = [n for n in formula.names if base(n) in ("sigma", "z", "b", "s", "C")]
     wanted = 2.0 if claim.quantity in scales else 1.0
-    if not noise and claim.quantity not in scales:
-        return ""
+    if "Delta" in formula.names and (noise or claim.quantity in scales):
+        ratio = _doubled(formula, [*noise, "Delta"]) ** (0.5 if claim.root else 1.0)
+        if math.isfinite(ratio) and abs(ratio - wanted) >= 1e-9:
+            return (
+                "Twice the sensitivity and twice the noise change the right side by a factor"
+                f" {ratio:.4g} instead of {wanted:g}."
+            )
+    if claim.left == "b":
+        ratio = _doubled(formula, [n for n in formula.names if base(n) == "epsilon"])
+        if math.isfinite(ratio) and ratio > 1 + 1e-9:
+            return f"Twice ε gives {ratio:.4g} times the noise, but more privacy takes more noise."
+    return ""
+
+
+def _doubled(formula: Expression, names: list[str]) -> float:
+    """By what factor the value changes where some names are twice as large."""
     numbers = (1.37, 1.91, 2.3, 3.1, 4.7, 5.3, 6.1, 7.3, 8.9)
     one = dict(zip(sorted(formula.names), itertools.cycle(numbers)))
-    one |= {n: 0.01 for n in one if base(n) == "delta"} | {"Delta": 1.3}
-    two = {n: 2 * v if n in (*noise, "Delta") else v for n, v in one.items()}
+    one |= {n: 0.01 for n in one if base(n) == "delta"}
+    one |= {"Delta": 1.3} if "Delta" in one else {}
+    two = {n: 2 * v if n in names else v for n, v in one.items()}
     with np.errstate(all="ignore"):
-        ratio = float(formula(**two) / formula(**one)) ** (0.5 if claim.root else 1.0)
-    if not math.isfinite(ratio) or abs(ratio - wanted) < 1e-9:
-        return ""
-    return (
-        "Twice the sensitivity and twice the noise change the right side by a factor"
-        f" {ratio:.4g} instead of {wanted:g}."
-    )
+        return float(np.divide(formula(**two), formula(**one)))

@@ -81,8 +81,7 @@ class Verdict:
     points: int  # that were asked for
     decided: int  # of them, within the effort
     violated: int  # among these
-    simplest: Point | None  # this and `worst` are re-verified at full accuracy
-    worst: Point | None
+    simplest: Point | None  # re-verified at full accuracy
     region: Region | None  # where it holds as far as one parameter tells
     looseness: tuple[float, float] | None  # median and largest claim / truth where it holds
     map: Slice
@@ -100,8 +99,6 @@ class Verdict:
         told = [self._headline()]
         if self.simplest:
             told.append(f"Simplest counterexample: {self.simplest}.")
-        if self.worst and self.worst != self.simplest:
-            told.append(f"Worst found: {self.worst}.")
         told += [text for text in (self._where(), self._loose()) if text]
         told.append(
             f"Decided at {self.decided} of {self.points} points against {self.truth}; "

@@ -69,7 +69,8 @@ ONLY_WITH = {f"G-{id}": words for words, ids in _ONLY_WITH.items() for id in ids
 LETTERS: Mapping[str, frozenset[str]] = {
     name: frozenset((*letters.split(), name))
     for name, letters in {
-        "epsilon": "epsilon", "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
+        "epsilon": "epsilon eps", "epsilon_0": "epsilon_0 epsilon0 eps_0 eps0",
+        "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta", "slack": "delta", "paid": "delta",
         "order": "alpha a lambda", "orders": "alpha lambda",
         "rdp": "epsilon epsilon_bar rho D tau gamma",

@@ -229,7 +229,7 @@ CLAIMS += [("amplified_epsilon", "approximate_dp", "q*epsilon/3", "equal")]
 @each("quantity, of, claim, relation", CLAIMS)
 def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of, claim, relation):
     """A part of a word was translated, wherever it stood: an address led to 公式_book."""
-    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation, effort=0.1)
+    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation)
     for sentence in verdict.sentences()[1:]:
         told = language.retold(sentence)
         assert not ENGLISH.search(untitled(told)), told

@@ -40,7 +40,7 @@ def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
     at = state_at(draw.claim_address(name, misprint or "none")).values
     fixed = dict(setting(part) for part in at["held"].split(",") if part.strip())
     about = {"quantity": at["quantity"], "of": at["of"], "relation": at["relation"]}
-    verdict = verdict_on(at["claim"], **about, fixed=fixed, effort=0.1)
+    verdict = verdict_on(at["claim"], **about, fixed=fixed)
     if misprint:
         assert verdict.status == "violated"
     # A limit, or a hypothesis about several parameters, has no place on the page of claims.

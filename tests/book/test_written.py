@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from cases import each
 from dplearn.book.kit.written import nearest, parse
-from dplearn.claims import side_of
-from dplearn.claims._parameters import PARAMETERS, aliases
+from dplearn.claims import PARAMETERS, side_of
 
-NAMES = aliases(PARAMETERS)
+NAMES = {letter for p in PARAMETERS.values() for letter in p.letters}
 VALUES = {"epsilon": 0.7, "eps": 0.6, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
 VALUES |= {"alpha": 4.0, "z": 1.7, "epsilon_0": 0.1, "c2": 1.5, "c": 2.5, "Delta": 1.1, "rho": 0.3}
 VALUES |= {"lambda": 5.0, "mu": 0.4, "N": 6e4, "noise_multiplier": 1.9, "epsilon0": 0.2}

@@ -20,8 +20,8 @@ from dplearn.claims import (
     Finding,
     Side,
     Verdict,
-    aliases,
     canonical,
+    letters,
     proofread,
     setting,
     side_of,
@@ -101,9 +101,8 @@ def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
     for quantity in [side.quantity] if side.quantity else QUANTITIES:
         for of, truth in QUANTITIES.get(quantity, {}).items():
             with suppress(ValueError):
-                names = (*truth.names, "alpha")
-                found = parse(side.right, aliases(names)).names - {"Delta"}
-                canonical(found, names)
+                found = parse(side.right, letters(quantity, of)).names - {"Delta"}
+                canonical(found, (*truth.names, "alpha"))
                 able, spoken = [*able, (quantity, of)], found
     forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
     alike = [f for f in forms if parse(f.expression).names == spoken]
@@ -192,7 +191,7 @@ def _claim(state: State) -> None:
         if able:
             question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
             question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
-            names = aliases((*QUANTITIES[asked["quantity"]][asked["of"]].names, "alpha"))
+            names = letters(asked["quantity"], asked["of"])
             sign, formula = _SIGNS[question["relation"]], parse(side.right, names).latex
             read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
             verdict = _verdict(**question)

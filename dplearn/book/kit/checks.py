@@ -21,7 +21,7 @@ from dplearn.book.kit.domains import Parameters, design
 from dplearn.book.kit.entry import Formula, Interval, Misprint
 
 # Numbers so small have lost digits.
-_LEAST = 1e-290
+LEAST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _slack(formula: Formula, value: float, truth: Interval) -> float:
     above = 0.0 if value == truth.low else value - truth.low
     below = 0.0 if value == truth.high else truth.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
-    if abs(margin) <= max(formula.absolute, _LEAST):
+    if abs(margin) <= max(formula.absolute, LEAST):
         return 0.0
     size = abs(truth.low if formula.kind == "upper" or above < 0 else truth.high)
     if math.isinf(size) or size == 0:

@@ -21,7 +21,7 @@ from dplearn.book.kit.written import parse
 from dplearn.book.pictures import cloud, curve, example_code, shown
 from dplearn.book.published import check_figure, published
 from dplearn.book.spoken import VERDICTS, label, signature
-from dplearn.claims import PARAMETERS, aliases
+from dplearn.claims import PARAMETERS
 from dplearn.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
@@ -151,7 +151,7 @@ def _limits(typed: Typed, domain: Mapping[str, Any]) -> str:
     limits = []
     for name in sorted(parse(typed.expression).names):
         whole = PARAMETERS[name]
-        for own in aliases([name]) & set(domain):
+        for own in {whole.key, name} & set(domain):
             if isinstance(getattr(domain[own], "low", None), int | float):
                 low, high = max(domain[own].low, whole.lower), min(domain[own].high, whole.upper)
                 limits += [f"{name}={low:.9g}..{high:.9g}"] * (
