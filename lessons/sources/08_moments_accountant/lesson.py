@@ -731,9 +731,11 @@ check("8.3", answer)
 #
 # q, steps, target = 256 / 60_000, 14_063, 2.0
 #
+#
 # def excess(sigma):
 #     run = PoissonSubsampled(Gaussian(sigma), q)
 #     return pld.epsilon(run, delta=1e-5, steps=steps).epsilon - target
+#
 #
 # by_moments = brentq(lambda s: moments_accountant(s, q, steps)[0] - target, 0.7, 5)
 # by_pld = brentq(excess, 0.7, 5)
