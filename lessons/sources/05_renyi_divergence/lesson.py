@@ -50,6 +50,7 @@
 # %% tags=["hide-input"]
 import numpy as np
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import ACCOUNTANTS
@@ -617,6 +618,36 @@ ends = Profile.from_atoms([half, half, -np.inf], [quarter, half, quarter])
 values = ends.renyi(np.array([0, 0.001, 1, 1.001, 1000, np.inf]))
 print("orders 0, 0.001, 1, 1.001, 1000, inf:", ", ".join(f"{v:.4f}" for v in values))
 print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest {np.log(2):.4f}")
+
+# %% [markdown]
+# Why is order 1 the mean loss? The formula has a zero below and a zero above, so it needs a proof. Take finitely many outputs, each possible under $Q$.
+#
+# <details><summary>The proof, with the mean value theorem</summary>
+#
+# Write $g(\alpha)=\ln\sum_i p_i^\alpha q_i^{1-\alpha}$. Then $g(1)=\ln\sum_ip_i=0$, so $D_\alpha=\frac{g(\alpha)-g(1)}{\alpha-1}$ is the slope of a chord of $g$. By the mean value theorem this slope is $g'(\xi)$ for some $\xi$ between 1 and $\alpha$, and
+#
+# $$g'(\xi)=\sum_iw_i\ln\frac{p_i}{q_i},\qquad w_i=\frac{p_i^\xi q_i^{1-\xi}}{\sum_jp_j^\xi q_j^{1-\xi}}.$$
+#
+# So every divergence is a mean loss; above order 1 its weights $w$ lean further towards large losses than those of $P$. When $\alpha$ goes to 1, so does $\xi$, and $w$ goes to $p$: the limit is $\sum_ip_i\ln\frac{p_i}{q_i}$, the Kullback–Leibler divergence. With infinitely many outputs the sums must be finite near 1, which is the condition above.
+#
+# </details>
+#
+# For three outputs we look for the $\xi$ of each order:
+
+# %%
+p, q = np.array([0.3, 0.5, 0.2]), np.array([0.1, 0.3, 0.6])
+
+
+def mean_loss(xi):
+    weights = p**xi * q ** (1 - xi)
+    return np.sum(weights * np.log(p / q)) / np.sum(weights)
+
+
+for order in (3, 2, 1.1, 1.001):
+    divergence = np.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+    xi = brentq(lambda xi, d=divergence: mean_loss(xi) - d, 1, order)
+    print(f"order {order:5}: divergence {divergence:.5f} is the mean loss at xi = {xi:.4f}")
+print(f"order     1: the mean loss under P, {np.sum(p * np.log(p / q)):.5f}")
 
 # %% [markdown]
 # ### Noise for a budget

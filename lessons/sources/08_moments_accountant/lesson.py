@@ -652,6 +652,33 @@ print(f"exact {between:.6f}, chord of log moments {(4 * five + 5 * six) / 2 / 4.
 print(f"chord of divergences {(five + six) / 2:.6f}")
 
 # %% [markdown]
+# ### Which moments?
+#
+# $K(\lambda)=\ln\mathbb E\,e^{\lambda L}$ is the logarithm of the **moment generating function** (矩生成函数). Its name comes from the series $\mathbb E\,e^{\lambda L}=1+\lambda\,\mathbb E\,L+\frac{\lambda^2}2\mathbb E\,L^2+\dots$, which holds where the left side is finite around 0. So the slope of $K$ at 0 is the mean loss, and its curvature there is the variance. One step of our run, with differences of $K$ beside integrals of the loss:
+
+# %%
+density = lambda x: 0.99 * norm.pdf(x, 0, 4) + 0.01 * norm.pdf(x, 1, 4)
+loss_at = lambda x: np.log(density(x) / norm.pdf(x, 0, 4))
+mean, square = (quad(lambda x, k=k: density(x) * loss_at(x) ** k, -60, 60)[0] for k in (1, 2))
+h = np.array([0.5, 1.0])
+slopes = step.rdp(1 + h)  # K(h) / h
+print(f"slope at 0      {2 * slopes[0] - slopes[1]:.4g}, mean of the loss {mean:.4g}")
+print(f"curvature at 0  {4 * (slopes[1] - slopes[0]):.4g}, its variance {square - mean**2:.4g}")
+
+# %% [markdown]
+# One sees why a textbook might say: "If all moments $\mathbb E\,X^k$ go to 0, then $K$ goes to 0." It is false. Let $X=n$ with probability $e^{-n}$, otherwise 0: a mechanism that shows everything, ever more rarely. For each $k$ the moment $n^ke^{-n}$ goes to 0. But $\mathbb E\,e^{\lambda X}=1-e^{-n}+e^{(\lambda-1)n}$:
+
+# %%
+n = np.array([5, 10, 20, 40])
+print("n                 ", *(f"{v:9}" for v in n))
+print("third moment      ", *(f"{v:9.2g}" for v in n**3 * np.exp(-n)))
+for moment in (0.5, 1, 2):
+    generated = 1 - np.exp(-n) + np.exp((moment - 1) * n)
+    print(f"E exp({moment:3} X)      ", *(f"{v:9.4g}" for v in generated))
+
+# %% [markdown]
+# At $\lambda=1$ it goes to 2, and above it grows without end. The accountant needs the *exponential* moments, and these do not follow from the others. [In the book](explorer:formula_book?id=G-A3d&misprint=moments).
+#
 # ### "The rounds are independent, so $K=\sum_tK_t$"
 #
 # Lesson 04 refuted the premise; only the fresh *noise* is independent. Now the conclusion. Take two releases of sensitivity 1. The first has noise 1. If it comes out below 0.5, the trainer takes noise 1 for the second, otherwise noise 3. What is $K(1)$ of both?

@@ -592,6 +592,31 @@ for c in (0.5, 0.05):
 # %% [markdown]
 # Unsafe above $C=1/\sigma$, too much noise below. And $C$ has a unit. Multiply the loss and $C$ by 100 and divide the learning rate by 100: the training is the same, so privacy cannot depend on it. A variance has the square of the unit of $C$, and $\sigma C$ has not. **Check units before you check proofs.**
 #
+# ### `_generate_noise`, and several processes
+#
+# An older edition of Opacus has a function `_generate_noise`: a normal draw of standard deviation `noise_multiplier * max_norm`, in the shape of the gradient. That is right. When four processes share a lot, its `step` calls the function in the process of rank 0 alone, and the four sums are added. Is that too little noise, because three processes add none?
+
+
+# %%
+def generate_noise(noise_multiplier, max_norm, shape=(1_000_000,)):
+    return torch.normal(0.0, noise_multiplier * max_norm, shape)
+
+
+shares = {
+    "rank 0 alone": [generate_noise(4, 0.5)],
+    "each of four": [generate_noise(4, 0.5) for _ in range(4)],
+    "each, a quarter": [generate_noise(4, 0.5) / 4 for _ in range(4)],
+    "each, a half": [generate_noise(4, 0.5) / 2 for _ in range(4)],
+    "one seed for all": [generate_noise(4, 0.5)] * 4,
+}
+for who, drawn in shares.items():
+    worth = round(float(sum(drawn).std()) / 0.5, 1)
+    spent = replace(plan, noise_multiplier=worth).guarantee(delta=1e-4)
+    print(f"{who:17} noise multiplier {worth:4.1f}, epsilon {spent.epsilon:6.3f}")
+
+# %% [markdown]
+# Rank 0 is right: only the noise of the *sum* counts. Four full draws are worth twice the noise, which is safe and wasted. A quarter each looks fair and is unsafe: variances add, so four processes need a half each. The wasteful line and the last one differ in one thing, the seed. And whoever sees the sum of one process before the noise is added sees it without noise: then each process must add all of it.
+#
 # ### "With mean reduction, divide sum and noise by the batch size"
 #
 # True if "the batch size" is a number fixed beforehand. Often it is the number of records that were drawn. The simplest case has no coins at all: everybody is in the lot, 512 records with Anna, 511 without. Each of the others pulls with $-C$, Anna with $+C$; noise of $4C$ is added; sum and noise are divided by the number that is there.
