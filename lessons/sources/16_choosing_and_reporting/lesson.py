@@ -624,6 +624,7 @@ check("16.test", answers)
 #
 # ## 14 Further reading
 #
+# * Chaudhuri & Sarwate (2017), *Differentially private machine learning: theory, algorithms, and applications*, a tutorial at NIPS: the whole field in one afternoon, with slides.
 # * Dwork, Kohli & Mulligan (2019), *Differential privacy in practice: expose your epsilons!*
 # * Ponomareva et al. (2023), *How to DP-fy ML*, section 5.3: what to report.
 # * Rogers et al. (2020), *LinkedIn's Audience Engagements API*: the table by day and by month.
