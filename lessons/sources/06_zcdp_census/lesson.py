@@ -705,16 +705,20 @@ best = [min(line(a, n) for a in np.geomspace(1.5, 500, 400)) for n in k]
 truth_after = np.array([exact(step * n, 1e-5) for n in k])
 figure = curves(
     [
-        Curve(x=k, y=advanced, label="advanced", role="third", label_at=0.7),
-        Curve(x=k, y=line(20, k), label="RDP, α = 20", role="other", label_at=0.9),
-        Curve(x=k, y=line(60, k), label="RDP, α = 60", role="second", side="bottom right"),
-        Curve(x=k, y=simple(step * k, delta=1e-5), label="zCDP", side="bottom right"),
+        Curve(x=k, y=advanced, label="advanced", role="third", label_at=0.2, side="top left"),
+        Curve(
+            x=k, y=line(20, k), label="RDP, α = 20", role="other", label_at=0.6, side="bottom right"
+        ),
+        Curve(x=k, y=line(60, k), label="RDP, α = 60", role="second", side="top center"),
+        Curve(
+            x=k, y=simple(step * k, delta=1e-5), label="zCDP", label_at=0.45, side="bottom right"
+        ),
         Curve(x=k, y=truth_after, label="exact", role="quiet", side="bottom right"),
     ],
     title="Each order is a line; zCDP runs along below all of them",
     x="k, releases with σ = 200",
     y="ε at δ = 10⁻⁵ in all",
-    y_range=(0, 1.6),
+    y_range=(0, 1.3),
 )
 at_500 = {"advanced": advanced[-1], "order 20": line(20, 500), "order 60": line(60, 500)}
 at_500 |= {"best order": best[-1], "zCDP": simple(step * 500, delta=1e-5), "exact": truth_after[-1]}

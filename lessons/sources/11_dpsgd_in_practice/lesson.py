@@ -773,13 +773,20 @@ def spent_after(noise):
     return [replace(run, steps=100 * int(e)).guarantee(delta=1e-5).epsilon for e in epoch]
 
 
-roles = {8: "other", 4: "main", 2: "second"}
+drawn_as = {8: ("other", "top left"), 4: ("main", "bottom right"), 2: ("second", "top left")}
 spent_by = {noise: spent_after(noise) for noise in at_noise}
 
 
 def right_against(axis, title, x, **keywords):
     lines = [
-        Curve(x=axis(n), y=right, label=f"noise {n}", role=roles[n], side="bottom right")
+        Curve(
+            x=axis(n),
+            y=right,
+            label=f"noise {n}",
+            role=drawn_as[n][0],
+            label_at=0.4,
+            side=drawn_as[n][1],
+        )
         for n, right in at_noise.items()
     ]
     return curves(lines, title=title, x=x, y="right in 100", y_range=(70, 100), **keywords)
@@ -815,8 +822,17 @@ for values, found_right, title, name in (
     (lot_sizes, by_lot, "lot size, ε = 1", "lot, of 60,000"),
     (lengths, by_length, "clipping norm, noise 4", "C"),
 ):
-    fixed_rate = Curve(x=values, y=found_right[0], label="rate fixed", role="other")
-    follows = Curve(x=values, y=found_right[1], label="rate follows", side="top left")
+    fixed_rate = Curve(
+        x=values,
+        y=found_right[0],
+        label="rate fixed",
+        role="other",
+        label_at=0.7,
+        side="bottom left",
+    )
+    follows = Curve(
+        x=values, y=found_right[1], label="rate follows", label_at=0.3, side="top right"
+    )
     axes = {"x": name, "y": "right in 100", "log_x": True, "y_range": (60, 100)}
     sides.append(curves([fixed_rate, follows], title=title, **axes))
 figure = panels(*sides, title="Lot and C hardly matter, once the rate follows them")
