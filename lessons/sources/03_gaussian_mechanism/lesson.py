@@ -154,7 +154,7 @@ print("copied", pupils.copied.sum(), *published(pupils.copied.sum(), sensitivity
 # %% [markdown]
 # One pupil moves a **count** by 1. "Give or take" is two standard deviations of the noise. They are public, so error bars cost nothing.
 #
-# A **histogram**: six counts. But Anna lives in one village only. If she leaves, one count moves by 1 and the other five stay: the list moves by a vector of length 1.
+# A **histogram** is six counts. But Anna lives in one village only. If she leaves, one count moves by 1 and the other five stay: the list moves by a vector of length 1.
 
 # %%
 names, truth = np.unique(pupils.village, return_counts=True)
@@ -236,7 +236,7 @@ check("3.1", answer)
 # print(f"{answer:.2f} cm")
 # ```
 #
-# One pupil moves the sum by 200 cm at most, and 71 divides the sum and its noise: 10.51 cm. Half of the pupils differ from the mean by less. A small village needs a smaller cap, or is published together with another.
+# One pupil moves the sum by 200 cm at most, and 71 divides the sum and its noise: 10.51 cm. Half of the pupils are nearer to the mean than that. A small village needs a smaller cap, or is published together with another.
 #
 # </details>
 
@@ -263,7 +263,7 @@ def formula(epsilon, sigma):
 
 
 # %% [markdown]
-# In lesson 02 you wrote $\delta$ of two lists of probabilities. Cut the axis into cells: that is post-processing, so your function finds a little less, and the finer the cells, the closer.
+# In lesson 02 you wrote $\delta$ of two lists of probabilities. Cut the axis into cells: that is post-processing, so your function finds a little less; with finer cells it comes closer.
 
 # %%
 delta_of = mine("delta_of")
@@ -274,7 +274,7 @@ for cells in (10, 100, 1000):
 print(f"    formula {formula(1, 1.0):.6f}")
 
 # %% [markdown]
-# Only the *length* of the difference matters, not the number of coordinates. Anna below answers two questions. Clipped to the cube, each answer by itself, she reaches the corner, and her vector is too long; clipped to the ball it has length $C$, in every dimension.
+# Only the *length* of the difference matters, not the number of coordinates. In the picture Anna answers two questions. If each answer is clipped by itself, to the cube, her vector reaches the corner and is too long. Clipped to the ball it has length $C$, in every dimension.
 
 # %% tags=["hide-input"]
 drawing = "03_gaussian_mechanism/ball_and_cube.svg"
@@ -294,7 +294,7 @@ show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C
 predict("delta at epsilon 10", None)
 
 # %% [markdown]
-# What it asks for, beside the least noise:
+# Here is the noise it asks for, beside the least noise:
 
 
 # %%
@@ -313,7 +313,7 @@ for epsilon in (0.1, 0.5, 1, 5, 10, 20):
 # * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times.
 # * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ it uses *less* than needed. The $\delta$ that it delivers is more than twice the promise, at $\varepsilon = 20$ over a hundred times.
 #
-# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. One counterexample, in three ways that share no code:
+# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. Here is one counterexample, computed in three ways that share no code:
 
 # %%
 sigma = recipe(10)
@@ -372,7 +372,7 @@ words = "; ".join(each.layout.title.text for each in frames.values())
 show(slider(frames, name="crowd", start=1), f"All frames. {words}.")
 
 # %% [markdown]
-# Noise is shared by the crowd, what is cut off is not: a large crowd can afford a generous cap. The explorer shows what becomes of this noise [when it is used more than once](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=3.73&delta=1e-5&steps=100&here=1).
+# The crowd shares the noise, but not what is cut off: a large crowd can afford a generous cap. The explorer shows what becomes of this noise [when it is used more than once](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=3.73&delta=1e-5&steps=100&here=1).
 #
 # ## 8 Where this breaks, and what it does not protect
 #
@@ -393,7 +393,7 @@ for adjacency in ("add_remove", "replace_one"):
 #
 # * **Every further release costs more.** Noise averages out when an answer is repeated (lesson 04).
 # * **Computers do not draw real numbers.** The last bits leave traces (Mironov 2012); lesson 06 draws whole-number noise. `release` here is for teaching.
-# * **It hides a person, not a fact**, and one person's worth: for three sisters the sensitivity is three times as large.
+# * **It hides one person, not a fact.** For three sisters together the sensitivity is three times as large.
 # * **$\delta$ must be small against $1/n$.** Publishing the file of one random pupil is $(0, 1/n)$-private.
 #
 # *To here NN minutes: the class ends here.*
@@ -403,7 +403,7 @@ for adjacency in ("add_remove", "replace_one"):
 #
 # ### "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
 #
-# A slip that students make ([in the book](explorer:formula_book?id=G-F1&misprint=by-coordinate)). True for one number. For a vector it allows the farthest corner of the cube, $C\sqrt d$. Somebody adds noise $4C$ and reports the $\varepsilon$ of the first line; the others are what holds.
+# A slip that students make ([in the book](explorer:formula_book?id=G-F1&misprint=by-coordinate)). This is true for one number. For a vector it allows the farthest corner of the cube, $C\sqrt d$. Somebody adds noise $4C$ and reports the $\varepsilon$ of the first line; the other lines show what holds.
 
 # %%
 claimed = float(profile(4.0).epsilon(1e-5))
@@ -428,7 +428,7 @@ print(f"promised 1e-05, formula {corner:.4f}, simulated {simulated}")
 #
 # ### Where the recipe begins to fail
 #
-# Where the delivered $\delta$ crosses the promised one, and that is a root.
+# The recipe begins to fail where the delivered $\delta$ crosses the promised one. We look for that root.
 
 # %%
 from scipy.optimize import brentq
@@ -442,7 +442,7 @@ crossing = brentq(broken_by, 1, 15)
 print(f"at delta = 1e-05 the recipe holds up to epsilon = {crossing:.4f}")
 
 # %% [markdown]
-# Delivered against promised, over the whole range:
+# Here is the delivered value beside the promised one, over the whole range:
 
 # %% tags=["hide-input"]
 span = np.linspace(0.5, 20, 79)
@@ -506,7 +506,7 @@ check("3.2", answer)
 # check("3.2", answer)
 # ```
 #
-# A pupil moves at most six of the numbers, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm you would pay for 6 instead of $\sqrt6$.
+# A pupil moves at most six of the numbers, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm the factor would be 6 instead of $\sqrt6$.
 #
 # </details>
 

@@ -107,7 +107,7 @@ check("5.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The pair $(\varepsilon,\delta)$ forgets most of the loss, and must replace it by the worst case. We look for a number that *adds up exactly* and is converted (转换) into $(\varepsilon,\delta)$ once, at the end. A candidate: take the privacy loss $L=\ln p(x)/q(x)$ of many releases, raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
+# The pair $(\varepsilon,\delta)$ forgets most of the loss, and must replace it by the worst case. We look for a number that *adds up exactly* and is converted (转换) into $(\varepsilon,\delta)$ once, at the end. Here is a candidate. Take the privacy loss $L=\ln p(x)/q(x)$ of many releases, raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
 #
 # $$\frac{1}{\alpha-1}\,\ln \operatorname{mean}\, e^{(\alpha-1)L}.$$
 #
@@ -190,7 +190,7 @@ show(lever, f"Five losses on a beam; it balances at {'; '.join(balances)}.")
 #
 # ## 4 Which losses decide
 #
-# Grey: the distribution of the loss, normal with mean $\frac12$ and variance 1. Blue: the same after the weighting, the **tilted distribution** (倾斜分布), which shows what losses decide about $D$. Move $\alpha$. When does the blue curve leave the losses that a million releases contain?
+# The grey curve is the distribution of the loss, normal with mean $\frac12$ and variance 1. The blue curve is the same after the weighting, the **tilted distribution** (倾斜分布): it shows which losses decide about $D$. Move $\alpha$. When does the blue curve leave the losses that a million releases contain?
 
 # %% tags=["hide-input"]
 span = np.linspace(-4, 20, 241)
@@ -227,7 +227,7 @@ show(slider(tilts, name="α", start=1), f"Largest of a million losses {largest:.
 # %% [markdown]
 # At order 16 the mean is decided by losses near 15.5, and the sample has none of these. **High orders cannot be measured, only computed.** So the formulas had better be right.
 #
-# Three mechanisms: randomised response and Laplace noise are purely private with $\varepsilon=1$: no loss exceeds 1, and their curves stay below 1. Gaussian noise has no largest loss, and its curve never stops.
+# Here are three mechanisms. Randomised response and Laplace noise are purely private with $\varepsilon=1$: no loss exceeds 1, and their curves stay below 1. Gaussian noise has no largest loss, and its curve never stops.
 
 # %% tags=["hide-input"]
 orders = np.geomspace(1.01, 16, 80)
@@ -368,7 +368,7 @@ check("5.2", answer)
 #
 # ## 8 What was lost
 #
-# Four answers to the question of the first screen:
+# Here are four answers to the question of the first screen:
 
 # %%
 names = ("rdp", "pld")
@@ -378,7 +378,7 @@ by_rdp, exact = (
 print(f"adding up {added:.4f}, simple {lowest:.4f}, sharper {by_rdp:.4f}, exact {exact:.4f}")
 
 # %% [markdown]
-# And your guesses:
+# These were your guesses:
 
 # %%
 reveal("epsilon of 100 reports", truth=true, others={"adding up": added})
@@ -511,7 +511,7 @@ def formula(order, mean_0, std_0, mean_1, std_1):
 
 
 # %% [markdown]
-# The definition as an integral:
+# This is the definition as an integral:
 
 
 # %%
@@ -524,7 +524,7 @@ def integral(order, mean_0, std_0, mean_1, std_1, window=40):
 
 
 # %% [markdown]
-# And the losses of section 3, at order 3, where a simulation can still follow (`map` carries the mean and its interval through the logarithm):
+# We also average the losses of section 3, at order 3, where a simulation can still follow (`map` carries the mean and its interval through the logarithm):
 
 # %%
 at_three = estimate(np.exp(2 * loss)).map(lambda mean: np.log(mean) / 2)
@@ -599,7 +599,7 @@ print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
 # %% [markdown]
 # ### A short list of orders
 #
-# Some programs try no order above 100 or so. With much noise and few releases the best order lies far beyond, and you pay for the difference without being told:
+# Some programs try no order above 100 or so. With much noise and few releases the best order lies far beyond, and the result is larger than need be, without a warning:
 
 # %%
 for top in (100, 10_000):
@@ -620,7 +620,7 @@ print("orders 0, 0.001, 1, 1.001, 1000, inf:", ", ".join(f"{v:.4f}" for v in val
 print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest {np.log(2):.4f}")
 
 # %% [markdown]
-# Why is order 1 the mean loss? The formula has a zero below and a zero above, so it needs a proof. Take finitely many outputs, each possible under $Q$.
+# Why is order 1 the mean loss? There the formula is zero divided by zero, so it needs a proof. Take finitely many outputs, each possible under $Q$.
 #
 # <details><summary>The proof, with the mean value theorem</summary>
 #

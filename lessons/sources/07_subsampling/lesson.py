@@ -169,7 +169,7 @@ for t in (0, 1, 2, 3):
 #
 # $$\frac{(1-q)\,b+q\,a}{b}=1+q\left(\frac ab-1\right).$$
 #
-# Sampling averages *probabilities*. It does not average losses, for a loss is a logarithm. This is the whole lesson.
+# Sampling averages *probabilities*. It does not average losses, for a loss is a logarithm.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Someone will say "the ratio is divided by ten". Ask what happens then to a ratio of 1: it would become 0.1, and Anna's coin would make an event *less* likely than her absence. So it must be the distance from 1. Let the class say the formula before you show it.
@@ -194,7 +194,7 @@ def density(rate, shift=1.0):
 
 
 # %% [markdown]
-# On the left the distributions, on the right the same fact as a loss.
+# The left side shows the distributions, the right side the loss.
 
 # %% tags=["hide-input"]
 x = np.linspace(-3.5, 5.5, 91)
@@ -237,7 +237,7 @@ show(figure, f"Loss by coin at 5.5: {bent(5.0, rate):.3f}, surely in: 5; {words}
 #
 # $$f_q-e^{\varepsilon'}f_0\;=\;(1-q)f_0+qf_1-f_0-q(e^\varepsilon-1)f_0\;=\;q\,\big(f_1-e^{\varepsilon}f_0\big).$$
 #
-# The area above $e^{\varepsilon'}f_0$ is exactly $q$ times as large. Does it hold? The formula, the area of the definition, and the outputs of section 3:
+# The area above $e^{\varepsilon'}f_0$ is exactly $q$ times as large. Does it hold? We compare the formula, the area, and the outputs of section 3:
 
 
 # %%
@@ -306,7 +306,7 @@ def small_rate(order, sigma=1.0, rate=0.01):
 
 
 # %% [markdown]
-# If $q$ is small, only $k=2$ seems to matter: $D_\alpha\approx\frac12\,\alpha\,q^2\,(e^{1/\sigma^2}-1)$, the small-rate rule. Cut the rate to a tenth, pay a hundredth: how long does that last, for one record in a hundred?
+# If $q$ is small, only $k=2$ seems to matter: $D_\alpha\approx\frac12\,\alpha\,q^2\,(e^{1/\sigma^2}-1)$, the small-rate rule. A tenth of the rate then costs a hundredth. Up to which order does that hold, for one record in a hundred?
 
 # %% tags=["hide-input"]
 orders, jump = np.arange(2, 33), 1 + 2 * np.log(100)
@@ -340,7 +340,7 @@ show(figure, f"Divergence {levels}; jump at order {where}.")
 #
 # ## 8 The empty seat
 #
-# The run of the vote has noise 0.5. By coins it has $\varepsilon=1.953$ at $\delta=10^{-6}$. Neighbours are now: Anna's record is *zeroed out*, it contributes 0 and her place remains. (For coins this is the same as leaving.) Which $\varepsilon$ has one shuffled epoch of 10,000 batches?
+# The run of the vote has noise 0.5. By coins it has $\varepsilon=1.953$ at $\delta=10^{-6}$. In neighbouring data Anna's record is *zeroed out*: it contributes 0 and her place remains. (For coins this is the same as leaving.) What is the $\varepsilon$ of one shuffled epoch of 10,000 batches?
 
 # %%
 predict("epsilon of a shuffled epoch", None)
@@ -458,7 +458,7 @@ words = [frames[q].layout.title.text for q in ("1", "0.5", "0.25", "0.1")]
 show(slider(frames, name="q", start=3), "Four of 15 frames. " + "; ".join(words) + ".")
 
 # %% [markdown]
-# At a fixed $\varepsilon$, $\delta$ falls much faster than $q$. The area shrinks by $q$, and on top of that the bent curve reaches the height $\varepsilon$ only further right, where outputs are rarer. And who knows the batch? A known step beside a secret one, at $\delta=10^{-5}$:
+# At a fixed $\varepsilon$, $\delta$ falls much faster than $q$. The area shrinks by $q$, and on top of that the bent curve reaches the height $\varepsilon$ only further right, where outputs are rarer. What holds for somebody who knows the batch? Here is a known step beside a secret one, at $\delta=10^{-5}$:
 
 # %%
 ends = {"known": one, "secret, rate 0.1": PoissonSubsampled(one, 0.1)}
@@ -466,7 +466,7 @@ for name, step in ends.items():
     print(f"{name:<17} epsilon = {float(step.profiles()[0].epsilon(1e-5)):.4f}")
 
 # %% [markdown]
-# An equality can be read **backwards**. If the sampled step must be $(\varepsilon',\delta')$-DP, the unsampled one may be as bad as $\varepsilon=\ln\!\big(1+(e^{\varepsilon'}-1)/q\big)$ at $\delta'/q$. Exercise 7.2 is built on this. And what coins are worth to the schools:
+# An equality can be read **backwards**. If the sampled step must be $(\varepsilon',\delta')$-DP, the unsampled one may be as bad as $\varepsilon=\ln\!\big(1+(e^{\varepsilon'}-1)/q\big)$ at $\delta'/q$. Exercise 7.2 is built on this. This is what coins are worth to the schools:
 
 # %%
 schools = {"delta": 1e-5, "steps": 10_000}
@@ -492,7 +492,7 @@ for epsilon in (0, 0.05, 0.1, 0.106, 0.5):
 # %% [markdown]
 # ### The sum of section 7
 #
-# Against it the integral of the definition and the losses of our experiment, at order 3, where a simulation can still follow; then the small-rate rule:
+# We hold against it the integral of the definition and the losses of our experiment, at order 3, where a simulation can still follow; then the small-rate rule:
 
 # %%
 term = lambda x: np.exp(3 * bent(x - 0.5, rate) - x**2 / 2) / np.sqrt(2 * np.pi)
@@ -501,7 +501,7 @@ by_losses = estimate(np.exp(2 * bent(sampled - 0.5, rate))).map(lambda mean: np.
 print(f"order 3: {divergence(3, rate=rate):.6g}, integral {by_integral:.6g}, simulated {by_losses}")
 
 # %% [markdown]
-# The rule and the sum, order by order:
+# Here are the rule and the sum, order by order:
 
 # %%
 print("order       exact   small-rate rule   exact / rule")
@@ -523,7 +523,7 @@ for epsilon in (0.1, 1.0, 5.0):
     print(f"epsilon = {epsilon:<8}{small:11.4f}{tiny:13.4f}{np.expm1(epsilon) / epsilon:20.4f}")
 
 # %% [markdown]
-# Never below 1, and a smaller $q$ makes it worse. The ratio tends to $(e^\varepsilon-1)/\varepsilon$, not to 0. Entries in the formula book: [$q\varepsilon$](explorer:formula_book?id=G-E1&misprint=linear), [little o](explorer:formula_book?id=G-E1&misprint=little-o).
+# It is never below 1, and a smaller $q$ makes it worse. The ratio tends to $(e^\varepsilon-1)/\varepsilon$, not to 0. Entries in the formula book: [$q\varepsilon$](explorer:formula_book?id=G-E1&misprint=linear), [little o](explorer:formula_book?id=G-E1&misprint=little-o).
 #
 # ### "Batches of a fixed size: account as for coins, with $q=m/n$"
 #
@@ -618,7 +618,7 @@ print(shuffled)
 #
 # ### The schools' own epochs
 #
-# With noise 4 the exact value of a shuffled epoch is unknown. What is proved of the schools' first epoch of a hundred batches: nothing hidden; 600 records in a batch, among whom the one who makes room is hidden; or one record in a million left out by every epoch, drawn by the order:
+# With noise 4 the exact value of a shuffled epoch is unknown. The lines say what is proved of the schools' first epoch of a hundred batches: if nothing is hidden; if a batch has 600 records, and nobody knows which of them makes room; and if every epoch leaves out one record in a million, drawn by the order:
 
 # %%
 for hidden in ({}, {"batch_size": 600}, {"left_out": 1e-6}):
@@ -658,7 +658,7 @@ show(figure, f"Epsilon of 60 shuffled epochs against noise, proved from both sid
 # %% [markdown]
 # ### "The privacy cost falls with the square of $q$"
 #
-# The small-rate rule of section 7 has $q^2$. So, for noise 4 and a thousand steps at $\delta=10^{-5}$:
+# The small-rate rule of section 7 has $q^2$. We compute it for noise 4 and a thousand steps at $\delta=10^{-5}$:
 
 # %%
 print("   rate   divergence of order 8 / q^2   epsilon of 1000 steps")
@@ -845,7 +845,7 @@ check("7.4", draw)
 #
 # <details><summary>c. In the shuffled epoch her empty seat can be seen.</summary>
 #
-# Right. If she stays away, nothing in the balls shows it. In a shuffled epoch her empty seat remains, and stands out among full batches. (Even for balls and bins use its own accountant: as good as coins here, not by a general theorem.)
+# Right. If she stays away, nothing in the balls shows it. In a shuffled epoch her empty seat remains, and stands out among full batches. (Balls and bins need an accountant of their own, too: that they are as good as coins here is not a general theorem.)
 #
 # </details>
 

@@ -189,7 +189,7 @@ sums = f"at their worst {worst.sum():.3f}, in truth {twelve.sum():.4f}"
 show(drawn, f"12 steps as arrows: {sums}.")
 
 # %% [markdown]
-# Ten thousand steps spread only a hundred times as far as one. Who notes only the *worst* loss of a step misses this; to note its whole distribution takes much paper. What is worth writing down?
+# Ten thousand steps spread only a hundred times as far as one. Whoever notes only the *worst* loss of a step misses this, and noting its whole distribution takes much paper. What is worth writing down?
 
 # %% tags=["hide-input"]
 height, edges = np.histogram(run, bins=48, range=(-1, 1.4))
@@ -271,7 +271,7 @@ for moment in (2, 4, 7):
 predict("best moment", None)
 
 # %% [markdown]
-# Then the accountant:
+# This is the accountant:
 
 
 # %%
@@ -380,7 +380,7 @@ ends = ", ".join(f"{n} {round_up(line[at].epsilon, 5)}" for n, line in race.item
 show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")
 
 # %% [markdown]
-# From 14.2 to 1.26, for the same run. The sharper conversion gives 1.0355, and the exact value is 0.9469. Your guesses:
+# It falls from 14.2 to 1.26, for the same run. The sharper conversion gives 1.0355, and the exact value is 0.9469. These were your guesses:
 
 # %%
 epsilon, moment = moments_accountant(4.0, 0.01, T)
@@ -404,7 +404,7 @@ def all_moments(sigma, q, steps):
 
 
 # %% [markdown]
-# A single step of our run, then a run with much noise and one with little:
+# We compare a single step of our run, a run with much noise and one with little:
 
 # %%
 print("    q      σ      T    λ ≤ 32  λ to 5000   best λ      exact")
@@ -428,7 +428,7 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 #
 # ## 10 Move the slider
 #
-# The whole accountant in one drawing. The tail bound proves $\varepsilon$ as soon as $\lambda\varepsilon-\ln(1/\delta)\ge K(\lambda)$ at *one* $\lambda$. So **$\varepsilon$ is the slope of the flattest line from $-\ln(1/\delta)$ that reaches the curve.** The slider changes $T$; the dotted line is $\lambda=32$. Which way will the touching point move as the run grows?
+# The drawing shows the whole accountant. The tail bound proves $\varepsilon$ as soon as $\lambda\varepsilon-\ln(1/\delta)\ge K(\lambda)$ at *one* $\lambda$. So **$\varepsilon$ is the slope of the flattest line from $-\ln(1/\delta)$ that reaches the curve.** The slider changes $T$; the dotted line is $\lambda=32$. Which way will the touching point move as the run grows?
 
 # %% tags=["hide-input"]
 dial = np.linspace(0.25, 40, 160)
@@ -509,7 +509,7 @@ print(f"K(4) of 10000 steps: {T * binomial(4, 4.0, 0.01):.4f}, simulated {by_run
 #
 # $$K(\alpha)=\ln\mathbb E_{\mu_0}\!\left[\left(\frac{\mu}{\mu_0}\right)^{\alpha}\right]\qquad\text{(wrong here)}$$
 #
-# and put it into the tail bound with the *same* $\alpha$, whole from 2 to 32. The moment $\lambda$ under $\mu$ needs the power $\lambda+1$ under $\mu_0$. A slip of one: $(\lambda-1)D_\lambda$ stands where $\lambda D_{\lambda+1}$ belongs.
+# and put it into the tail bound with the *same* $\alpha$, whole from 2 to 32. The moment $\lambda$ under $\mu$ needs the power $\lambda+1$ under $\mu_0$. The slip is one: $(\lambda-1)D_\lambda$ stands where $\lambda D_{\lambda+1}$ belongs.
 
 
 # %%
@@ -528,7 +528,7 @@ gap = lambda x: norm.pdf(x, 1, 0.5) - np.exp(wrong) * norm.pdf(x, 0, 0.5)
 start = wrong * 0.5**2 + 0.5
 
 # %% [markdown]
-# The three, and the promise:
+# Here are the three, and the promise:
 
 # %%
 shift = Evidence(
@@ -541,7 +541,7 @@ shift = Evidence(
 print(shift)
 
 # %% [markdown]
-# About 75 times the promise. With sampling and many steps the `pld` accountant proves $\varepsilon$ and $\delta$ from above *and below*:
+# The truth is about 75 times the promise. With sampling and many steps the `pld` accountant proves $\varepsilon$ and $\delta$ from above *and below*:
 
 
 # %%
@@ -553,7 +553,7 @@ def compare(q, sigma, steps):
 
 
 # %% [markdown]
-# Five settings. The last column is the proved lower end of $\delta$ at the printed $\varepsilon$; the promise is $10^{-5}$.
+# We take five settings. The last column is the proved lower end of $\delta$ at the printed $\varepsilon$; the promise is $10^{-5}$.
 
 # %%
 print("   q     σ      T   printed   correct     exact     true delta")
@@ -576,7 +576,7 @@ for q, sigma, steps in settings:
 #
 # ### "$K(\lambda)\le\frac{q^2\lambda(\lambda+1)}{(1-q)\sigma^2}+O(q^3/\sigma^3)$"
 #
-# The paper's Lemma 3, as summaries print it. The paper adds conditions, $\sigma\ge1$, $q<\frac1{16\sigma}$ and $\lambda\le\sigma^2\ln\frac1{q\sigma}$, and its remainder grows with $\lambda^3$. Without them people compute with the first term alone. Take $q=0.01$ and divide the truth by it, for three noise multipliers:
+# This is the paper's Lemma 3 as summaries print it. The paper adds conditions, $\sigma\ge1$, $q<\frac1{16\sigma}$ and $\lambda\le\sigma^2\ln\frac1{q\sigma}$, and its remainder grows with $\lambda^3$. Without them people compute with the first term alone. Take $q=0.01$ and divide the truth by it, for three noise multipliers:
 
 # %%
 many, ratio = np.arange(1, 101), {}
@@ -627,7 +627,7 @@ def or_dash(closed, **at):
 
 
 # %% [markdown]
-# Orders at noise 4 and rate 0.01, beside the exact divergence:
+# Here they are for noise 4 and rate 0.01, order by order, beside the exact divergence:
 
 # %%
 one_step = {"noise_multiplier": 4.0, "sample_rate": 0.01}
@@ -644,7 +644,7 @@ for order in (2, 8, 20, 36, 50, 60, 150):
 #
 # ### Orders between the whole ones
 #
-# The sum is for whole orders. Between two of them the *log moments* may be joined by a chord, for $K$ is convex. To join the *divergences* is unsafe. Order 5.5, noise 0.8, rate 0.1:
+# The sum is for whole orders. Between two of them the *log moments* may be joined by a chord, for $K$ is convex. To join the *divergences* is unsafe. We try order 5.5, noise 0.8, rate 0.1:
 
 # %%
 five, between, six = PoissonSubsampled(Gaussian(0.8), 0.1).rdp([5, 5.5, 6])
@@ -652,9 +652,9 @@ print(f"exact {between:.6f}, chord of log moments {(4 * five + 5 * six) / 2 / 4.
 print(f"chord of divergences {(five + six) / 2:.6f}")
 
 # %% [markdown]
-# ### Which moments?
+# ### Moments, and exponential moments
 #
-# $K(\lambda)=\ln\mathbb E\,e^{\lambda L}$ is the logarithm of the **moment generating function** (矩生成函数). Its name comes from the series $\mathbb E\,e^{\lambda L}=1+\lambda\,\mathbb E\,L+\frac{\lambda^2}2\mathbb E\,L^2+\dots$, which holds where the left side is finite around 0. So the slope of $K$ at 0 is the mean loss, and its curvature there is the variance. One step of our run, with differences of $K$ beside integrals of the loss:
+# $K(\lambda)=\ln\mathbb E\,e^{\lambda L}$ is the logarithm of the **moment generating function** (矩生成函数). Its name comes from the series $\mathbb E\,e^{\lambda L}=1+\lambda\,\mathbb E\,L+\frac{\lambda^2}2\mathbb E\,L^2+\dots$, which holds where the left side is finite around 0. So the slope of $K$ at 0 is the mean loss, and its curvature there is the variance. Here is one step of our run, with differences of $K$ beside integrals of the loss:
 
 # %%
 density = lambda x: 0.99 * norm.pdf(x, 0, 4) + 0.01 * norm.pdf(x, 1, 4)
@@ -683,7 +683,7 @@ for moment in (0.5, 1, 2):
 #
 # Lesson 04 refuted the premise; only the fresh *noise* is independent. Now the conclusion. Take two releases of sensitivity 1. The first has noise 1. If it comes out below 0.5, the trainer takes noise 1 for the second, otherwise noise 3. What is $K(1)$ of both?
 #
-# *Closed form.* Squaring the ratio of the first release moves its distribution to $N(2,1)$, so the branch below 0.5 gets the weight $\Phi(0.5-2)$. *Integral.* The definition, over the first output; the second has $K(1)=1/\sigma^2$.
+# *Closed form.* Squaring the ratio of the first release moves its distribution to $N(2,1)$, so the branch below 0.5 gets the weight $\Phi(0.5-2)$. *Integral.* We integrate the definition over the first output; the second has $K(1)=1/\sigma^2$.
 
 # %%
 weight = norm.cdf(0.5 - 2)
@@ -693,7 +693,7 @@ squared = lambda x: norm.pdf(x, 1) ** 2 / norm.pdf(x) * later[1 if x < 0.5 else 
 exact = np.log(quad(squared, -8, 12, points=[0.5], epsabs=0)[0])
 
 # %% [markdown]
-# Against them the sum that fixes the *likely* history, in which the second release has noise 3:
+# We hold against them the sum that fixes the *likely* history, in which the second release has noise 3:
 
 # %%
 x = rng.normal(1, 1, 2_000_000)
@@ -707,7 +707,7 @@ print(f"K(1): {closed:.6g}, integral {exact:.6g}, simulated {by_draws}; printed 
 #
 # ### "Strong composition depends on $\delta$; the moments accountant gives $q\varepsilon\sqrt T$, and no $\delta$"
 #
-# Here $\varepsilon=\sqrt{2\ln(1.25/\delta)}/\sigma$, one step without sampling by the textbook recipe. So $\delta$ is there, inside. And as a bound?
+# Here $\varepsilon=\sqrt{2\ln(1.25/\delta)}/\sigma$, one step without sampling by the textbook recipe. So $\delta$ is there, inside. Is it a bound?
 
 # %%
 base = np.sqrt(2 * np.log(1.25 / delta)) / 4

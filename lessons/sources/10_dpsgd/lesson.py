@@ -138,7 +138,7 @@ check("10.vote", vote)
 #
 # ## 3 One arrow among many
 #
-# Ordinary training, once with Anna and once without her, and your guess (the code is folded):
+# We train as usual, once with Anna and once without her, and compare your guess (the code is folded):
 
 # %% tags=["hide-input"]
 loss_fn, everyone = nn.CrossEntropyLoss(reduction="none"), torch.arange(len(x))
@@ -192,7 +192,7 @@ def gradients_of(model, images, labels):
 
 
 # %% [markdown]
-# One row for each pupil, one column for each weight. Whose row is the longest?
+# There is one row for each pupil, and one column for each weight. Whose row is the longest?
 
 # %%
 rows = gradients_of(trained, x, y)
@@ -322,7 +322,7 @@ def run(plan, seed, keep=everyone):
 
 
 # %% [markdown]
-# Four private runs, and four with the same lots and clipping, but no noise:
+# We make four private runs, and four with the same lots and clipping, but no noise:
 
 # %%
 runs = [run(plan, seed) for seed in range(4)]
@@ -331,7 +331,7 @@ private, noiseless = (np.array([errors for _, errors in each]) for each in (runs
 print(f"wrong in 100: private {private[:, -1].mean():.1f}, no noise {noiseless[:, -1].mean():.1f}")
 
 # %% [markdown]
-# On the left what is spent, on the right what it buys: the mean of four runs, and the range of the private ones. Then your guess.
+# On the left is what is spent, on the right what it buys: the mean of four runs, and the range of the private ones. Below stands your guess.
 
 # %% tags=["hide-input"]
 t = np.arange(1, plan.steps + 1)
@@ -478,7 +478,7 @@ print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max(
 # %% [markdown]
 # ### Does the step keep its promise?
 #
-# A hard pair of neighbours: a school where Anna is alone, and the empty school, with $\sigma=1$ so that there is something to see. From each of ten thousand releases we compute the privacy loss of an attacker who knows her gradient, and compare with the library.
+# Here is a hard pair of neighbours: a school where Anna is alone, and the empty school, with $\sigma=1$ so that there is something to see. From each of ten thousand releases we compute the privacy loss of an attacker who knows her gradient, and compare with the library.
 
 # %%
 from dplearn.classroom import Evidence, estimate, estimate_delta
@@ -574,14 +574,14 @@ print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 #
 # ### "The noise has *variance* noise_multiplier · max_grad_norm"
 #
-# A slip that students make. The theorem asks for the standard deviation $\sigma C=4\cdot0.5$ on the sum. A programmer who believes the sentence draws noise of variance $\sigma C$. Then noise / $C$ is not $\sigma$ but $\sqrt{\sigma/C}$:
+# This is a slip that students make. The theorem asks for the standard deviation $\sigma C=4\cdot0.5$ on the sum. A programmer who believes the sentence draws noise of variance $\sigma C$. Then noise / $C$ is not $\sigma$ but $\sqrt{\sigma/C}$:
 
 # %%
 noise = noisy_sum(torch.zeros(1, 1_000_000), 0.5, 4)
 print(f"standard deviation: ours {noise.std():.3f}, as printed {np.sqrt(4 * 0.5):.3f}")
 
 # %% [markdown]
-# And what the printed one delivers, with our $C$ and with a tenth of it:
+# This is what the printed one delivers, with our $C$ and with a tenth of it:
 
 # %%
 print("claimed               ", price)
@@ -590,7 +590,7 @@ for c in (0.5, 0.05):
     print(f"delivered at C = {c:<5}", believed)
 
 # %% [markdown]
-# Unsafe above $C=1/\sigma$, too much noise below. And $C$ has a unit. Multiply the loss and $C$ by 100 and divide the learning rate by 100: the training is the same, so privacy cannot depend on it. A variance has the square of the unit of $C$, and $\sigma C$ has not. **Check units before you check proofs.**
+# The slip is unsafe above $C=1/\sigma$, and adds too much noise below. And $C$ has a unit. Multiply the loss and $C$ by 100 and divide the learning rate by 100: the training is the same, so privacy cannot depend on it. A variance has the square of the unit of $C$, and $\sigma C$ has not. **Check units before you check proofs.**
 #
 # ### `_generate_noise`, and several processes
 #
@@ -619,7 +619,7 @@ for who, drawn in shares.items():
 #
 # ### "With mean reduction, divide sum and noise by the batch size"
 #
-# True if "the batch size" is a number fixed beforehand. Often it is the number of records that were drawn. The simplest case has no coins at all: everybody is in the lot, 512 records with Anna, 511 without. Each of the others pulls with $-C$, Anna with $+C$; noise of $4C$ is added; sum and noise are divided by the number that is there.
+# This is true if "the batch size" is a number fixed beforehand. Often it is the number of records that were drawn. The simplest case has no coins at all: everybody is in the lot, 512 records with Anna, 511 without. Each of the others pulls with $-C$, Anna with $+C$; noise of $4C$ is added; sum and noise are divided by the number that is there.
 #
 # In units of $C/512$, and seen from $-C$, the result is $N(2, 4^2)$ with Anna and $N(0, (4\cdot\tfrac{512}{511})^2)$ without. The shift is 2, not 1: Anna adds her arrow *and* changes the divisor of all the others. Which $\delta$ belongs to the $\varepsilon$ that is claimed for $10^{-4}$? The widths differ as well, so the worst event lies between two roots.
 
@@ -637,7 +637,7 @@ gap = lambda v: max(0.0, with_anna.pdf(v) - np.exp(claimed) * nobody.pdf(v))
 means = (511 * -1 + 1 + 4 * np.random.default_rng(10).standard_normal(1_000_000)) / 512
 
 # %% [markdown]
-# Three ways: closed form, quadrature, and a simulation that adds up the 512 arrows and divides.
+# We compute it in three ways: closed form, quadrature, and a simulation that adds up the 512 arrows and divides.
 
 # %%
 realised = Evidence(
@@ -658,14 +658,14 @@ print(realised)
 # %% [markdown]
 # ### "$\tilde g=\frac1B\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
 #
-# One bracket has moved: every record in the lot brings noise of its own. The accounting is still done with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
+# One bracket has moved: every record in the lot brings noise of its own. The accounting is still done with $\sigma$. Is that too much noise, or too little? We begin with our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
 
 # %%
 drowned = replace(plan, noise_multiplier=4 * np.sqrt(512))
 print(f"wrong in 100: {run(drowned, 0)[1][-1]:.0f}")
 
 # %% [markdown]
-# Far too much. The network learns next to nothing, and somebody will conclude that private training does not work.
+# It is far too much. The network learns next to nothing, and somebody will conclude that private training does not work.
 #
 # At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever she is drawn. No $\varepsilon$ covers that, so one step has
 
@@ -683,11 +683,11 @@ for rate, steps in ((0.001, 1000), (0.001, 100_000), (0.01, 1000), (0.01, 10_000
     print(f"q = {rate:<5}  T = {steps:<6} ", found)
 
 # %% [markdown]
-# From 0.149 to 25.2. "Clip, add noise" is two thirds of the algorithm. The last third is **count**.
+# It ranges from 0.149 to 25.2. "Clip, add noise" is two thirds of the algorithm. The last third is **count**.
 #
 # ### "Noise must come as early as possible" and "$\theta+$ noise is private"
 #
-# Noise may stand at four places: on the data, on each step, on the trained parameters, on the predictions. None of them is a must: lesson 12's teachers put it on their votes, the very last. But the third needs a *sensitivity of training*. Least squares through the origin, one record $(10^{-k}, 1)$; who adds $(10^{-k}, -1)$ moves the slope from $10^k$ to 0. With a ridge $\lambda$, strongly convex, the slope has a bound.
+# Noise may stand at four places: on the data, on each step, on the trained parameters, on the predictions. None of them is a must: lesson 12's teachers put it on their votes, the very last. But the third needs a *sensitivity of training*. Take least squares through the origin with one record $(10^{-k}, 1)$: whoever adds $(10^{-k}, -1)$ moves the slope from $10^k$ to 0. With a ridge $\lambda$, strongly convex, the slope has a bound.
 
 # %%
 slope = lambda data, ridge: data[:, 0] @ data[:, 1] / (data[:, 0] @ data[:, 0] + ridge)
