@@ -461,7 +461,7 @@ show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(title
 #
 # ### Larger crowds
 #
-# The same formula for finer columns, such as full date of birth (80 years) and sex:
+# Here is the same formula for finer columns, such as full date of birth (80 years) and sex:
 
 # %%
 cells = {"month, village": 12 * 6, "birthday": 365, "date of birth, sex": 365 * 80 * 2}
@@ -642,7 +642,7 @@ for k in (1, 3, 9, 21):
 # %% [markdown]
 # ### "The estimate is the share of people who said yes"
 #
-# A class of ten with one copier. What is the share of yes replies on average? By the formula, over all lists of ten replies, and by simulation:
+# Take a class of ten with one copier. What is the share of yes replies on average? By the formula, over all lists of ten replies, and by simulation:
 
 # %%
 ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)

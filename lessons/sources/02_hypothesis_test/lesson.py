@@ -146,7 +146,7 @@ check("2.vote", vote)
 #
 # ## 3 A small experiment
 #
-# The data with Anna's record and those without it are *neighbours*. In lesson 01 neighbours differed in one reply; here one record is **added or removed**. Subtract the six that the teacher knows: the report is $1+\text{noise}$ with her (*distribution*, 概率分布, $P$) and $0+\text{noise}$ without her ($Q$). A million reports of each kind, and one rule: *accuse when the number exceeds $t$.*
+# The data with Anna's record and those without it are *neighbours*. In lesson 01 neighbours differed in one reply; here one record is **added or removed**. Subtract the six that the teacher knows: the report is $1+\text{noise}$ with her (*distribution*, 概率分布, $P$) and $0+\text{noise}$ without her ($Q$). We draw a million reports of each kind, and follow one rule: *accuse when the number exceeds $t$.*
 
 # %%
 draws = 1_000_000
@@ -298,7 +298,7 @@ print(f"simulated {np.mean(with_anna > np.log(50)):.4f}")
 reveal("caught in per cent", truth=100 * caught, others={"no noise": 100})
 
 # %% [markdown]
-# A fair teacher catches hardly anybody. And belief? Before the report the teacher believes at 10 % that Anna copied. What is the most that any report can make of it, in per cent?
+# A fair teacher catches hardly anybody. What becomes of belief? Before the report the teacher believes at 10 % that Anna copied. What is the most that any report can make of it, in per cent?
 
 # %%
 predict("belief in per cent", None)
@@ -393,7 +393,7 @@ print(f"Gaussian noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L
 print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 
 # %% [markdown]
-# Left, pure privacy with $\varepsilon=1$: randomised response from lesson 01 fills the grey region to its corner. The Laplace curve runs along the two upper edges of the region and leaves them only near the corner. Right, Gaussian noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
+# On the left is pure privacy with $\varepsilon=1$: randomised response from lesson 01 fills the grey region to its corner. The Laplace curve runs along the two upper edges of the region and leaves them only near the corner. Right, Gaussian noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
 
 
 # %% tags=["hide-input"]

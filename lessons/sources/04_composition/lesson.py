@@ -374,7 +374,7 @@ show(figure, f"Total epsilon after {ks[-1]} replies: {end}; KOV crosses at {cros
 #
 # ## 9 Move the slider
 #
-# The distribution of section 5, with a slider for the $\varepsilon$ of one reply. There are always 100 replies, and losses are a share of the worst case, so adding up is always at 1. Before you move it: when $\varepsilon$ grows, does the optimum come closer to adding up?
+# Here is the distribution of section 5, with a slider for the $\varepsilon$ of one reply. There are always 100 replies, and losses are a share of the worst case, so adding up is always at 1. Before you move it: when $\varepsilon$ grows, does the optimum come closer to adding up?
 
 # %% tags=["hide-input"]
 levels = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3)
@@ -569,7 +569,7 @@ def smallest_total(losses, masses, delta=1e-5):
 
 
 # %% [markdown]
-# Same sum, and almost half as much again:
+# It is the same sum, and almost half as much again:
 
 # %%
 print(f"optimum for 20 x 0.3 and 80 x 0.05   {smallest_total(*mixed):.4f}")
@@ -597,7 +597,7 @@ def ask_until(budget, cost, rng):
 
 
 # %% [markdown]
-# A budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$:
+# Take a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$:
 
 # %%
 for name, cost in (("adding up", math.fsum), ("filter", filter_cost)):

@@ -447,14 +447,14 @@ figure = curves(
 tops = f"Gaussian {normal.max():.3f}, coin {coin.max():.3f}, sampled {sampled.max():.3f}"
 show(figure, f"Highest cost per order up to order 1000: {tops}.")
 # %% [markdown]
-# The coin never costs more than Gaussian noise with $\sigma=1$. Sampled noise costs almost nothing at small orders; then it climbs to the cost of noise without sampling. A single number must pay the highest cost. A thousand steps on a hundredth of the data:
+# The coin never costs more than Gaussian noise with $\sigma=1$. Sampled noise costs almost nothing at small orders; then it climbs to the cost of noise without sampling. A single number must pay the highest cost. We take a thousand steps on a hundredth of the data:
 
 # %%
 steps = PoissonSubsampled(Gaussian(1.0), 0.01)
 for name in ("zcdp", "rdp"):
     print(ACCOUNTANTS[name]().epsilon(steps, delta=1e-5, steps=1000))
 # %% [markdown]
-# So $\rho$ cannot see sampling. And a household of five, at the budget of the census:
+# So $\rho$ cannot see sampling. This is what holds for a household of five at the budget of the census:
 
 # %%
 print(f"five people: rho {25 * 2.56:g}, exact epsilon {exact(25 * 2.56, 1e-10):.4g} at delta 1e-10")
@@ -507,7 +507,7 @@ for mechanism in (Gaussian(0.5), DiscreteGaussian(0.5)):
 #
 # ### "The discrete Gaussian has the same $(\varepsilon,\delta)$ as the continuous one"
 #
-# Same bell, same $\rho$. Code that accounts for whole-number noise with the Gaussian profile rests on this sentence. Take $\sigma=1$ and $\varepsilon=1$, where Gaussian noise has $\delta(1)=0.1269$. What do you guess for whole-number noise?
+# It has the same bell and the same $\rho$. Code that accounts for whole-number noise with the Gaussian profile rests on this sentence. Take $\sigma=1$ and $\varepsilon=1$, where Gaussian noise has $\delta(1)=0.1269$. What do you guess for whole-number noise?
 
 # %%
 predict("delta of whole-number noise", None)
@@ -573,7 +573,7 @@ def typical_error(variance):
 
 
 # %% [markdown]
-# Equal shares mean $\sigma^2=4$, an error of 2, for every cell of every level as it is drawn. Beside it, everything for the blocks:
+# Equal shares mean $\sigma^2=4$, an error of 2, for every cell of every level as it is drawn. Beside it stands everything for the blocks:
 
 # %% tags=["hide-input"]
 equal = typical_error(np.full(len(A), 4.0))
@@ -603,7 +603,7 @@ names = ("country", "state", "county", "tract", "block group", "block")
 print(", ".join(f"{n} {p:.1%}" for n, p in zip(names, parts / parts.sum(), strict=True)))
 
 # %% [markdown]
-# Blocks, the smallest areas, got one of the smallest shares: their numbers are meant to be added up, not to be believed one by one. Now the island is published, once, and Ida's block with it. Of the four age groups, the oldest:
+# Blocks, the smallest areas, got one of the smallest shares: their numbers are meant to be added up, not to be believed one by one. Now the island is published, once, and Ida's block with it. We look at the oldest of the four age groups:
 
 # %%
 raw = Gaussian(2.0).release(A @ people, sensitivity=1, rng=rng)
@@ -808,7 +808,7 @@ check("6.2", answer)
 # check("6.2", answer)
 # ```
 #
-# Who is replaced leaves one cell and enters another: $\Delta=\sqrt2$. From $0.3=\frac{\Delta^2}{2s^2}$ the standard deviation is $s=1.826$. The number of counties and age groups plays no part: one person never touches more than two cells.
+# Whoever is replaced leaves one cell and enters another: $\Delta=\sqrt2$. From $0.3=\frac{\Delta^2}{2s^2}$ the standard deviation is $s=1.826$. The number of counties and age groups plays no part: one person never touches more than two cells.
 #
 # </details>
 

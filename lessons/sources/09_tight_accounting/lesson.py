@@ -327,7 +327,7 @@ def sampled(sigma, q):
 
 
 # %% [markdown]
-# All 10,000 steps, on finer and finer grids of width $h$:
+# We compute all 10,000 steps on finer and finer grids of width $h$:
 
 
 # %%
@@ -716,7 +716,7 @@ def added(sigma, q):
 
 
 # %% [markdown]
-# Both orders, by chords:
+# Here are both orders, by chords:
 
 # %%
 for label, tails in (("removed", sampled(4, 0.01)), ("added", added(4, 0.01))):
@@ -724,7 +724,7 @@ for label, tails in (("removed", sampled(4, 0.01)), ("added", added(4, 0.01))):
     print(f"{label:<8} epsilon = {epsilon_of(pld):.4f}")
 
 # %% [markdown]
-# One per cent too small: nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the larger one can even [change between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both, after all steps.
+# It is one per cent too small: nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the larger one can even [change between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both, after all steps.
 #
 # ### Two harder exercises
 #

@@ -205,7 +205,7 @@ print("wrong in 100, C alone ", *(f"{error:5.1f}" for error in alone))
 print("with rate · C = 0.5   ", *(f"{error:5.1f}" for error in coupled))
 
 # %% [markdown]
-# As a picture:
+# Here they are as a picture:
 
 # %% tags=["hide-input"]
 figure = curves(
@@ -252,7 +252,7 @@ show(
 )
 
 # %% [markdown]
-# So $\sigma$ is *smaller than the smallest* $z_m$: every part tells something, and no part makes up for another. The ten layers:
+# So $\sigma$ is *smaller than the smallest* $z_m$: every part tells something, and no part makes up for another. For the ten layers:
 
 # %%
 one_layer = float(Gaussian(1.1).profiles()[0].epsilon(1e-5))
@@ -490,7 +490,7 @@ for name, length in signal.items():
     print(f"{name:8}  signal {length:.4f}, noise {noise:.4f}, ratio {length / noise:.2f}")
 
 # %% [markdown]
-# All parts on one picture, with a line for the noise of one step and one for that of 80:
+# Here are all parts in one picture, with a line for the noise of one step and one for that of 80:
 
 # %% tags=["hide-input"]
 names = ["hidden weights", "hidden biases", "output weights", "output biases"]
@@ -631,7 +631,7 @@ for lot in (600, 60_000):
 #
 # ### "The joint multiplier is the quadratic harmonic mean of the $z_m$"
 #
-# A mean of ten equal numbers is that number, so the sentence says: ten layers with multiplier 1.1 are worth 1.1. The true $\sigma$ has no $1/M$ under the root. For two layers, and for our ten:
+# A mean of ten equal numbers is that number, so the sentence says: ten layers with multiplier 1.1 are worth 1.1. The true $\sigma$ has no $1/M$ under the root. We compare them for two layers, and for our ten:
 
 
 # %%
@@ -694,7 +694,7 @@ for name, sigma in (("printed", (100 * (1 + 1 / 4)) ** -0.5), ("true", together)
 #
 # ### "$C_m=C/\sqrt{d_m/D}$, where $D$ is the harmonic mean of the sizes"
 #
-# Two slips in one line. It is the usual rule that is upside down. And with the harmonic mean the squares do not add up to $C^2$: one needs $D=1/\sum_m 1/d_m$, which is the harmonic mean divided by $M$. The sizes are those of the notes.
+# There are two slips in one line. It is the usual rule that is upside down. And with the harmonic mean the squares do not add up to $C^2$: one needs $D=1/\sum_m 1/d_m$, which is the harmonic mean divided by $M$. The sizes are those of the notes.
 
 
 # %%
@@ -731,7 +731,7 @@ many, answers_of = projected(drawn.images), torch.from_numpy(drawn.labels)
 new, truth_of = projected(fresh.images), torch.from_numpy(fresh.labels)
 
 # %% [markdown]
-# One hidden layer of 32. The learning rate 0.25, the width and $C=1$ are the best of four, four and five that were tried on these very digits, for noise 4. That is allowed here, because they are public; on private data each try would cost (below).
+# The network has one hidden layer of 32. The learning rate 0.25, the width and $C=1$ are the best of four, four and five that were tried on these very digits, for noise 4. That is allowed here, because they are public; on private data each try would cost (below).
 
 
 # %%
@@ -762,7 +762,7 @@ for noise, found_right in at_noise.items():
     print(f"noise {noise}:", *(f"{right:5.1f}" for right in found_right))
 
 # %% [markdown]
-# The paper ends at 90, 95 and 97 right in 100, for $\varepsilon=0.5$, 2 and 8, after many more epochs. On the left our accuracy after each epoch. On the right the same points against the $\varepsilon$ that is spent by then, at $\delta=10^{-5}$.
+# The paper ends at 90, 95 and 97 right in 100, for $\varepsilon=0.5$, 2 and 8, after many more epochs. On the left is our accuracy after each epoch, on the right are the same points against the $\varepsilon$ that is spent by then, at $\delta=10^{-5}$.
 
 # %% tags=["hide-input"]
 epoch = np.arange(1, 7)
@@ -837,7 +837,8 @@ for values, found_right, title, name in (
     sides.append(curves([fixed_rate, follows], title=title, **axes))
 figure = panels(*sides, title="Lot and C hardly matter, once the rate follows them")
 said = [", ".join(f"{r:.1f}" for r in line) for line in (*by_lot, *by_length)]
-show(figure, f"Lot size: {said[0]} fixed, {said[1]} following. C: {said[2]} and {said[3]}.")
+at_rates = f"Lot size: {said[0]} fixed, {said[1]} following. C: {said[2]} and {said[3]}."
+show(figure, f"{at_rates} The square root of 60,000 is {np.sqrt(60_000):.0f}.")
 
 # %% [markdown]
 # With one rate for all, small lots are best. The paper says the same and advises lots of about $\sqrt N$, here 245. When the rate follows, lots from 150 to 2,400 differ by one digit in a hundred. Only the largest, with its 19 steps, falls behind. It is the same with $C$. **Whoever varies one number and holds the learning rate measures the learning rate.** (One run for each point.)

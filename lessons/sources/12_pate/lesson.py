@@ -298,9 +298,9 @@ print(f"206 to 44: epsilon {pair[0]:.4f};  205 to 45: epsilon {pair[1]:.4f}")
 #
 # ## 8 A plan, and a refusal
 #
-# What holds for any votes is the guarantee of a plan, fixed *beforehand*: at most so many answers, with so much noise. Who stops early may still print it; who answers one question more may not.
+# What holds for any votes is the guarantee of a plan, fixed *beforehand*: at most so many answers, with so much noise. Whoever stops early may still print it; whoever answers one question more may not.
 #
-# *Confident* GNMax asks first whether the favourite has enough votes, with noise of its own on that count, and refuses if it has not. A refusal seems to reveal nothing. Three plans: 300 answers; the paper's MNIST experiment, with 640 checks and 286 answers; and the same 640 checks if every question is refused:
+# *Confident* GNMax asks first whether the favourite has enough votes, with noise of its own on that count, and refuses if it has not. A refusal seems to reveal nothing. There are three plans: 300 answers; the paper's MNIST experiment, with 640 checks and 286 answers; and the same 640 checks if every question is refused:
 
 # %%
 checked = PATE(queries=640, answers=286, noise_std=40, threshold=200, check_std=150)
@@ -448,7 +448,7 @@ for name, taught, images in (
     print(f"{name:12} {right[-1]:.1%}")
 
 # %% [markdown]
-# All that for the $\varepsilon$ of a hundred answers. An honest comparison: DP-SGD of lesson 10 looks at the private images themselves, and on the same features it is about two points better at a smaller $\varepsilon$ (the project's README has the table). PATE wins where teachers are black boxes, or where nobody knows yet which student will be needed.
+# All that for the $\varepsilon$ of a hundred answers. Here is an honest comparison: DP-SGD of lesson 10 looks at the private images themselves, and on the same features it is about two points better at a smaller $\varepsilon$ (the project's README has the table). PATE wins where teachers are black boxes, or where nobody knows yet which student will be needed.
 #
 # ### Two more exercises
 #

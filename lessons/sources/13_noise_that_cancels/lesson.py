@@ -327,7 +327,7 @@ tree = np.sqrt(7) * np.sqrt(6) * noise
 print(f"tree {tree:.1f}, root {best:.2f}, least {least:.2f}")
 
 # %% [markdown]
-# Far below 32, and nearly three times the root: a tree uses each of its noises for itself, and forgets what the others tell.
+# This is far below 32, and nearly three times the root: a tree uses each of its noises for itself, and forgets what the others tell.
 #
 # ### Anna is ill three times
 #
@@ -419,7 +419,7 @@ check("13.3", column)
 #
 # <details><summary>b. Because Anna moves $Cx$ by a whole column, which is longer than 1.</summary>
 #
-# Right. Who multiplies by $C$ sees her on every later evening.
+# Right. Whoever multiplies by $C$ sees her on every later evening.
 #
 # </details>
 #

@@ -443,7 +443,7 @@ gone = Evidence(
 print(gone)
 
 # %% [markdown]
-# Twenty-seven times the $\delta$; or, at the same $\delta$, this $\varepsilon$:
+# It is twenty-seven times the $\delta$; or, at the same $\delta$, this $\varepsilon$:
 
 # %%
 left = DPSGD(noise_multiplier=np.sqrt(0.7), sample_rate=1.0, steps=1, sampling="none")

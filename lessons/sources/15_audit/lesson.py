@@ -288,7 +288,7 @@ for program, (_, scores) in runs.items():
 # %% [markdown]
 # ## 7 What a lower bound is not
 #
-# Program 4 once more, and the right one. This time the canaries pull no harder than $C$:
+# We run program 4 once more, and the right one. This time the canaries pull no harder than $C$:
 
 # %%
 for program in (2, 4):
@@ -447,7 +447,7 @@ for count in (0.0, 1.0):
     print(f"impossible for count {count:.0f}: {share:.1%}")
 
 # %% [markdown]
-# Ten lines, no statistics. Four of five outputs around 0 *prove* that the count was not 1: $\varepsilon=\infty$, where $\varepsilon=1$ was proved on paper. The grid of $u$ and the rounding after the addition leave a pattern in the last digits, and the pattern moves with the count.
+# It takes ten lines and no statistics. Four of five outputs around 0 *prove* that the count was not 1: $\varepsilon=\infty$, where $\varepsilon=1$ was proved on paper. The grid of $u$ and the rounding after the addition leave a pattern in the last digits, and the pattern moves with the count.
 
 # %%
 from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilon
@@ -495,7 +495,7 @@ show(drawn, "Her digit; the same without noise; only specks at noise 8.795.")
 #
 # ### A Gaussian's curve for everybody
 #
-# `assume="gaussian"` turns the same guesses into a larger $\varepsilon$, by the curve of a Gaussian. For a program that is *not* Gaussian it accuses wrongly. Coins of $\varepsilon=2$, many of them:
+# `assume="gaussian"` turns the same guesses into a larger $\varepsilon$, by the curve of a Gaussian. For a program that is *not* Gaussian it accuses wrongly. We toss coins of $\varepsilon=2$, many of them:
 
 # %%
 right_of = binom.ppf(0.5, 20_000, np.exp(2) / (1 + np.exp(2)))

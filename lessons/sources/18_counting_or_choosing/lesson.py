@@ -143,7 +143,7 @@ check("18.warmup", answers)
 #
 # </details>
 #
-# <details><summary>d. About ten times the price of one: the root of a hundred.</summary>
+# <details><summary>d. It costs about ten times as much as one: the root of a hundred.</summary>
 #
 # No. That is composition of a hundred independent releases. These share a secret.
 #
@@ -346,7 +346,7 @@ def loss(outcome, moves, b1, b2, highest=np.inf):
 
 
 # %% [markdown]
-# Who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
+# Whoever reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
 
 # %%
 told = loss([0] * 100, [1] * 100, 2, 2, highest=0.0)
@@ -354,7 +354,7 @@ about = {"kind": "lower", "others": {"claimed": 1}}
 reveal("epsilon of a hundred noes", truth=round(told, 9), **about)
 
 # %% [markdown]
-# Whoever needs the count asks for it anew, and pays again. "Noise on the threshold is enough": two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers; with her it *cannot* happen. "It may go on after a yes": ten answers that rise get a no, then ten that fall get a yes. The right one and three wrong ones, which all claim $\varepsilon=1$:
+# Whoever needs the count asks for it anew, and pays again. "Noise on the threshold is enough": two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers; with her it *cannot* happen. "It may go on after a yes": ten answers that rise get a no, then ten that fall get a yes. Here are the right one and three wrong ones, which all claim $\varepsilon=1$:
 
 # %%
 sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
@@ -376,7 +376,7 @@ print(f"chance of no, yes without noise on answers: {between:.4f} without her, 0
 # ## 8 Where this breaks
 #
 # * **Tell the winner, never its noisy score.** And fix the candidates beforehand: a list of the words that were typed leaks.
-# * **One person, one record.** Who writes ten digits moves counts by ten.
+# * **One person, one record.** Whoever writes ten digits moves counts by ten.
 # * **Yeses must be sparse.** Noise grows with $c$; with many yeses, sums cost less.
 # * **Somebody sees the counts.** If nobody may, every phone lies for itself: at home, 147,308 phones do what one counter does for 283 people.
 #
@@ -486,7 +486,7 @@ one_hot = people * np.sqrt(oue_variance(epsilon=1, users=people))
 print(f"deviation {direct:.1f} people, one-hot {one_hot:.1f}, trusted {np.sqrt(2):.1f}")
 
 # %% [markdown]
-# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
+# The error is eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
 #
 # How many phones until a word that one in a hundred types stands out by two deviations?
 
@@ -535,7 +535,7 @@ print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
 #
 # ### Numbers by choosing, whole numbers, best noise
 #
-# Give each number $r$ the score $-|q-r|$: the exponential mechanism is then Laplace noise of *twice* the needed scale ([in the book](explorer:formula_book?id=G-B11); [why half is enough](explorer:formula_book?id=G-B11&misprint=needed)); its [score moves as the query does](explorer:formula_book?id=G-B11b). Counts are whole, and so may be their noise: the geometric law ([in the book](explorer:formula_book?id=G-B3)) is [as private as Laplace noise](explorer:formula_book?id=G-B3b) and has no bits of a floating-point number to leak. The least variance of all for pure DP is a staircase ([in the book](explorer:formula_book?id=G-B13)). And the best of a *random number of private runs*, such as trainings with other settings, costs $(2+\eta)\varepsilon$, never $\varepsilon$ ([in the book](explorer:formula_book?id=G-S1b)).
+# Give each number $r$ the score $-|q-r|$: the exponential mechanism is then Laplace noise of *twice* the needed scale ([in the book](explorer:formula_book?id=G-B11); [why half is enough](explorer:formula_book?id=G-B11&misprint=needed)); its [score moves as the query does](explorer:formula_book?id=G-B11b). Counts are whole, and so may be their noise: the geometric distribution ([in the book](explorer:formula_book?id=G-B3)) is [as private as Laplace noise](explorer:formula_book?id=G-B3b) and has no bits of a floating-point number to leak. The least variance of all for pure DP is a staircase ([in the book](explorer:formula_book?id=G-B13)). And the best of a *random number of private runs*, such as trainings with other settings, costs $(2+\eta)\varepsilon$, never $\varepsilon$ ([in the book](explorer:formula_book?id=G-S1b)).
 #
 # ### Reports day after day: RAPPOR
 #

@@ -154,7 +154,7 @@ print("Anna has copied:", own["did_copy"](count, set(year), pupils.anna))
 # %% [markdown]
 # ## 4 What the plan costs
 #
-# One step with Anna and without her, in units of $C$: a sampled Gaussian. We cut the axis into cells, so that it becomes two lists. (Cutting is post-processing: what the lists cost, the step costs at least.)
+# Here is one step with Anna and without her, in units of $C$: a sampled Gaussian. We cut the axis into cells, so that it becomes two lists. (Cutting is post-processing: what the lists cost, the step costs at least.)
 
 # %%
 plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80, max_grad_norm=4.0)
@@ -166,7 +166,7 @@ with_anna += (1 - plan.sample_rate) * without
 print(f"one step: delta(0.1) = {own['delta_of'](with_anna, without, 0.1):.4f}")
 
 # %% [markdown]
-# Your accountant: Rényi divergences of one step at each order, in both directions, 80 times, converted once.
+# This is your accountant: Rényi divergences of one step at each order, in both directions, 80 times, converted once.
 
 # %%
 orders, proved = np.arange(2, 31), []
@@ -281,7 +281,7 @@ figure = curves([agree], title="Your clipped sum beside plain.py's", x="plain.py
 show(figure, f"Without noise your sum of 50 gradients is {same['with plain.py']} as plain.py's.")
 
 # %% [markdown]
-# The same loop with your two functions. (The canaries are for section 9.)
+# Here is the same loop with your two functions. (The canaries are for section 9.)
 
 
 # %%
@@ -360,7 +360,7 @@ print(f"at most {own['believed'](0.5, claim.epsilon):.3f}")
 # %% [markdown]
 # ### Your neighbour
 #
-# Exchange `my_dp.py` under another name, and audit the stranger: `audit(runpy.run_path("neighbour.py")["lot_sum"])` after `import runpy`. Do not read the file first. Who has no neighbour takes Ben, Cleo and Dan. One fault is planted in each; the cell is folded, so that you can guess.
+# Exchange `my_dp.py` under another name, and audit the stranger: `audit(runpy.run_path("neighbour.py")["lot_sum"])` after `import runpy`. Do not read the file first. Whoever has no neighbour takes Ben, Cleo and Dan. One fault is planted in each; the cell is folded, so that you can guess.
 
 # %% tags=["hide-input"]
 bare = lambda batches, norm, rng: own["lot_sum"](batches, norm, 0.0, rng)
@@ -402,7 +402,7 @@ for name, program in neighbours.items():
     print(f"{name:5} {train(program)[0]:.1%} right on unseen digits")
 
 # %% [markdown]
-# And the audit of each:
+# This is the audit of each:
 
 # %%
 found |= {name: audit(program) for name, program in neighbours.items()}
