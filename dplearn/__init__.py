@@ -1,7 +1,7 @@
 """Learn, see and check differential privacy for deep learning."""
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.budget import PrivacyFilter
+from dplearn.budget import PrivacyFilter, PrivacyOdometer
 from dplearn.calibrate import (
     largest_sample_rate,
     largest_steps,
@@ -20,6 +20,7 @@ from dplearn.mechanisms import (
     Geometric,
     Laplace,
     NoisyMax,
+    PermuteAndFlip,
     PoissonSubsampled,
     RandomAllocation,
     RandomizedResponse,
@@ -45,9 +46,11 @@ __all__ = [
     "Guarantee",
     "Laplace",
     "NoisyMax",
+    "PermuteAndFlip",
     "Phases",
     "PoissonSubsampled",
     "PrivacyFilter",
+    "PrivacyOdometer",
     "Profile",
     "RandomAllocation",
     "RandomizedResponse",

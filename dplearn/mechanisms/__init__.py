@@ -5,6 +5,7 @@ from dplearn.mechanisms._base import Mechanism, Outputs
 from dplearn.mechanisms.choices import (
     ExponentialMechanism,
     NoisyMax,
+    PermuteAndFlip,
     RandomizedResponse,
     SparseVector,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "Outputs",
+    "PermuteAndFlip",
     "PoissonSubsampled",
     "RandomAllocation",
     "RandomizedResponse",

@@ -14,7 +14,9 @@ from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp
 from dplearn.ground.solve import maximise
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
+from dplearn.mechanisms._winner import NoisyWinner
 from dplearn.mechanisms.gaussian import Gaussian
+from dplearn.mechanisms.laplace import Laplace
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class ExponentialMechanism(Mechanism):
 
 
 @dataclass(frozen=True)
-class NoisyMax(Mechanism):
+class NoisyMax(NoisyWinner):
     """Class with the largest noisy count, where one record can move one vote: PATE's GNMax.
 
     A moved vote changes two counts, a distance of the root of 2, so the profile is that of noisy
@@ -118,31 +120,17 @@ class NoisyMax(Mechanism):
     name = "noisy_max"
     fields_of_examples = ((40.0,), (1.0,), (300.0,))
     conditions = ("each record moves at most one vote",)
-    attained: ClassVar[bool] = False
-    no_outputs = "the worst votes are others at every ε"
 
     def __post_init__(self) -> None:
         validate.scale(noise_std=self.noise_std)
 
     @property
-    def counts(self) -> Gaussian:
-        """The release of all noisy counts, which leaks no less."""
+    def gap(self) -> Gaussian:
+        """Two moved votes, over a deviation that is the root of 2 as large as that of a count."""
         return Gaussian(self.noise_std / math.sqrt(2))
 
-    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        return self.counts.profiles(adjacency)
-
-    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Ahead by one vote, or behind by one; two moved votes move the gap by four.
-        place = contribution_norm(adjacency) / (self.noise_std * math.sqrt(2))
-        ahead = log_ndtr([place, -place])
-        return (Profile.from_atoms(ahead, ahead[::-1]),)
-
-    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        return self.counts.rdp(orders, adjacency=adjacency)
-
-    def _zcdp(self, adjacency: Adjacency) -> float | None:
-        return self.counts.zcdp(adjacency)
+    def _log_wins(self, lead: float) -> tuple[float, float]:
+        return float(log_ndtr(lead)), float(log_ndtr(-lead))
 
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
@@ -155,6 +143,56 @@ class NoisyMax(Mechanism):
         counts = np.asarray(value, dtype=float)
         noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)
         return np.asarray(np.argmax(counts + noise))
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip(NoisyWinner):
+    r"""Candidate with the largest score plus exponential noise.
+
+    Its scale is :math:`2\Delta/\varepsilon`. The law is that of taking each candidate r in a random
+    order with chance :math:`e^{\varepsilon(u(r) - \max u)/2\Delta}` until one is taken (McKenna &
+    Sheldon 2020; Ding et al. 2021). The profile is that of Laplace noise of multiplier 1/epsilon.
+    Two candidates with a gap of their own attain it at every x, for a difference of two noises is
+    Laplace, and more leak no more: whatever set of them shall win, its chance G rises with the
+    set's lead, and :math:`|G'| \le \min(G, 1 - G)`, with equality for Laplace, since the largest of
+    independent noises has no larger hazard rate than one of them. Losses are not of bounded range:
+    composed, it costs more than `ExponentialMechanism`.
+
+    Parameters
+    ----------
+    gap_epsilon : float
+        epsilon > 0 in the formula, where Delta is the most that adding or removing one
+        record changes any score. One release is epsilon-DP, and of no smaller one.
+
+    Examples
+    --------
+    >>> (profile,) = PermuteAndFlip(gap_epsilon=1.0).profiles()
+    >>> round(float(profile.delta(0.0)), 6)
+    0.393469
+    """
+
+    gap_epsilon: float
+
+    name = "permute_and_flip"
+    fields_of_examples = ((1.0,), (0.1,), (4.0,))
+
+    def __post_init__(self) -> None:
+        validate.scale(gap_epsilon=self.gap_epsilon)
+
+    @property
+    def gap(self) -> Laplace:
+        """Each of two scores moves by the sensitivity, half of epsilon times the scale."""
+        return Laplace(1 / self.gap_epsilon)
+
+    def _log_wins(self, lead: float) -> tuple[float, float]:
+        behind = -lead - math.log(2)
+        return float(log1mexp(behind)), behind
+
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
+        """Index of the chosen candidate, given the scores of all, shape (n,)."""
+        validate.positive(sensitivity=sensitivity)
+        scores = self.gap_epsilon * np.asarray(value, dtype=float) / (2 * sensitivity)
+        return np.asarray(np.argmax(scores + rng.exponential(size=scores.shape)))
 
 
 @dataclass(frozen=True)

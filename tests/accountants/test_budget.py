@@ -13,6 +13,7 @@ from dplearn import (
     Gaussian,
     Laplace,
     PrivacyFilter,
+    PrivacyOdometer,
     RandomizedResponse,
 )
 
@@ -85,3 +86,31 @@ def test_what_is_refused_spends_nothing():
     for bad in ({"epsilon": 0.0}, {"delta": 1.0}, {"order": 1.0}, {"adjacency": "swap"}):
         with pytest.raises(ValueError, match=f"Expected {next(iter(bad))}"):
             PrivacyFilter(**{"epsilon": 1.0, "delta": 1e-5} | bad)
+
+
+@each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
+def test_a_loss_ever_above_its_reading_is_rare(local, delta):
+    """All walks of 600 coins, whoever stops when: the loss may exceed no reading on the way."""
+    odometer = PrivacyOdometer(delta=delta, adjacency="replace_one")
+    truth, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
+    for _ in range(600):
+        reading, new = odometer.add(RandomizedResponse(local)), {}
+        for place, chance in walks.items():
+            new[place + 1] = new.get(place + 1, 0.0) + truth * chance
+            new[place - 1] = new.get(place - 1, 0.0) + (1 - truth) * chance
+        ever += sum(chance for place, chance in new.items() if place * local > reading)
+        walks = {place: chance for place, chance in new.items() if place * local <= reading}
+    assert delta / 1000 < ever <= delta
+
+
+def test_a_reading_is_the_best_of_its_orders_and_nothing_is_lost():
+    odometer = PrivacyOdometer(delta=1e-6, orders=(2.0, 11.0))
+    reading = odometer.add(Gaussian(20.0), steps=100)
+    each_order = [a * 100 / (2 * 400) + math.log(2 / 1e-6) / (a - 1) for a in (2, 11)]
+    assert reading == pytest.approx(min(each_order), rel=1e-11) and reading >= min(each_order)
+    with pytest.raises(NotImplementedError, match="randomized_response"):
+        odometer.add(RandomizedResponse(0.1))
+    assert odometer.reading == reading
+    for bad in ({"delta": 0.0}, {"adjacency": "swap"}, {"orders": (1.0, 2.0)}, {"orders": ()}):
+        with pytest.raises(ValueError, match=f"Expected {next(iter(bad))}"):
+            PrivacyOdometer(**{"delta": 1e-5} | bad)
