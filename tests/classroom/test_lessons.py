@@ -3,12 +3,13 @@
 import math
 import re
 import shutil
+from pkgutil import resolve_name
 
 import contract
 import pytest
 from quoted import quoted_numbers, stated
 
-from cases import each
+from cases import ROOT, each
 from dplearn.classroom import Exercise, check, sources
 from dplearn.classroom.checks import SelfTest, exercises
 
@@ -159,6 +160,21 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sources, "__file__", "/site-packages/dplearn/classroom/sources.py")
     with pytest.raises(sources.LessonError, match="open the notebook inside a checkout"):
         check("3.1", None)
+
+
+def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
+    readme = (sources.lessons_folder() / "README.md").read_text()
+    part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if "::test_" in line]
+    assert len(rows) == 12 and {row[1] for row in rows} <= {"false", "at times", "misread"}
+    for _, _, shown, proved, stops in rows:
+        number, heading = re.match(r"\[(\d\d)\]\(.*?\), (.*)", shown).groups()
+        text = LESSONS[number].source.read_text()
+        assert re.search(rf"^# ##+ {re.escape(heading)}$", text, re.MULTILINE), heading
+        file, test = proved.strip("`").split("::")
+        assert f"def {test}(" in (ROOT / file).read_text(), proved
+        for name in re.findall(r"`(dplearn[\w.]+)`", stops):
+            assert resolve_name(name), name
 
 
 def test_the_plan_names_exercises_and_the_glossary_is_sorted_and_bilingual():
