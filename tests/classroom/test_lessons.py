@@ -165,14 +165,16 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
 def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
     readme = (sources.lessons_folder() / "README.md").read_text()
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
-    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if "::test_" in line]
-    assert len(rows) == 12 and {row[1] for row in rows} <= {"false", "at times", "misread"}
-    for _, _, shown, proved, stops in rows:
-        number, heading = re.match(r"\[(\d\d)\]\(.*?\), (.*)", shown).groups()
+    row = (
+        r"^\d+\. \*\*.*\*\* \*(?:False|At times|Misread)\.\* Lesson \[(\d\d)\]\(.*?\), (.*?)\.?\n"
+        r"   Here: (.*)\n   Proved in `(.*)` by `(.*)`\.$"
+    )
+    rows = re.findall(row, part, re.MULTILINE)
+    assert len(rows) == 12
+    for number, heading, stops, file, test in rows:
         text = LESSONS[number].source.read_text()
         assert re.search(rf"^# ##+ {re.escape(heading)}$", text, re.MULTILINE), heading
-        file, test = proved.strip("`").split("::")
-        assert f"def {test}(" in (ROOT / file).read_text(), proved
+        assert f"def {test}(" in (ROOT / file).read_text(), test
         for name in re.findall(r"`(dplearn[\w.]+)`", stops):
             assert resolve_name(name), name
 
