@@ -120,6 +120,7 @@ class NoisyMax(NoisyWinner):
     name = "noisy_max"
     fields_of_examples = ((40.0,), (1.0,), (300.0,))
     conditions = ("each record moves at most one vote",)
+    no_outputs = "the worst votes are others at every ε"
 
     def __post_init__(self) -> None:
         validate.scale(noise_std=self.noise_std)
