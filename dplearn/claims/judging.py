@@ -17,12 +17,13 @@ from dplearn.claims.places import (
     CONSTANT,
     EQUAL,
     MISPRINT,
-    NEAR,
+    SLIP,
     Candidate,
     candidates,
     formula_of,
     is_spoken_of,
     is_strange,
+    require_clear_noise,
     wrong_units,
 )
 from dplearn.claims.reading import Claim, NotReadError, claims_of, refuse
@@ -33,8 +34,6 @@ _WORST_FIRST = ("refuted", "ambiguous", "not read", "approximation", "safe", "ho
 # Quantities that somebody chooses: of these "=", ">=" and "<=" say alike that so much is enough.
 _CHOSEN = ("sigma", "scale", "delta", "epsilon")
 _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
-# What resembles an entry only is within this factor of it in the median.
-_NEAR = math.log(3.0)
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
@@ -109,6 +108,8 @@ def proofread(formula: str, *, words: str = "") -> Finding:
     findings = sorted((_found(c) for c in claims), key=lambda f: _WORST_FIRST.index(f.verdict))
     if not findings:
         return Finding(verdict="not read", reason="Expected a formula, got letters alone.")
+    if len({(c.quantity, c.left) for c in claims}) == 1:  # of a chain what can be read counts
+        findings = [f for f in findings if f.verdict != "not read"] or findings[:1]
     first, *others = findings
     rest = tuple(Reading(f.reading or f.reason, f.verdict, f.entry) for f in others)
     return replace(first, candidates=first.candidates + rest)
@@ -116,6 +117,7 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
 def _found(claim: Claim) -> Finding:
     try:
+        require_clear_noise(claim)
         if why := wrong_units(claim):
             reading = f"Read as a claim about {_LETTER[claim.quantity]}."
             return Finding(verdict="refuted", reading=reading, reason=why)
@@ -126,23 +128,20 @@ def _found(claim: Claim) -> Finding:
 
 def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     """The candidates of the best rank; a `NotReadError` if the formula resembles none."""
-    if not found or not math.isfinite(found[0].distance):
-        refuse(f"Nothing in the book about {_LETTER[claim.quantity]} has these letters.")
+    if not found:
+        about = f" about {_LETTER[claim.quantity]}" if claim.quantity else ""
+        refuse(f"Nothing in the book{about} resembles it.")
     first = found[0]
-    name = f"{first.entry.title} ({first.entry.id})"
-    if first.rank == NEAR and (first.unused or first.solved or first.distance > _NEAR):
-        refuse(f"Nothing in the book resembles it; the nearest is {name}.")
-    if first.rank >= CONSTANT and claim.relation == "lower":
+    unclear = claim.relation == "lower" and claim.quantity in ("epsilon", "delta")
+    if first.rank >= (MISPRINT if unclear else CONSTANT) and claim.relation == "lower":
         refuse("It is not clear whether so much is enough, or a bound from below is meant.")
     if first.rank == MISPRINT and is_strange(claim, first):
+        name = f"{first.entry.title} ({first.entry.id})"
         refuse(f"It equals a misprint of {name}, which the words do not speak of.")
-    reach = 0.0 if first.rank <= MISPRINT else first.distance + 0.7
-    same = [c for c in found if (c.rank, c.unused) == (first.rank, first.unused)]
-    rivals = [c for c in same if c.distance <= reach][:3]
+    rivals = [c for c in found if c.order == first.order][:3]
     if first.rank == EQUAL and is_strange(claim, first):
         # Right there, and a known misprint elsewhere: the words must tell.
-        plain = [c for c in found if c.rank == NEAR and not c.unused and c.distance < _NEAR]
-        return rivals + [c for c in found if c.rank == MISPRINT][:2] + plain[:1]
+        return rivals + [c for c in found if c.rank == MISPRINT][:2]
     if first.rank == EQUAL:
         # A misprint of what the words speak of is as likely as what is right elsewhere.
         spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
@@ -199,13 +198,13 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         return replace(finding, verdict="approximation", reason=_how_far(candidate))
     if same and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
-    stated = _given(claim, candidate)
+    stated, more = _given(claim, candidate)
     if candidate.rank == EQUAL and not _goes_further(candidate, stated):
         stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
     outcome = _search(candidate, kind, stated)
-    if outcome.status == "refuted" and (claim.hedged or _has_more(claim, candidate)):
+    if outcome.status == "refuted" and more:
         refuse("It is stated under a condition that is not read.")
     if outcome.status == "error":
         refuse(f"The search has no answer: {outcome.reason}")
@@ -214,8 +213,6 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if candidate.rank == EQUAL or kind == "identity":
         also = " under the condition stated with it" if stated else ""
         return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
-    if candidate.rank == NEAR and entry.kind != "identity":
-        return replace(finding, reason="No counterexample found; the book's own is another bound.")
     return replace(finding, verdict="safe", reason=_looseness(candidate))
 
 
@@ -227,22 +224,27 @@ def _refutation(candidate: Candidate, outcome: Refutation) -> str:
         return f"{text} It is {candidate.entry.id}, whose hypothesis is narrower."
     if candidate.rank == CONSTANT:
         return f"{text} It is {candidate.factor:.4g} times {candidate.entry.id}."
+    if candidate.rank == SLIP:
+        return f"{text} {candidate.entry.id} has {candidate.slip}."
     return text
 
 
 def _looseness(candidate: Candidate) -> str:
     if candidate.rank == MISPRINT:
         return f"Safe, but not exact: {candidate.entry.misprint(candidate.misprint).note}"
+    hypothesis = _in_letters(candidate, candidate.entry.hypothesis)
+    where = f", for {hypothesis}" if hypothesis else ""
+    if candidate.rank == SLIP:
+        return f"Safe, but not exact: {candidate.entry.id} has {candidate.slip}{where}."
     times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
-    typical = "" if candidate.rank == CONSTANT else "typically "
-    if times == "1":
-        return f"Safe, and hardly different from {candidate.entry.id}."
-    return f"Safe, but not exact: {typical}a factor {times} from {candidate.entry.id}."
+    return f"Safe, but not exact: a factor {times} from {candidate.entry.id}{where}."
 
 
 def _how_far(candidate: Candidate) -> str:
-    if candidate.rank == EQUAL:
+    if candidate.rank == EQUAL and candidate.entry.kind == "asymptotic":
         return f"This is {candidate.entry.id}, which is approached in a limit; it is no bound."
+    if candidate.rank == EQUAL:
+        return f"Up to what it leaves out it is {candidate.entry.id}."
     return f"An approximation; its typical ratio to {candidate.entry.id} is {candidate.factor:.4g}."
 
 
@@ -257,22 +259,21 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 
 
-def _given(claim: Claim, candidate: Candidate) -> tuple[str, ...]:
-    """Conditions that stand beside the formula, in the parameters of the entry."""
-    names = {letter: p for letter, p in candidate.roles.items() if p in candidate.place.own}
-    stated = []
+def _given(claim: Claim, candidate: Candidate) -> tuple[tuple[str, ...], bool]:
+    """Conditions that stand beside the formula, in the parameters of the entry, and whether there
+    are others of its letters."""
+    formula, hedged = formula_of(claim), {*claim.hedged.split()}
+    names = {x: p for x, p in candidate.roles.items() if p in candidate.place.own}
+    stated, more = [], bool(hedged & {*formula.names, "else"})
     for condition in claim.conditions:
-        letters = set(re.findall(r"[A-Za-z]\w*", condition)) - {"inf", "e"}
-        if len(letters) == 1 and letters <= set(names):
-            (letter,) = letters
-            stated.append(re.sub(rf"\b{letter}\b", names[letter], condition))
-    return tuple(stated)
-
-
-def _has_more(claim: Claim, candidate: Candidate) -> bool:
-    """Whether a condition speaks of the letter that the formula was solved for."""
-    letters = {n for text in claim.conditions for n in re.findall(r"[A-Za-z]\w*", text)}
-    return candidate.solved and bool(letters & formula_of(claim).names - {*candidate.roles})
+        if claim.left not in formula.names:  # the left side is what the formula says
+            condition = re.sub(rf"\b{re.escape(claim.left)}\b", f"({formula.text})", condition)
+        letters = parse(condition, formula.names).names
+        if letters <= {*names}:
+            stated.append(re.sub(r"[A-Za-z]\w*", lambda m: names.get(m[0], m[0]), condition))
+        else:
+            more = more or bool(letters & {*formula.names, *candidate.roles})
+    return tuple(stated), more
 
 
 def _limit(candidate: Candidate) -> str:
@@ -327,23 +328,22 @@ def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refuta
     if stated and not callable(given):
         given = " and ".join(filter(None, (given, *stated)))
     name, domain = candidate.misprint or "typed", own.domain if own else {}
+    if known and known.oracle and kind == "upper" and not stated:  # a bound where it is not tight
+        return refute(entry, replace(known, kind=kind))
     trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
-    outcome = refute(entry, trial)
-    if outcome.status == "stands" and candidate.rank == NEAR:
-        outcome = refute(entry, trial, seed=1)
-    if outcome.status == "error" and stated:
-        return _search(candidate, kind, ())
-    return outcome
+    return refute(entry, trial)
 
 
 def _stated(candidate: Candidate) -> Callable[..., float]:
     """What is claimed; no loss is below 0, and single points may be left out."""
     function, entry = candidate.function, candidate.entry
     floor = candidate.place.about in ("epsilon", "delta", "rdp", "rho")
+    points = starting_points(entry, points=24)
+    rare = sum(math.isfinite(float(np.asarray(function(**p)))) for p in points) > len(points) / 2
 
     def stated(**p: Any) -> float:
         value = float(np.asarray(function(**p)))
-        value = value if math.isfinite(value) else entry.value(p)
+        value = entry.value(p) if rare and not math.isfinite(value) else value
         return max(value, 0.0) if floor and not math.isnan(value) else value
 
     return stated

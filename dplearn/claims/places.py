@@ -20,27 +20,39 @@ from dplearn.book.kit.domains import Choice
 from dplearn.book.kit.expression import Expression
 from dplearn.book.kit.written import parse
 from dplearn.claims.reading import Claim, refuse
-from dplearn.claims.vocabulary import ABOUT, LETTERS, ONLY_WITH, Place, places_of
+from dplearn.claims.slips import undone
+from dplearn.claims.vocabulary import (
+    ABOUT,
+    LETTERS,
+    MISPRINT_WITH,
+    NEVER_WITHOUT,
+    ONLY_WITH,
+    UNCLEAR_SCALE,
+    UNEQUAL_WITH,
+    Place,
+    places_of,
+)
 from dplearn.ground.solve import decreasing_root
 
 _POINTS, _ASSIGNMENTS = 64, 48
 _SAME = 1e-6
 _QUOTIENT = re.compile(r"(/\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*(?=[A-Za-z0-9(√])")
-# Ranks of a candidate, the best first.
-EQUAL, MISPRINT, CONSTANT, NEAR = range(4)
+# Ranks of a candidate, the best first: it equals an entry, one of its misprints, a multiple of the
+# entry, or is one slip of the pen away from it.
+EQUAL, MISPRINT, CONSTANT, SLIP, UNLIKE = range(5)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A place that fits the letters of a claim, and how near its values are."""
+    """A place that fits the letters of a claim, and how its values are related to the entry's."""
 
     place: Place
     function: Callable[..., Any]  # the claim in the entry's parameters
     roles: dict[str, str]  # from every letter to the parameter it stands for
     rank: int
-    distance: float  # |ln(claim / entry)| in the median
-    factor: float  # claim / entry in the median
+    factor: float = 1.0  # claim / entry in the median
     misprint: str = ""
+    slip: str = ""  # what the entry has and the claim has not
     left_out: tuple[str, ...] = ()  # parameters of the entry that the claim does not speak of
     solved: bool = False
 
@@ -50,24 +62,21 @@ class Candidate:
         return self.place.entry
 
     @property
-    def unused(self) -> int:
-        """How many parameters of the entry the claim does not speak of."""
-        return len(self.left_out)
-
-    @property
-    def order(self) -> tuple:
+    def order(self) -> tuple[int, int]:
         """Sorts the most likely first."""
-        return self.rank, self.unused if self.rank <= MISPRINT else 0, self.distance, self.unused
+        return self.rank, len(self.left_out) if self.rank <= MISPRINT else 0
 
 
 def formula_of(claim: Claim) -> Expression:
     """The right side as a program, with the letters of the vocabulary."""
     below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
     text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
-    text = re.sub(r"\b(K|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
+    text = re.sub(r"\b(K|alpha|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
     if claim.quantity in ("sigma", "scale", "variance") and "Delta" not in text:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
+    rate = re.sub(r"\(\((m|B|L|b)\)/\((n|N)\)\)|\b(m|B|L|b) ?/ ?(n|N)\b", " q ", text)
+    text = text if re.search(r"\b[mnBNL]\b", rate) else rate
     letters = {letter for names in LETTERS.values() for letter in names if "_" not in letter}
     try:
         formula = parse(text, letters)
@@ -95,27 +104,28 @@ def candidates(claim: Claim) -> list[Candidate]:
             if not claim.root and (solved := _solved(place, formula, claim)):
                 found += _fitting(place, solved, False, True)
     found = [c for c in found if c.rank <= MISPRINT or not is_strange(claim, c)]
+    if all(c.rank == UNLIKE for c in found):
+        whole = [c.place for c in found if not c.left_out and not c.solved]
+        found = [slip for place in whole for slip in _slips(place, formula, claim.root)]
     # a/(b) c is printed for (a/b) c as well.
     if (other := _QUOTIENT.sub(r"\1*", claim.right)) != claim.right:
         found += candidates(replace(claim, right=other))
     # What is plain and a constant off comes before what is equal and not spoken of.
-    return sorted(
-        found,
-        key=lambda c: (
-            c.rank + 2.5 * is_strange(claim, c) + (c.solved and c.rank == NEAR),
-            *c.order,
-        ),
-    )
+    never = lambda c: c.entry.id in NEVER_WITHOUT and is_strange(claim, c)
+    found = [c for c in found if c.rank < UNLIKE and not never(c)]
+    return sorted(found, key=lambda c: (c.rank + 2.5 * is_strange(claim, c), *c.order))
 
 
 def is_strange(claim: Claim, candidate: Candidate) -> bool:
     """Whether the entry is about more than letters, and no word beside the formula says so."""
-    return candidate.entry.id in ONLY_WITH and not is_spoken_of(claim, candidate)
+    id = candidate.entry.id
+    special = id in ONLY_WITH or (candidate.rank > EQUAL and id in UNEQUAL_WITH)
+    return special and not is_spoken_of(claim, candidate)
 
 
 def is_spoken_of(claim: Claim, candidate: Candidate) -> bool:
     """Whether a word beside the formula names what the entry is about."""
-    words = ONLY_WITH.get(candidate.entry.id, "")
+    words = (ONLY_WITH | UNEQUAL_WITH | MISPRINT_WITH).get(candidate.entry.id, "")
     return bool(words) and bool(re.search(words, claim.words, re.IGNORECASE))
 
 
@@ -178,6 +188,7 @@ _FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "sigma of rho": ("rho", lambda p: (2 * p["rho"]) ** -0.5),
     "sigma of mu": ("mu", lambda p: 1 / p["mu"]),
     "sigma of rdp": ("rdp orders", lambda p: (p["orders"] / (2 * p["rdp"])) ** 0.5),
+    "rho of rdp": ("rdp orders", lambda p: p["rdp"] / p["orders"]),
     "K of rdp": ("rdp orders", lambda p: (p["orders"] - 1) * p["rdp"]),
     "moment of order": ("orders rdp", lambda p: p["orders"] - 1),
     "one release": ("", lambda p: 1.0),
@@ -189,6 +200,7 @@ _FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 _STANDS_FOR = {
     **dict.fromkeys(("sigma", "z"), ("sigma of rho", "sigma of mu", "sigma of rdp")),
+    "rho": ("rho of rdp",),
     "K": ("K of rdp",),
     "epsilon": ("classical",),
     **dict.fromkeys(("alpha", "lambda"), ("moment of order",)),
@@ -219,10 +231,11 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
             r
             for r in _STANDS_FOR.get(letter, ())
             if {*_FUNCTIONS[r][0].split()} <= {*own} and not r.startswith(place.about)
+            if r != "classical" or {"T", "k"} & formula.names
         ]
         fits.append(exact or direct + derived)
     missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
-    if len(missing) == 1 and missing[0] in "TknN" and _scales(formula, names, missing[0]):
+    if len(missing) == 1 and missing[0] in "TknN" and _scales(place, formula, names, missing[0]):
         fits = [fit or ["one release"] for fit in fits]
     for chosen in itertools.islice(itertools.product(*fits), _ASSIGNMENTS):
         shifted = "moment of order" in chosen and "K of rdp" not in chosen
@@ -238,18 +251,19 @@ def _letters(parameter: str) -> frozenset[str]:
     return frozenset(letter + number for letter in LETTERS.get(one, (one,)))
 
 
-def _scales(formula: Any, names: list[str], count: str) -> bool:
+def _scales(place: Place, formula: Any, names: list[str], count: str) -> bool:
     """Whether k releases are one release whose loss is k times as large."""
-    if not any(n in _FOUR or base(n) in _FOUR for n in names):
+    grows = {"sigma": 2.0, "scale": 4.0}.get(place.about, 1.0)
+    if grows == 1 and not any(n in _FOUR or base(n) in _FOUR for n in names):
         return False
     rng = np.random.default_rng(0)
     one = {n: rng.uniform(0.2, 0.8, 5) for n in (*names, "Delta")}
     one = {n: v + 1 if base(n) in ("alpha", "lambda") else v for n, v in one.items()}
     one[count] = np.ones(5)
-    times = {n: _FOUR.get(n, _FOUR.get(base(n), 1.0)) for n in names}
+    times = {n: _FOUR.get(n, _FOUR.get(base(n), 1.0)) for n in names if grows == 1}
     four = {**one, **{n: one[n] / x for n, x in times.items()}, count: np.full(5, 4.0)}
     with np.errstate(all="ignore"):
-        return bool(np.allclose(formula(**one), formula(**four), rtol=1e-9, atol=0.0))
+        return bool(np.allclose(grows * formula(**one), formula(**four), rtol=1e-9, atol=0.0))
 
 
 def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candidate]:
@@ -261,6 +275,18 @@ def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candi
     roles = [r for r in _roles(place, formula) if points and not lists & _parameters(r)]
     found = [_compared(place, formula, r, root, points, values) for r in roles]
     return [replace(min(found, key=lambda c: c.order), solved=solved)] if found else []
+
+
+def _slips(place: Place, formula: Expression, root: bool) -> Iterator[Candidate]:
+    """A formula as a slip of the entry, if undoing it gives the entry's values."""
+    points, values = _design(place)
+    for roles in _roles(place, formula):
+        for right, told in undone(formula):
+            ratios = _ratios(_on_points(_bound(right, roles, root), roles, points), values)
+            if ratios.size >= 5 and np.max(np.abs(ratios)) < _SAME:
+                typed = _bound(formula, roles, root)
+                yield Candidate(place, typed, roles, SLIP, slip=told)
+                return
 
 
 def _parameters(roles: dict[str, str]) -> set[str]:
@@ -324,30 +350,34 @@ def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list
 def _compared(
     place: Place, formula: Any, roles: dict[str, str], root: bool, points: list[dict], values: Any
 ) -> Candidate:
-    """How near a claim is to the values of an entry and of its misprints."""
+    """How the values of a claim are related to those of an entry and of its misprints."""
     function = _bound(formula, roles, root)
     ours = _on_points(function, roles, points)
     free = [p for p in place.own if p not in _parameters(roles)]
     unused = tuple(p for p in free if len({str(x.get(p)) for x in points}) > 1)
+    ratio = _ratios(ours, values)
+    rank, misprint, middle = UNLIKE, "", 0.0
+    if ratio.size >= 5:
+        middle = min(float(np.median(ratio)), 700.0)
+        # Where the entry says that there is no bound, only its misprints have one.
+        open_ = bool(np.any(np.isposinf(values) & np.isfinite(ours)))
+        same = bool(np.max(np.abs(ratio)) < _SAME)
+        if (open_ or not same) and (misprint := _misprint(place, function, roles)):
+            rank = MISPRINT
+        elif same:
+            rank = EQUAL
+        elif np.ptp(ratio) < _SAME:
+            rank = CONSTANT
+    return Candidate(place, function, roles, rank, math.exp(middle), misprint, left_out=unused)
+
+
+def _ratios(ours: NDArray, values: NDArray) -> NDArray:
+    """Logarithms of claim / entry, where both have a sign in common and digits."""
     with np.errstate(all="ignore"):
-        ratio = np.log(np.abs(ours) / np.abs(values))
-    usable = np.isfinite(ratio) & (np.sign(ours) == np.sign(values)) & (np.abs(values) > 1e-12)
-    ratio = ratio[usable]
-    if ratio.size < 5:
-        return Candidate(place, function, roles, NEAR, math.inf, math.nan, left_out=unused)
-    distance, middle = float(np.median(np.abs(ratio))), float(np.median(ratio))
-    rank, misprint = NEAR, ""
-    # Where the entry says that there is no bound, only its misprints have one.
-    open_ = bool(np.any(np.isposinf(values) & np.isfinite(ours)))
-    same = bool(np.max(np.abs(ratio)) < _SAME)
-    if (open_ or not same) and (misprint := _misprint(place, function, roles)):
-        rank, distance = MISPRINT, 0.0
-    elif same:
-        rank, distance = EQUAL, 0.0
-    elif np.ptp(ratio) < _SAME:
-        rank = CONSTANT
-    factor = math.exp(min(middle, 700.0))
-    return Candidate(place, function, roles, rank, distance, factor, misprint, unused)
+        ratios = np.log(np.abs(ours) / np.abs(values))
+    return ratios[
+        np.isfinite(ratios) & (np.sign(ours) == np.sign(values)) & (np.abs(values) > 1e-12)
+    ]
 
 
 def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str]) -> str:
@@ -367,16 +397,31 @@ def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str])
     return ""
 
 
+# Words beside "at most" that say that so much is enough, and words for a sensitivity that is not 1.
+_NEEDED = r"need|requir|suffic|enough|necess|smallest|least|calibrat|optimal|exact"
+_NOT_ONE = r"replac|substitut|swap|bounded DP|sensitivity\W+(?:\w+\W+){0,2}(?:0|[2-9]|1[./\d])"
+
+
+def require_clear_noise(claim: Claim) -> None:
+    """Raise where a formula about noise does not say enough to be judged."""
+    names, noise = formula_of(claim).names, claim.quantity in ("sigma", "scale")
+    says = lambda words: re.search(words, claim.words, re.IGNORECASE)
+    for words, why in UNCLEAR_SCALE.items():
+        if claim.quantity == "scale" and says(words):
+            refuse(why)
+    if noise and claim.relation == "upper" and not says(_NEEDED):
+        refuse("It is not clear whether so much noise is enough, or no more than that is added.")
+    noise = noise or {"sigma", "z", "b"} & names
+    if noise and not {"Delta", "S", "C"} & names and says(_NOT_ONE):
+        refuse("Expected the sensitivity in it, which the words say is not 1, got none.")
+
+
 def wrong_units(claim: Claim) -> str:
     """What is wrong with the units: twice the sensitivity needs twice the noise; "" if nothing.
 
     Nor may the noise that a budget pays for grow with the budget.
     """
     formula = formula_of(claim)
-    if claim.quantity == "scale" and re.search(r"(?:Delta|Δ)\s*(?:_\{?2|₂)", claim.words):
-        refuse("Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.")
-    if claim.quantity == "scale" and re.search("smooth", claim.words, re.IGNORECASE):
-        refuse("Expected the sensitivity for noise of scale b, got a smooth one.")
     scales = ("sigma", "scale", "sensitivity")
     # Beside a norm C a multiplier z has no unit.
     multiplied = claim.quantity == "sigma" and {"z", "C"} <= formula.names

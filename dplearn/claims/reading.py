@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from dplearn.book.kit.expression import GREEK
+from dplearn.book.kit.written import parse
 
 _LONGEST, _DEEPEST = 2000, 40
 _GREEK: dict[str, str] = {
@@ -38,8 +39,8 @@ _WORDS = (
     " gtrsim simeq to in"
 ).replace(" ", "|")
 _SENSITIVITY = (
-    r"(?:\\?Delta|Δ)(?![A-Za-z])\s*(?:_\{?[12]\}?|[₁₂])?\s*(?:\(\s*[fqg]\s*\)|[fqg](?![A-Za-z_(]))?"
-    r"\s*(?:_\{?[12fqg]\}?|[₁₂])?"
+    r"(?:\\?Delta|Δ)(?![A-Za-z])\s*(?:_\{?[12]\}?|[₁₂])?\s*(?:\(\s*[fqg]\s*\)|[fqgu](?![A-Za-z_(]))?"
+    r"\s*(?:_\{?[12A-Za-z]\}?|[₁₂])?|(?<![A-Za-z])S_\{?[fqu12]\}?(?![A-Za-z])"
 )
 _DIVERGENCE = (
     r"(?<![A-Za-z])[DR]\s*_\{?\s*\\?(?:alpha|α|lambda|λ)\s*\}?\s*"
@@ -91,6 +92,15 @@ _SUM = re.compile(
     r"(?:\\sum|[Σ∑])(?:\\limits)?\s*(?:_(?:\{[^{}]*\}|\w))?\s*(?:\^(?:\{[^{}]*\}|\w))?\s*"
     r"(\\?[A-Za-zα-ω]+)(?:_[a-z]|_\{[a-z]\})(\^2|\^\{2\}|²)?(?![A-Za-z(])"
 )
+# The first and the last of them, with dots between.
+_DOTS = re.compile(
+    r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^2|\^\{2\}|²)?\s*\+\s*(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*"
+    r"\1_\{?[knmT]\}?(\^2|\^\{2\}|²)?"
+)
+# A remainder behind the main term.
+_REMAINDER = re.compile(
+    r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?O\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
+)
 _TERMS = "(" + " + ".join(rf"\1_{{{n}}}\2" for n in (1, 2, 3)) + ")"
 # A constant that the words bound from below.
 _CONSTANT = re.compile(r"c\s*\^\{?2\}?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)")
@@ -125,11 +135,23 @@ _COMMA = re.compile(r"\\?,")
 _DEFINED = re.compile(
     r"(?:\{[^{}]*\})?\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
 )
-_NUMBER = r"\d+\.?\d*(?:e-?\d+)?"
-_SIMPLE = rf"(?:{_NUMBER}(?:\s*[*/^]\s*-?{_NUMBER})?|inf)"
-_CONDITION = re.compile(
-    rf"(?:{_SIMPLE}\s*[<>]=?\s*)?\b[a-zA-Z]\w*\s*[<>]=?\s*{_SIMPLE}|{_SIMPLE}\s*[<>]=?\s*[a-zA-Z]\w*"
+# What may stand in a formula: a function, a letter with what is below it, a number or a sign.
+_PIECE = re.compile(
+    r"\s*(?:<=|>=|[<>=≤≥≈∈]|(?<=\s)in(?=\s)|(?<![A-Za-z\\])(?:"
+    r"(?:log(?:2|10)?|ln|exp|sqrt|min|max|Phi|tanh|sinh|cosh|erfc?|floor|ceil|binom|inf)(?![A-Za-z])"
+    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV)"
+    r"|[A-Zb-zα-ωΔΦΣ]|[a-z][A-Z])\d?(?:_\{?\w+\}?)?['′₀-₉]*(?![A-Za-z]))"
+    r"|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^·×⋅−√|²³⁰-⁹⁻∞]|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,))"
 )
+_INTERVAL = re.compile(r"((?:\w+, ?)*\w+) in ([(\[])(.+?), ?(.+?)([)\]])(?![\w^])")
+# Words before a comparison that say that it is a condition, and those that say the opposite.
+_IF = re.compile(
+    r"\b(?:for|if|when|where|provided|that|with|let|suppose|assume|assuming|given|under|whenever|once"
+    r"|as|and|condition|range|regime)(?:\s+(?:any|all|every|each|some|small|the))?[\s:($]*$"
+    r"|;[\s{]*$",
+    re.IGNORECASE,
+)
+_UNLESS = re.compile(r"\b(?:unless|except|not|beyond|outside)\b[^.;]{0,12}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -142,8 +164,8 @@ class Claim:
     root: bool = False  # whether the left side is a square, so that the root of the right is meant
     left: str = ""
     words: str = ""  # the sentence around it
-    conditions: tuple[str, ...] = ()  # comparisons of a name with a number that stand beside it
-    hedged: bool = False  # whether it goes on with a condition that is not read
+    conditions: tuple[str, ...] = ()  # comparisons that stand beside it, as the grammar has them
+    hedged: str = ""  # letters of which the words say where it does not hold
     best: bool = False  # whether the best order is meant
 
 
@@ -219,7 +241,9 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     text = text.strip().strip("$").strip().rstrip(".,;")
     for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
         text = text.removeprefix(begin).removesuffix(end)
-    text = _SUM.sub(_TERMS, re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text))
+    text, main = _REMAINDER.subn("", text)
+    text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, text))
+    text = re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text)
     text, best = _BEST.subn(r"\1", text)
     if constant := _CONSTANT.search(words.replace("{,}", ".")):
         text = re.sub(
@@ -229,26 +253,53 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
         )
     inside = " ".join(re.findall(r"\\(?:text|mathrm)\s*\{([^{}]*)\}", text))
     beside = f"{words[:_LONGEST]} {inside} {text}"
-    found = _pair(text) or [_relation(text)]
-    stated = _conditions(words[:_LONGEST]) + _conditions(text)
-    rest = " ".join(spell(piece) for piece in _pieces(_CUT, text)[1:])
-    hedged = bool(re.search(r"[<>]|\belse\b", _CONDITION.sub("", rest)))
+    found = _pair(text) or _relations(text)
+    found = [replace(c, relation="about") for c in found] if main else found
+    stated, unread = _conditions(f"{words} ; {' ; '.join(_pieces(_CUT, text)[1:])}")
+    hedged = " ".join(unread) + " else" * bool(re.search(r"\belse\b", text))
     return [
-        replace(
-            c, words=beside, conditions=tuple(dict.fromkeys(stated)), hedged=hedged, best=best > 0
-        )
+        replace(c, words=beside, conditions=tuple(stated), hedged=hedged, best=best > 0)
         for c in found
     ]
 
 
-def _conditions(text: str) -> list[str]:
-    """Comparisons of one letter with a number, in the spelling of the grammar."""
+def end_of_formula(text: str, at: int) -> int:
+    """Where the longest formula that begins at a place ends; a comma in no bracket ends it."""
+    depth = 0
+    while piece := _PIECE.match(text, at):
+        depth += bool(piece["open"]) - bool(piece["close"])
+        if depth < 0 or (piece["comma"] and depth == 0):
+            break
+        at = piece.end()
+    return at
+
+
+def _conditions(text: str) -> tuple[list[str], set[str]]:
+    """Comparisons that are conditions, in the spelling of the grammar, and letters of others."""
     try:
         text = spell(text[-_LONGEST:])
     except NotReadError:
-        return []
-    text = re.sub(r"(\w+) in \((\S+?), ?(\S+?)\)", r"\2 < \1 < \3", text)
-    return [" ".join(found[0].split()) for found in _CONDITION.finditer(text)][:8]
+        return [], set()
+    interval = lambda m: " and ".join(
+        f"{m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]}"
+        for name in re.split(", ?", m[1])
+    )
+    text, found, unread, at = _INTERVAL.sub(interval, text), list[str](), set[str](), 0
+    while at < len(text):
+        begin, at = at, max(end_of_formula(text, at), at + 1)
+        run = text[begin:at].strip()
+        if not re.search("[<>]", run) or "=" in re.sub("[<>]=", "", run):
+            continue
+        try:
+            names = parse(run).names
+        except ValueError:
+            unread |= {*re.findall(r"[A-Za-z]\w*", run)}
+            continue
+        if _UNLESS.search(text[:begin]):
+            unread |= names
+        elif len(names) == 1 or _IF.search(text[:begin]):
+            found.append(run)
+    return found[:8], unread
 
 
 def _pair(text: str) -> list[Claim]:
@@ -272,7 +323,7 @@ def _pair(text: str) -> list[Claim]:
     if sign and left.strip()[:1] == "(" and right.strip()[:1] == "(":
         lefts, rights = (_pieces(_COMMA, side.strip()[1:-1]) for side in (left, right))
         if len(lefts) == len(rights) == 2:
-            return [_relation(f"{a} = {b}") for a, b in zip(lefts, rights, strict=True)]
+            return [_relations(f"{a} = {b}")[0] for a, b in zip(lefts, rights, strict=True)]
     return []
 
 
@@ -307,17 +358,18 @@ def _pieces(pattern: re.Pattern, text: str) -> list[str]:
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
 
-def _relation(text: str) -> Claim:
-    """Left and right of the relation, what is defined beside it put in."""
+def _relations(text: str) -> list[Claim]:
+    """Left and right of the relation, the last of a chain first; what is defined is put in."""
     parts = [p for p in text.split(r"\Rightarrow") if _RELATION.search(spell(p))]
     text = parts[-1] if parts else text
     law = re.search(r"(?<![A-Za-z])N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*$", text)
     scale = re.search(r"(?<![A-Za-z])Lap(?:lace)?\}?\s*(?:\\left)?\(\s*(?:0\s*,)?(.+)\)\s*$", text)
     if law:
-        return Claim("sigma", "identity", re.sub(r"\bI(_d)?\s*$", "", spell(law[1])), True, "sigma")
+        size = re.sub(r"\bI(_d)?\s*$", "", spell(law[1]))
+        return [Claim("sigma", "identity", size, True, "sigma")]
     if scale:
         size = re.sub(r"(?<![A-Za-z])L_?1(?![0-9])", " Delta ", spell(scale[1]))
-        return Claim("scale", "identity", size, left="b")
+        return [Claim("scale", "identity", size, left="b")]
     first, *later = _pieces(_CUT, text)
     for place in later:
         defined = _DEFINED.fullmatch(place)
@@ -330,17 +382,34 @@ def _relation(text: str) -> Claim:
     spelled = spell(first)
     signs = _outside(_RELATION, spelled)
     if not signs:
-        return Claim("", "identity", spelled)
-    left, sign = spelled[: signs[0].start()].strip(), signs[-1][0]
-    right = spelled[signs[-1].end() :].strip()
-    square = re.fullmatch(r"(.*?)\s*(?:\^\s*[({]?\s*2\s*[)}]?|²)", left)
-    left = square[1] if square else left
+        return [Claim("", "identity", spelled)]
+    begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]
+    members = [spelled[a:b].strip() for a, b in zip(begins, ends, strict=True)]
+    said = ["=" if m[0] in ("=", ":=") else m[0][0] for m in signs]
+    left = spelled[: begins[0] - len(signs[0][0])].strip()
+    about, name, root = _left_side(left)
+    if not about and len(members) == 1 and _left_side(members[0])[0]:
+        about, name, root = _left_side(members[0])
+        members, said = [left], [{"<": ">", ">": "<"}.get(said[0], said[0])]
+    if not about:
+        refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
+    claims = []
+    for k, member in enumerate(members):
+        signs_so_far = {*said[: k + 1]} - {"="}
+        sign = signs_so_far.pop() if len(signs_so_far) == 1 else "≈" if signs_so_far else "="
+        relation = {"<": "upper", ">": "lower", "=": "identity"}.get(sign, "about")
+        if k == len(members) - 1 or not _bare(member):
+            claims.append(Claim(about, relation, member, root, name))
+    return claims[::-1]
+
+
+def _left_side(text: str) -> tuple[str, str, bool]:
+    """What a left side is about, "" if nothing fits; its name; and whether it is a square."""
+    square = re.fullmatch(r"(.*?)\s*(?:\^\s*[({]?\s*2\s*[)}]?|²)", text)
+    left = square[1] if square else text
     word = re.sub(r"\s*([_()\[\]])\s*", r"\1", re.sub(r"^(max|min) ", "", left))
     word = word[1:-1] if word[:1] == "(" and word[-1:] == ")" else word
     if re.fullmatch(r"b_?[12].*", left):
         refuse("Several scales are one condition, and not one claim.")
     about = next((q for q, form in _QUANTITIES.items() if re.fullmatch(form, word)), "")
-    if not about:
-        refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
-    relation = {"<": "upper", ">": "lower", "=": "identity"}.get(sign[0], "about")
-    return Claim(about, relation, right, bool(square), left)
+    return about, left, bool(square)

@@ -52,8 +52,8 @@ _ONLY_WITH = {
     "batch|divid|mean|update|sum|lot": "F1 F6 F6b",
     "tree|prefix": "F10",
     "sparse|above|threshold": "H1 H2 H2b H2c",
-    "respon|local|report|survey|user|encod|rappor|coin|true|truth": "A9 B12 B12b I1 I1b I2 I3 I3b"
-    " I4 I4b I5",
+    "respon|local|report|survey|user|coin|true|truth": "A9 B12 B12b I1 I1b I2",
+    "encod|OUE|RAPPOR|hash|bits": "I3 I3b I4 I4b I5",
     "discrete|integer|lattice|skellam": "B3 B3b J1 J2 J2b J3 J3b J4",
     "vote|teacher|label|winner|PATE|noisy max": "M1 M2 M3 M4 M4b M5 M5b",
     "audit|attack|guess|canar|alarm|FPR|test": "N1 N1b N2 N2b N2c N4 N4b N4c N4d N5",
@@ -64,6 +64,21 @@ _ONLY_WITH = {
     "reaches|optimal": "C2e C4 C4b",
 }
 ONLY_WITH = {f"G-{id}": words for words, ids in _ONLY_WITH.items() for id in ids.split()}
+# Entries whose letters mean something else without these words.
+NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
+# The words for what does not equal the entry, and words beside which a misprint of an entry is as
+# likely as another entry that is right.
+UNEQUAL_WITH = {"G-B14b": r"lap(?:lace)?\b|double exp"}
+MISPRINT_WITH = {"G-C2d": r"advanced|slack|(?:delta|δ)\s*['′]"}
+# Words beside the scale b of some noise, and why nothing can be said then.
+UNCLEAR_SCALE = {
+    r"(?:Delta|Δ)\s*(?:_\{?2|₂)":
+        "Expected the L1 sensitivity for noise of scale b, got the L2 sensitivity.",
+    "smooth": "Expected the sensitivity for noise of scale b, got a smooth one.",
+    r"\brate\b|inverse": "Expected the scale of the noise, got its inverse.",
+    r"above\s*threshold|sparse|noisy\s*max|exponential noise":
+        "Expected noise on one answer: one of several scales is no claim of its own.",
+}  # fmt: skip
 
 # Letters by which print names a parameter of the book, apart from its own name.
 LETTERS: Mapping[str, frozenset[str]] = {
@@ -146,7 +161,10 @@ FORMS: dict[str, list[Form]] = {
     "G-C6": [Form({"noise_multiplier": _NOISE, "sensitivity": _NOISE},
         lambda noise_multiplier, sensitivity: {
         "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS},
-        lambda steps, mu: {"mus": np.full(steps, mu)})],
+        lambda steps, mu: {"mus": np.full(steps, mu)}), *(
+        Form({f"rho_{k + 1}": _LOSS for k in range(size)},
+             lambda **rhos: {"mus": np.sqrt(2 * np.array([*rhos.values()]))},
+             about="rho", value=lambda value, **_: value**2 / 2) for size in (2, 3))],
     "G-B18b": [Form({"max_norm": _NOISE}, lambda max_norm: {
         "max_norm": max_norm, "dimension": 10, "adjacency": "replace_one"})],
     # At the best order both terms of the sum are alike, up to one rho.
@@ -176,6 +194,9 @@ FORMS: dict[str, list[Form]] = {
                  "noise_multiplier": noise_multiplier, "max_grad_norm": max_grad_norm,
                  "expected_batch": 1.0, "dimension": 10}),
     ],
+    "G-N3": [Form({"epsilon": _LOSS}, lambda epsilon: {
+        "p": np.array([1.0, np.exp(-epsilon)]) / (1 + np.exp(-epsilon)), "delta": 0.0,
+        "q": np.array([np.exp(-epsilon), 1.0]) / (1 + np.exp(-epsilon)), "epsilon": epsilon})],
     "G-F4b": [Form({"groups": _K, "max_norm": _NOISE}, lambda groups, max_norm: {
         "norms": np.full(groups, max_norm)})],
     "G-K2": [Form({"sample_rate": Log(1e-3, 0.1), "steps": Whole(10, 10**6),
@@ -196,7 +217,7 @@ def places_of(id: str, numbered: int) -> tuple[Place, ...]:
     lists = [n for n in own if n in LISTS]
     forms = list(FORMS.get(id, ()))
     if lists and numbered > 1:
-        forms = [_numbered(entry, lists[0], numbered)]
+        forms.append(_numbered(entry, lists[0], numbered))
     out = [] if lists else [Place(entry, about, own)]
     return (*out, *(_shaped(entry, form, about) for form in forms))
 

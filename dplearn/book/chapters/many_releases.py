@@ -51,6 +51,10 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
 @printed("0.595", paid=0.1, steps=2, slack=0.5)
 @wrong("slack-only", "The deltas of the releases are paid as well: k delta_0 on top.",
        claim="slack")
+@wrong("no-slack", "What the composition itself may fail by is paid as well: delta' on top.",
+       claim="steps * paid")
+@wrong("sum", "Failures may happen together: the sum is a little more than their chance.",
+       claim="steps * paid + slack")
 @wrong("equal-shares",
        "The slack is not subsampled: (qk + 1) delta, unless delta' is q delta as well.",
        printed("0.0010001", paid=1e-7, steps=10_000, slack=1e-5), claim="(steps + 1) * paid",

@@ -1,0 +1,40 @@
+"""Formulas that are one slip of the pen away from an entry of the book."""
+
+from collections.abc import Iterator
+
+from dplearn.book.kit.expression import Expression, Step
+
+# What is undone: a sign or a number for another, ...
+_FOR = {"+": "-", "-": "+", "*": "/", "/": "*", 1.0: 2.0, 2.0: 1.0, "exp": "expm1"}
+_FOR |= {"log10": "log", "log2": "log"}
+_NAMES = {"*": "·", "/": "a fraction bar", "-": "−", 1.0: "1", 2.0: "2", "expm1": "exp(…) − 1"}
+# ... what was lost behind a part of the formula, ...
+_LOST = {
+    "a root": (Step("sqrt", 1),),
+    "a square": (Step(2.0), Step("**", 2)),
+    "a factor 2": (Step(2.0), Step("*", 2)),
+    "a divisor 2": (Step(2.0), Step("/", 2)),
+    "− 1": (Step(1.0), Step("-", 2)),
+}
+# ... and what was added.
+_ADDED = {"sqrt": "root", "minus": "minus", "log": "logarithm", "exp": "exponential"}
+# A formula with fewer steps is a slip away from many.
+_LEAST = 7
+
+
+def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
+    """The formulas of which this is a slip, each with what it has and this has not."""
+    steps = formula.program
+    if len(steps) < _LEAST:
+        return
+    for k, (what, inputs) in enumerate(steps):
+        before, behind = steps[:k], steps[k + 1 :]
+        if (right := _FOR.get(what)) is not None:
+            told = f"{_NAMES.get(right, right)} in place of {_NAMES.get(what, what)}"
+            yield Expression(formula.text, (*before, Step(right, inputs), *behind)), told
+        if inputs == 1 and what in _ADDED:
+            yield Expression(formula.text, (*before, *behind)), f"one {_ADDED[what]} less"
+        if (what, inputs) == ("**", 2):
+            yield Expression(formula.text, (*before[:-1], *behind)), "no power there"
+        for told, lost in _LOST.items():
+            yield Expression(formula.text, (*before, steps[k], *lost, *behind)), f"{told} more"
