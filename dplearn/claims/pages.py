@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
+from dplearn.claims.reading import end_of_formula
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -44,21 +45,32 @@ _NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
 _LEFT = re.compile(
     r"[\s({]*(?:\\(?:bar|tilde|hat|wide\w+|over\w+|text|mathrm|operatorname|max|min)\s*\{?\s*)?"
     r"(?:\\(?:(?:var)?epsilon|delta|sigma|rho|mu|Delta|alpha_)|[εϵδσρμΔ]|[DR]_|K\s*[(_]"
-    r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP)"
+    r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
 )
+# Left sides that are about privacy if there is an epsilon on the right.
+_LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?(?:TV|Adv))")
+_EPSILON = re.compile(r"\\(?:var)?epsilon|[εϵ]|(?<![A-Za-z])eps")
+# Where a formula begins that stands in the text as it is, and what may follow one.
+_PLAIN = re.compile(
+    r"(?<![\w$\\^{(/*·+−-])(?:[εϵδσρμλΔbzpK]|Var|TV|RDP|rdp|D_α|eps(?:ilon)?|delta|sigma|rho|mu)"
+    r"(?:_\{?\w+\}?|[₀-₉]|\d)?['′]*(?:\([^()\s=]{1,12}\)|\[[^\[\]\s=]{1,9}\])?\s*(?:<=|>=|[=≤≥≈])"
+)
+_BEHIND = re.compile(r"\s*(?:[.,;:!?)\]|—–]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s")
 # What a formula is said to satisfy by the words behind it.
 _NOTION = re.compile(
     r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))"
 )
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
 _MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
+    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
 )
 # Where a sentence, a paragraph, a row, an item or a heading ends.
 _BREAK = re.compile(
-    r"(?<=[.!?])\s+(?=[A-Z$\\])|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
+    r"(?<=[.!?])\s+(?=[A-Z$]|\\(?![\])]))|(?<=[.!?])\s*(?:\\[\])]|\$\$?)\s+(?=[A-Z])"
+    r"|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
     r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
 )
+_ASSUMED = re.compile(r"(?:Let|Suppose|Assume|Given|\*\*(?:Theorem|Lemma)\W+Let)\b")
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
 
@@ -111,10 +123,15 @@ def _of_cells(text: str, name: str) -> Iterator[Place]:
 
 
 def _of_text(text: str, kind: str) -> Iterator[Place]:
+    if kind == ".md":
+        text = text.replace("$`", " $").replace("`$", "$ ")
     text = _without_code(text, _CODE[kind])
     macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
     line = before = 0
-    for start, end, body in _formulas(text):
+    formulas = [*_formulas(text)]
+    if kind == ".md":
+        formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
+    for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
         if not behind and not _SIGN.search(body) and not macros:
             continue
@@ -170,15 +187,48 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, at, body
 
 
+def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """The same of formulas that stand between words without signs around them."""
+    parts, at = [], 0
+    for start, end, _ in known:
+        parts, at = [*parts, text[at:start], "$" * (end - start)], end
+    text, at = "".join([*parts, text[at:]]), 0
+    while match := _PLAIN.search(text, at):
+        start, at = match.start(), match.end()
+        if text[:start].rstrip()[-1:] in (
+            "+",
+            "-",
+            "−",
+            "*",
+            "·",
+            "/",
+            "^",
+            "=",
+            "≤",
+            "≥",
+            "<",
+            ">",
+        ):
+            continue
+        paragraph = re.split(r"\n\s*\n|[|$]", text[start : start + _LONGEST], maxsplit=1)[0]
+        end = end_of_formula(paragraph, match.end() - start)
+        if paragraph[:end].rstrip()[-1:] not in tuple("+-−*·/^=<>") and _BEHIND.match(
+            paragraph[end:]
+        ):
+            at = start + end
+            yield start, at, paragraph[:end].strip()
+
+
 def _claims(body: str, notion: str) -> Iterator[str]:
     """The claims of one formula; `notion` is what the words behind it say that it satisfies."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
-        cuts = [0, *(m.end() for m in re.finditer(r"\\qquad|\\quad|[;,]", _flat(line))), len(line)]
+        cuts = [0, *(m.end() for m in re.finditer(r"\\q?quad|(?<!\\)[;,]", _flat(line))), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
             # A claim of its own, unless it explains a letter of the one before.
             name, explained = _SIGN.split(part)[0].strip(), _SIGN.split(claims[-1], maxsplit=1)[1:]
-            if claims[-1] and _is_claim(part) and not any(name in x for x in explained):
+            again = re.compile(re.escape(name) + r"(?![\w'′^])")
+            if claims[-1] and _is_claim(part) and not any(map(again.search, explained)):
                 claims.append(part)
             else:
                 claims[-1] += part
@@ -206,7 +256,13 @@ def _lines(body: str) -> list[str]:
 def _is_claim(formula: str) -> bool:
     """Whether a quantity of privacy is said to be more than a number or a name."""
     sign = _SIGN.search(_flat(formula))
-    return bool(sign and _LEFT.match(formula) and _says_more(formula[sign.end() :]))
+    if not sign:
+        return False
+    left, right = formula[: sign.start()], formula[sign.end() :]
+    if re.fullmatch(r"\s*(?:\\delta|δ|delta)\s*", right):  # f ≤ δ
+        return bool(re.search(r"\\?Phi|Φ|\\exp|e\^", left)) and "Pr" not in left
+    about = _LEFT.match(formula) or (_LEFT_OF_EPSILON.match(formula) and _EPSILON.search(right))
+    return bool(about) and _says_more(right)
 
 
 def _says_more(right: str) -> bool:
@@ -227,10 +283,14 @@ def _flat(formula: str) -> str:
 
 def _sentence(text: str, start: int, end: int) -> str:
     """What stands before and behind a formula in its sentence, cell or item, without tags."""
-    before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())[-1]
+    *earlier, before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())
+    # What a sentence before assumes holds on.
+    assumed = " ".join(x for x in earlier[-2:] if _ASSUMED.match(x.strip()))
     ended = _ENDED.search(text, max(start, end - 40), end)
-    behind = "" if ended else _BREAK.split(text[end : end + 200].lstrip())[0]
-    around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{before} {behind}")
+    rest = text[end : end + 200]
+    rest = rest.lstrip() if re.match(r"\s*[a-z(,]", rest) else rest.lstrip(" \t")
+    behind = "" if ended else _BREAK.split(rest)[0]
+    around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{assumed} {before} {behind}")
     return " ".join(html.unescape(around).split())
 
 

@@ -74,6 +74,7 @@ def formula_of(claim: Claim) -> Expression:
     text = re.sub(r"\b(K|alpha|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
     if claim.quantity in ("sigma", "scale", "variance") and "Delta" not in text:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
+    text = re.sub(r"\b([A-Za-z]+_\w+) ?\((?! ?\w+ ?\))", r"\1 * (", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
     rate = re.sub(r"\(\((m|B|L|b)\)/\((n|N)\)\)|\b(m|B|L|b) ?/ ?(n|N)\b", " q ", text)
     text = text if re.search(r"\b[mnBNL]\b", rate) else rate

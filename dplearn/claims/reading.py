@@ -57,7 +57,8 @@ _SPELLING = [
     (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
     (r"_line\b", "_bar"),
     (r"(?:\\(?:text|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
-    (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\b)", " epsilon"),
+    (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\d|\b)", " epsilon"),
+    (r"\b(epsilon|delta|sigma|rho|mu)(?=\d)", r"\1_"),
     (r"\\lfloor", " floor("),
     (r"\\lceil", " ceil("),
     (r"\\rfloor|\\rceil", ")"),
@@ -339,7 +340,8 @@ def _last_bracket(text: str) -> str:
 
 def _bare(text: str) -> bool:
     """Whether it is a name or a number alone, which claims nothing."""
-    return bool(re.fullmatch(r"[A-Za-z]+(_\w+)?|[\d.]+(e-?\d+)?|inf", text.strip()))
+    name, number = r"[A-Za-z]+(_\w+)?( ?\( ?\w+ ?\))?", r"[\d.]+(e-?\d+)?|inf"
+    return bool(re.fullmatch(f"{name}|{number}", text.strip()))
 
 
 def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
@@ -388,7 +390,7 @@ def _relations(text: str) -> list[Claim]:
     said = ["=" if m[0] in ("=", ":=") else m[0][0] for m in signs]
     left = spelled[: begins[0] - len(signs[0][0])].strip()
     about, name, root = _left_side(left)
-    if not about and len(members) == 1 and _left_side(members[0])[0]:
+    if not about and len(members) == 1 and _bare(members[0]) and _left_side(members[0])[0]:
         about, name, root = _left_side(members[0])
         members, said = [left], [{"<": ">", ">": "<"}.get(said[0], said[0])]
     if not about:

@@ -1,6 +1,8 @@
 """Formulas that are one slip of the pen away from an entry of the book."""
 
+import re
 from collections.abc import Iterator
+from itertools import chain
 
 from dplearn.book.kit.expression import Expression, Step
 
@@ -19,7 +21,7 @@ _LOST = {
 # ... and what was added.
 _ADDED = {"sqrt": "root", "minus": "minus", "log": "logarithm", "exp": "exponential"}
 # A formula with fewer steps is a slip away from many.
-_LEAST = 7
+_LEAST = 6
 
 
 def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
@@ -36,5 +38,14 @@ def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
             yield Expression(formula.text, (*before, *behind)), f"one {_ADDED[what]} less"
         if (what, inputs) == ("**", 2):
             yield Expression(formula.text, (*before[:-1], *behind)), "no power there"
-        for told, lost in _LOST.items():
-            yield Expression(formula.text, (*before, steps[k], *lost, *behind)), f"{told} more"
+        alike = [j for j, step in enumerate(steps) if _stem(step) == _stem(steps[k])]
+        if alike[0] == k or not _stem(steps[k]).endswith("_"):
+            at = alike if _stem(steps[k]).endswith("_") else [k]
+            for told, lost in _LOST.items():
+                parts = ((step, *lost) if j in at else (step,) for j, step in enumerate(steps))
+                yield Expression(formula.text, tuple(chain.from_iterable(parts))), f"{told} more"
+
+
+def _stem(step: Step) -> str:
+    """A numbered letter without its number, so that all of them are edited alike."""
+    return re.sub("(?<=_)[1-9]$", "", str(step.what))

@@ -244,6 +244,8 @@ def zcdp_composition(*, rho, other_rho):
 @printed("5.3670031e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3)
 @wrong("linear", "What a neighbour adds is inflated by e^epsilon at every further step.",
        printed("3e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3), claim="group * delta")
+@wrong("largest-power", "An upper bound: each of the k powers of e^epsilon is at most the last.",
+       claim="group * exp((group - 1) * epsilon) * delta", kind="identity")
 def group_privacy_delta(*, epsilon, delta, group):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
