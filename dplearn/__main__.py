@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -17,7 +18,15 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_json, as_row, as_text, check_all
 from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import QUANTITIES, pages, proofread, setting, verdict_on
+from dplearn.claims import (
+    QUANTITIES,
+    pages,
+    proofread,
+    readings,
+    setting,
+    side_of,
+    verdict_on,
+)
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
@@ -128,8 +137,9 @@ def _add_run_options(
 
 def _add_claim_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("expression", metavar="EXPRESSION")
-    command.add_argument("--quantity", default="epsilon", choices=list(QUANTITIES))
-    command.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
+    told = "of a map, where the formula leaves it open"
+    command.add_argument("--quantity", choices=list(QUANTITIES), help=told)
+    command.add_argument("--of", metavar="MECHANISM", help=told)
     command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
 
@@ -289,17 +299,30 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
+    """Exit status of one formula: what the book finds of it, and a map where there is one."""
+    text = options.expression.strip()
+    finding = proofread(text, words=" and ".join(options.set))
+    side = side_of(text)
+    able = readings(side, judged=bool(finding.entry))
+    chosen = options.quantity or side.quantity, options.of
+    fits = [(q, of) for q, of in able if chosen[0] in ("", None, q) and chosen[1] in (None, of)]
+    if finding.verdict != "not read" and not fits and not options.of:
+        if options.json:
+            _print_json([as_json(asdict(finding))])
+        else:
+            print(f"{finding.verdict.capitalize()}. {finding.reading}", finding.reason, sep="\n")
+        return 1 if finding.verdict == "refuted" else 0
+    quantity, of = fits[0] if fits else chosen
     verdict = verdict_on(
-        options.expression.strip(),
-        quantity=options.quantity,
-        of=options.of,
+        text,
+        quantity=quantity or "epsilon",
+        of=of or "poisson_subsampled_gaussian",
         relation=options.relation,
         fixed=dict(map(setting, options.set)),
     )
     if options.json:
         _print_json([verdict.to_dict()])
     else:
-        finding = proofread(options.expression.strip())
         print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
     return 1 if verdict.status == "violated" else 0
 

@@ -7,9 +7,9 @@ Where a mechanism has certified answers, `certified` (`verdict_on`) shows the cl
 `_parameters` are its axes, `_truth` has the brackets, `verdict` says what is found.
 """
 
-from dplearn.claims._parameters import PARAMETERS, Setting, canonical, setting
+from dplearn.claims._parameters import PARAMETERS, Setting, setting
 from dplearn.claims._truth import QUANTITIES
-from dplearn.claims.certified import Side, letters, side_of, verdict_on
+from dplearn.claims.certified import Side, letters, readings, side_of, verdict_on
 from dplearn.claims.judging import Finding, Reading, proofread
 from dplearn.claims.verdict import STATUS, Point, Region, Slice, Verdict
 
@@ -25,9 +25,9 @@ __all__ = [
     "Side",
     "Slice",
     "Verdict",
-    "canonical",
     "letters",
     "proofread",
+    "readings",
     "setting",
     "side_of",
     "verdict_on",

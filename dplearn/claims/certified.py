@@ -7,19 +7,21 @@ wrong side of it. That it holds is never proved here, only seen at many points.
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.book import book
 from dplearn.book.kit.checks import LEAST
 from dplearn.book.kit.entry import Formula, Interval, Kind, Misprint
 from dplearn.book.kit.expression import Expression
 from dplearn.book.kit.verdicts import refute
 from dplearn.book.kit.written import parse
 from dplearn.claims._parameters import PARAMETERS, Parameter, Setting, canonical, product
-from dplearn.claims._truth import Points, Subject, ends_at, subject
+from dplearn.claims._truth import QUANTITIES, Points, Subject, ends_at, subject
 from dplearn.claims.reading import claims_of
 from dplearn.claims.verdict import (
     HOLDS,
@@ -78,6 +80,41 @@ def letters(quantity: str, of: str) -> set[str]:
     """Names that a claim about a quantity of a mechanism may use."""
     names = (*subject(quantity, of).names, "alpha")
     return {letter for n in names for letter in PARAMETERS[n].letters}
+
+
+def readings(side: Side, *, judged: bool = False) -> list[tuple[str, str]]:
+    """Quantity and mechanism of every map that knows the names of a claim.
+
+    Of a claim that the book has judged, only those that the book has it for.
+    """
+    able: dict[tuple[str, str], tuple[Expression, dict[str, str]]] = {}
+    for quantity in [side.quantity] if side.quantity else QUANTITIES:
+        for of, truth in QUANTITIES.get(quantity, {}).items():
+            with suppress(ValueError):
+                found = parse(side.right, letters(quantity, of)).bound({"Delta": 1.0})
+                names = canonical(found.names, (*truth.names, "alpha"))
+                able[quantity, of] = found, names
+    if not judged:
+        return [*able]
+    sources = (source for entry in book.values() for source in (entry, *entry.misprints))
+    forms = [form for source in sources for form in source.typed]
+    return [
+        (form.quantity, of)
+        for form in forms
+        for of in form.mechanisms
+        if (form.quantity, of) in able and _is_form(form.expression, *able[form.quantity, of])
+    ]
+
+
+def _is_form(typed: str, claim: Expression, names: Mapping[str, str]) -> bool:
+    """Whether a claim, whose names stand for parameters, is a formula of the book in one step."""
+    form, steps = parse(typed), "T" in names.values()
+    at = {name: np.array(PARAMETERS[name].tried[2:5]) for name in {"T", *names.values()}}
+    at["T"] = at["T"] if steps else np.ones(3)
+    if not form.names <= {*at}:
+        return False
+    values = claim(**{name: at[parameter] for name, parameter in names.items()})
+    return bool(np.allclose(values, form(**at), rtol=1e-9, equal_nan=True))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
-from dplearn.book import book
 from dplearn.book.kit.written import parse
 from dplearn.claims import (
     PARAMETERS,
@@ -20,9 +19,9 @@ from dplearn.claims import (
     Finding,
     Side,
     Verdict,
-    canonical,
     letters,
     proofread,
+    readings,
     setting,
     side_of,
     verdict_on,
@@ -91,25 +90,10 @@ def begin_with(state: State, name: str) -> None:
 
 
 def choose_anew(state: State) -> None:
-    """After a change of the formula: the reading is chosen by what is found about it."""
+    """After a change of the formula: what is found about it chooses the reading."""
     st.session_state["claim_is_new"] = True
-
-
-def readings(side: Side, entry: str = "") -> list[tuple[str, str]]:
-    """Quantity and mechanism of every map that knows the names of a claim, the entry's first."""
-    able, spoken = [], frozenset[str]()
-    for quantity in [side.quantity] if side.quantity else QUANTITIES:
-        for of, truth in QUANTITIES.get(quantity, {}).items():
-            with suppress(ValueError):
-                found = parse(side.right, letters(quantity, of)).names - {"Delta"}
-                canonical(found, (*truth.names, "alpha"))
-                able, spoken = [*able, (quantity, of)], found
-    forms = [f for s in (book[entry], *book[entry].misprints) for f in s.typed] if entry else []
-    alike = [f for f in forms if parse(f.expression).names == spoken]
-    first = [(form.quantity, of) for form in alike for of in form.mechanisms]
-    about = {quantity for quantity, _ in first}
-    able = [pair for pair in able if pair[0] in about] or able
-    return sorted(able, key=lambda pair: pair not in first)
+    # What is typed now counts, and no file that was dropped before.
+    st.session_state["claim_pages"] = st.session_state.get("claim_pages", 0) + 1
 
 
 def render() -> None:
@@ -124,13 +108,18 @@ def render() -> None:
     controls.text_box(state, HELD, place=right)
     if not _page(state):
         _claim(state)
-    st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key="claim_page")
+    st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key=_dropped())
     save(state)
+
+
+def _dropped() -> str:
+    """The key of the box for a file, a new one for each formula that is typed."""
+    return f"claim_page_{st.session_state.get('claim_pages', 0)}"
 
 
 def _page(state: State) -> bool:
     """Whether a file was dropped or a paragraph pasted, whose claims are then listed."""
-    file, text = st.session_state.get("claim_page"), state.values["claim"]
+    file, text = st.session_state.get(_dropped()), state.values["claim"]
     try:
         if file is not None:
             claims = places_in(file.getvalue(), file.name)
@@ -139,7 +128,7 @@ def _page(state: State) -> bool:
     except ValueError as error:
         st.error(_inert(str(error)), icon=":material/error:")
         return True
-    told = Counter[str]()
+    told, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in claims[:_LISTED]:
             finding = _proofread(place.formula, place.words)
@@ -151,7 +140,7 @@ def _page(state: State) -> bool:
             st.latex(place.formula)
             st.markdown(_found(finding))
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
-    st.markdown(
+    summary.markdown(
         f"**{_say('page.count', count=len(claims), listed=sum(told.values()))}** {verdicts}"
     )
     return True
@@ -178,7 +167,7 @@ def _claim(state: State) -> None:
     side = Side("", "", formula)
     with suppress(ValueError):
         side = side_of(formula)
-    if able := readings(side, finding.entry):
+    if able := readings(side, judged=bool(finding.entry)):
         new = st.session_state.pop("claim_is_new", False)
         if new or (asked["quantity"], asked["of"]) not in able:
             asked["quantity"], asked["of"] = able[0]
