@@ -12,6 +12,7 @@ from dplearn.book import Misprint, Refutation, refute, starting_points
 from dplearn.book.kit.domains import Linear
 from dplearn.book.kit.entry import Kind
 from dplearn.book.kit.expression import GREEK
+from dplearn.book.kit.words import MEANINGS
 from dplearn.book.kit.written import parse
 from dplearn.claims.places import (
     CONSTANT,
@@ -362,19 +363,18 @@ def _where(candidate: Candidate, kind: Kind) -> str:
 
 
 def _in_letters(candidate: Candidate, text: str) -> str:
-    """A text about the entry's parameters in the letters of the formula."""
-    for letter, parameter in candidate.roles.items():
-        text = re.sub(rf"\b{parameter}\b", _symbol(letter), text)
-    return text
+    """A text about the entry's parameters in the letters of the formula, else of the book."""
+    told = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
+    told |= {parameter: letter for letter, parameter in candidate.roles.items()}
+    return re.sub(r"[A-Za-z]\w*", lambda m: _symbol(told.get(m[0]) or m[0]), text)
 
 
 def _symbol(letter: str) -> str:
     """A letter as it is printed."""
-    first, _, below = letter.partition("_")
-    first = {name: sign for sign, name in reversed(GREEK.items())}.get(first, first)
-    return first + {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}.get(
-        below, f"_{below}"
-    )
+    first, _, below = letter.removeprefix("\\").replace("varepsilon", "epsilon").partition("_")
+    signs = {name: sign for sign, name in reversed(GREEK.items())} | {"Delta": "Δ"}
+    marks = {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}
+    return signs.get(first, first) + marks.get(below, f"_{below}")
 
 
 def _case(candidate: Candidate, outcome: Refutation) -> str:

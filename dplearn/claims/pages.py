@@ -52,7 +52,7 @@ _LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?
 _EPSILON = re.compile(r"\\(?:var)?epsilon|[εϵ]|(?<![A-Za-z])eps")
 # Where a formula begins that stands in the text as it is, and what may follow one.
 _PLAIN = re.compile(
-    r"(?<![\w$\\^{(/*·+−-])(?:[εϵδσρμλΔbzpK]|Var|TV|RDP|rdp|D_α|eps(?:ilon)?|delta|sigma|rho|mu)"
+    r"(?<![\w$\\^{/*·+−-])(?:[εϵδσρμλΔbzpK]|Var|TV|RDP|rdp|D_α|eps(?:ilon)?|delta|sigma|rho|mu)"
     r"(?:_\{?\w+\}?|[₀-₉]|\d)?['′]*(?:\([^()\s=]{1,12}\)|\[[^\[\]\s=]{1,9}\])?\s*(?:<=|>=|[=≤≥≈])"
 )
 _BEHIND = re.compile(r"\s*(?:[.,;:!?)\]|—–]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s")
@@ -191,11 +191,12 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
     """The same of formulas that stand between words without signs around them."""
     parts, at = [], 0
     for start, end, _ in known:
-        parts, at = [*parts, text[at:start], "$" * (end - start)], end
+        parts += text[at:start], "$" * (end - start)
+        at = end
     text, at = "".join([*parts, text[at:]]), 0
     while match := _PLAIN.search(text, at):
         start, at = match.start(), match.end()
-        if text[:start].rstrip()[-1:] in (
+        if text[max(start - 20, 0) : start].rstrip()[-1:] in (
             "+",
             "-",
             "−",

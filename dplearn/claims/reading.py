@@ -288,7 +288,7 @@ def _conditions(text: str) -> tuple[list[str], set[str]]:
     text, found, unread, at = _INTERVAL.sub(interval, text), list[str](), set[str](), 0
     while at < len(text):
         begin, at = at, max(end_of_formula(text, at), at + 1)
-        run = text[begin:at].strip()
+        run, before = text[begin:at].strip(), text[max(begin - 60, 0) : begin]
         if not re.search("[<>]", run) or "=" in re.sub("[<>]=", "", run):
             continue
         try:
@@ -296,9 +296,9 @@ def _conditions(text: str) -> tuple[list[str], set[str]]:
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]\w*", run)}
             continue
-        if _UNLESS.search(text[:begin]):
+        if _UNLESS.search(before):
             unread |= names
-        elif len(names) == 1 or _IF.search(text[:begin]):
+        elif len(names) == 1 or _IF.search(before):
             found.append(run)
     return found[:8], unread
 

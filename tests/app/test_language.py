@@ -191,7 +191,10 @@ SHOWN = [
     ("check_a_claim", {"claim": "q*"}),
     *(
         ("check_a_claim", {"claim": c})
-        for c in ("ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i")
+        for c in (
+            *("ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i", "σ ≤ Δ/ε", "b = 1/(5ε^3)"),
+            "ε = ρ + ln((α-1)/α) + (ln δ + ln α)/(α-1)",
+        )
     ),
     *(("formula_book", {"id": id}) for id in ("G-D1", "G-E1", "nobody")),
     ("formula_book", {"id": "G-B4", "misprint": "any-epsilon", "picture": "cloud"}),

@@ -60,6 +60,15 @@ def test_lines_pairs_and_explanations(formula, claims):
     assert [claim for _, claim in found(f"$${formula}$$")] == claims
 
 
+PLAIN = "By *Laplace*, λ = Δ/ε; an order\n(b = 2/ε) of ε' ≤ q ε + 1. Not x + ε = k or"
+PLAIN += " ε = 1: eps = k*eps0 + exp(eps0)\n\nσ = |then, $`σ = 1/ε`$ and `σ = 2/ε`."
+
+
+def test_formulas_without_signs_around_them_are_found_in_markdown():
+    told = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
+    assert [claim for _, claim in found(PLAIN)] == told
+
+
 @each("behind", ["-DP", "-differentially private", " differential privacy"])
 def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
     pair = r"\left(k\varepsilon, k\delta\right)"
@@ -76,6 +85,10 @@ def test_the_sentence_comes_along_with_its_conditions():
     rows = b"| noisy max | $\\varepsilon = 2\\Delta$ | safe |\n| counts | $\\varepsilon = k/b$ | |"
     told = [place.words for place in places_in(rows, "a.md")]
     assert told == ["| noisy max | | safe |", "counts | | |"]
+    # What a sentence assumes holds on; another paragraph does not count.
+    text = "Let $\\varepsilon\\le1$. Then $\\varepsilon' = 2q\\varepsilon$\n\nFor $q<1$ it is less."
+    (place,) = places_in(text.encode(), "a.md")
+    assert place.words == r"Let $\varepsilon\le1$. Then"
 
 
 CELL = b'{"cells": [{"cell_type": "markdown", "source": [3]}]}'
@@ -106,7 +119,16 @@ def test_folders_and_missing_files_are_refused(tmp_path):
 
 HOSTILE = ["$", "$$", "`", "`a", r"\(", r"\[", "$a ", "<!--", "{", "$x=(", r"\begin{align}", "|"]
 HOSTILE += ["<annotation tex>", r"$\epsilon={{{{", r"\newcommand\a{{", ". A", "\n\n", "<pre", "\\"]
-HOSTILE += ["\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n", "$a$", "$=$", "(k,k)$a,a$-DP"]
+HOSTILE += [
+    "ε=",
+    "ε = kε ",
+    "ε=(",
+    "σ≤1 for ε<1 ",
+    "\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n",
+    "$a$",
+    "$=$",
+    "(k,k)$a,a$-DP",
+]
 
 
 @each("unit", HOSTILE)
@@ -115,7 +137,8 @@ def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
     for size in (20_000, 100_000):
         began = time.process_time()
         try:
-            places_in((unit * (size // len(unit))).encode(), "a.tex")
+            for name in ("a.tex", "a.md"):
+                places_in((unit * (size // len(unit))).encode(), name)
         except ValueError as error:
             assert "Expected at most" in str(error)
         seconds.append(time.process_time() - began)

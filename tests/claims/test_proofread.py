@@ -83,6 +83,27 @@ PRINTED = [
      "G-D1/divided-by-order"),
     (r"\sigma=c\Delta/\varepsilon", r"$c^2 > 2\ln(1{,}25/\delta)$", "holds", "G-B4"),
     (r"\sigma=c\Delta/\varepsilon", r"$c^2 = \ln(1.25/\delta)$", "refuted", "G-B4/no-two"),
+    ("ε = ρ + ln((α-1)/α) + (ln δ + ln α)/(α-1)", "", "refuted", "G-D2"),
+    (r"\mu=\sqrt{\sum_i\mu_i}", "", "refuted", "G-C6"),
+    (r"\mu=\sqrt{\mu_1^2+\dots+\mu_n^2}", "", "holds", "G-C6"),
+    (r"\rho=\sum_i\rho_i", "", "holds", "G-C6"),
+    (r"\varepsilon=\rho+\sqrt{\rho\ln(1/\delta)}\le\rho+2\sqrt{\rho\ln(1/\delta)}", "", "refuted",
+     "G-D3/one-root"),
+    (r"\varepsilon'=2q\varepsilon", "for ε ≤ 1", "safe", "G-E1/twice-linear"),
+    (r"\varepsilon'=2\varepsilon\sqrt{2k\ln(1/\delta')}", r"for $\varepsilon' < 1$", "safe",
+     "G-C2/plotted"),
+    (r"\varepsilon'=\varepsilon\sqrt{2k\ln(1/\delta')}", r"if $k<1/\varepsilon^2$", "safe",
+     "G-C2/no-drift"),
+    (r"\sigma=\sqrt{2\ln(1.25/\delta)}/\varepsilon",
+     r"for $\varepsilon\le5$ and $\delta\le10^{-5}$", "holds", "G-B4"),
+    (r"\sigma = \Delta\sqrt{2k\ln(1.25/\delta)}/\varepsilon", "each of k queries", "holds", "G-B4"),
+    (r"\varepsilon'=\log(1+\frac mn(e^\varepsilon-1))", "", "holds", "G-E1"),
+    (r"K(\lambda)\le\frac{q^2\lambda(\lambda+1)}{(1-q)\sigma^2}+O(q^3\lambda^3/\sigma^3)", "",
+     "approximation", "G-E8c"),
+    (r"\mathrm{TV}(P,Q)\le\frac{e^\varepsilon-1}{e^\varepsilon+1}", "", "holds", "G-N3"),
+    (r"\Phi(\frac\Delta{2\sigma}-\frac{\varepsilon\sigma}\Delta)-e^\varepsilon\Phi(-\frac\Delta{2\sigma}"
+     r"-\frac{\varepsilon\sigma}\Delta)\le\delta", "", "holds", "G-B5"),
+    (r"\delta_{tot}=k\delta_0", r"with the slack \delta' it fails with", "ambiguous", ""),
     ("D_α = 1/(α-1) ln(α/(2α-1) e^((α-1)/b) + (α-1)/(2α-1) e^(-α/b))", "", "holds", "G-A8"),
 ]  # fmt: skip
 
@@ -128,6 +149,41 @@ def test_a_printed_formula_is_judged_by_the_entry_that_it_is(formula, words, ver
 def test_what_is_no_claim_is_not_read_and_one_line_says_why(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
+
+
+# Right or wrong by what the words say, which is not all that must be known.
+UNCLEAR = [
+    (r"\varepsilon'=2q\varepsilon", "unless ε > 1", "a condition"),
+    (r"\varepsilon' \ge q\varepsilon", "it satisfies", "a bound from below"),
+    (
+        r"\sigma\le\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon",
+        "it is private whenever",
+        "no more than",
+    ),
+    ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "several scales"),
+    ("b = ε/Δ", "the rate of the Laplace noise", "its inverse"),
+    ("b = 1/ε", "where a record is replaced", "the sensitivity"),
+    (r"\rho=1/(2\sigma^2)", "the query has sensitivity 2", "the sensitivity"),
+    (r"\mathrm{Var}=((e^ε+1)/(e^ε-1))^2", "one bit of each user", "Nothing in the book"),
+    ("p = e^(ε/2)/(e^(ε/2)+1)", "symmetric unary encoding keeps a bit with", "Nothing in the book"),
+    (r"\varepsilon=\ln\frac{1-p}p", "the probability p > 1/2 of a true answer", "Nothing in the"),
+    (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
+]
+
+
+@pytest.mark.parametrize(("formula", "words", "why"), UNCLEAR)
+def test_nobody_is_accused_by_what_the_words_leave_open(formula, words, why):
+    found = proofread(formula, words=words)
+    assert found.verdict == "not read" and why in found.reason, found
+
+
+def test_a_slip_is_named_by_what_the_entry_has_instead():
+    slip = proofread(
+        r"\mathrm{Var}=4e^\varepsilon/(n(e^\varepsilon+1)^2)+f/n", words="unary encoding"
+    )
+    assert slip.verdict == "refuted" and slip.reason.endswith("G-I5 has − in place of +.")
+    safe = proofread(r"K(\lambda)\le q\lambda(\lambda+1)/((1-q)\sigma^2)")
+    assert safe.verdict == "safe" and "G-E8c has a square more, for" in safe.reason
 
 
 def test_the_range_that_the_page_does_not_say_is_named_in_its_own_letters():

@@ -137,7 +137,7 @@ def _page(state: State) -> bool:
             where = _say(key, cell=place.cell, line=place.line)
             badge = f":{_COLOURS[finding.verdict]}-badge[{_named(finding.verdict)}]"
             st.markdown(f"{badge} :small[{where}]")
-            st.latex(place.formula)
+            (st.latex if "\\" in place.formula else st.text)(place.formula)
             st.markdown(_found(finding))
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
     summary.markdown(
@@ -241,9 +241,9 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
 
 def _found(finding: Finding) -> str:
     """How a formula was read and what follows, with links to the entries."""
-    others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
     told = [retold(x) for x in (finding.reading, finding.reason) if x]
-    return _linked(" ".join([*told, *others]))
+    others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
+    return _linked("\n\n".join([" ".join(told), *others]))
 
 
 def _linked(told: str) -> str:
