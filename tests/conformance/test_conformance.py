@@ -183,10 +183,11 @@ def test_findings_quote_the_suite():
     """Every end that a page of a finding quotes is that of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()
-    listed = dict(re.findall(r"^- \[.*\]\(findings/(.*)\)()$", readme, re.M))
-    assert listed.keys() == {path.name for path in make.HERE.glob("findings/*")}
-    for name in listed:
+    listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", readme, re.M)
+    assert {name for _, name in listed} == {path.name for path in make.HERE.glob("findings/*")}
+    for title, name in listed:
         text = (make.HERE / "findings" / name).read_text()
+        assert text.startswith(f"# {title}\n")
         for low, high in re.findall(r"between ([\d.]+) and\s+([\d.]+\d)", text):
             assert ends[low] == high, name
     for row in (make.HERE / "findings/printed.md").read_text().splitlines()[6:]:
