@@ -1,8 +1,9 @@
-"""How `run.py` asks other accountants: a function that imports each and returns its `epsilon`."""
+"""How `run.py` asks other accountants: a function of a case for each, some with a word in front."""
 
 import math
 import runpy
-import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 
 def read(case, *families):
@@ -13,49 +14,40 @@ def read(case, *families):
     return float(size), float(case.get("q", 1)), case["T"], float(case["delta"])
 
 
-def opacus(name):
+def opacus(name, case):
     """opacus 1.6.0: its accountants `rdp`, `prv` and `gdp`."""
     from opacus.accountants import create_accountant
 
-    def epsilon(case):
-        *run, delta = read(case, "gaussian", "poisson_gaussian")
-        accountant = create_accountant(name)
-        accountant.history = [tuple(run)]
-        return accountant.get_epsilon(delta=delta)
-
-    return epsilon
+    *run, delta = read(case, "gaussian", "poisson_gaussian")
+    accountant = create_accountant(name)
+    accountant.history = [tuple(run)]
+    return accountant.get_epsilon(delta=delta)
 
 
-def dp_accounting(name):
+def dp_accounting(name, case):
     """dp-accounting 0.6.0: its accountants `rdp` and `pld`, with their default orders and grid."""
     import dp_accounting as dp
     from dp_accounting import dp_event, pld, rdp
 
-    accountant = {"rdp": rdp.RdpAccountant, "pld": pld.PLDAccountant}[name]
     kinds = {
         "gaussian": dp.GaussianDpEvent,
         "laplace": dp.LaplaceDpEvent,
         "discrete_laplace": lambda b: dp_event.DiscreteLaplaceDpEvent(1 / b, 1),
         "randomized_response": lambda e: dp.RandomizedResponseDpEvent(2 / (1 + math.exp(e)), 2),
     }
-    relations = dp.NeighboringRelation
-
-    def epsilon(case):
-        size, q, steps, delta = read(case, *kinds, "poisson_gaussian", "poisson_laplace")
-        event = kinds[case["family"].replace("poisson_", "")](size)
-        event = dp.PoissonSampledDpEvent(q, event) if "q" in case else event
-        replaced = case["family"] == "randomized_response"
-        asked = accountant(
-            neighboring_relation=relations.REPLACE_ONE if replaced else relations.ADD_OR_REMOVE_ONE
-        )
-        if not asked.supports(event):
-            raise NotImplementedError(case["family"])
-        return asked.compose(event, steps).get_epsilon(delta)
-
-    return epsilon
+    size, q, steps, delta = read(case, *kinds, "poisson_gaussian", "poisson_laplace")
+    event = kinds[case["family"].replace("poisson_", "")](size)
+    event = dp.PoissonSampledDpEvent(q, event) if "q" in case else event
+    replaced = "REPLACE_ONE" if "epsilon0" in case else "ADD_OR_REMOVE_ONE"
+    accountant = {"rdp": rdp.RdpAccountant, "pld": pld.PLDAccountant}[name](
+        neighboring_relation=dp.NeighboringRelation[replaced]
+    )
+    if not accountant.supports(event):
+        raise NotImplementedError(case["family"])
+    return accountant.compose(event, steps).get_epsilon(delta)
 
 
-def prv_accountant():
+def prv_accountant(case):
     """prv-accountant 0.2.0: the upper end, with an error of 0.1 in epsilon."""
     import prv_accountant as prv
     from prv_accountant import privacy_random_variables as laws
@@ -66,21 +58,16 @@ def prv_accountant():
         "laplace": lambda b, q: laws.LaplaceMechanism(1 / b),
         "randomized_response": lambda epsilon0, q: laws.PureDPMechanism(epsilon0),
     }
-
-    def epsilon(case):
-        size, q, steps, delta = read(case, *kinds)
-        accountant = prv.PRVAccountant(kinds[case["family"]](size, q), 0.1, delta / 1000, steps)
-        return accountant.compute_epsilon(delta, [steps])[2]
-
-    return epsilon
+    size, q, steps, delta = read(case, *kinds)
+    accountant = prv.PRVAccountant(kinds[case["family"]](size, q), 0.1, delta / 1000, steps)
+    return accountant.compute_epsilon(delta, [steps])[2]
 
 
-def autodp(name):
+def autodp(name, case):
     """autodp 0.2.3.1: Rényi divergences, `rdp`, and its analytical Fourier accountant, `afa`."""
     from autodp import mechanism_zoo as zoo
     from autodp import transformer_zoo as compose
 
-    many = {"rdp": compose.Composition, "afa": compose.ComposeAFA}[name]
     off = {"RDP_off": True, "phi_off": False} if name == "afa" else {}
     kinds = {
         "gaussian": lambda sigma: zoo.GaussianMechanism(sigma, approxDP_off=True, **off),
@@ -89,65 +76,48 @@ def autodp(name):
         "discrete_gaussian": zoo.DiscreteGaussianMechanism,
     }
     covered = [*kinds, "poisson_gaussian", "poisson_laplace"] if name == "rdp" else [*kinds][:3]
-
-    def epsilon(case):
-        size, q, steps, delta = read(case, *covered)
-        one = kinds[case["family"].replace("poisson_", "")](size)
-        if "q" in case:
-            one = compose.AmplificationBySampling()(one, q, improved_bound_flag=True)
-        return many()([one], [steps]).get_approxDP(delta)
-
-    return epsilon
+    size, q, steps, delta = read(case, *covered)
+    one = kinds[case["family"].replace("poisson_", "")](size)
+    if "q" in case:
+        one = compose.AmplificationBySampling()(one, q, improved_bound_flag=True)
+    many = compose.ComposeAFA() if name == "afa" else compose.Composition()
+    return many([one], [steps]).get_approxDP(delta)
 
 
-def jax_privacy():
-    """jax-privacy 2.0.0: its DP-SGD accountant by PLD, its own grid."""
+def jax_privacy(case):
+    """jax-privacy 2.0.0: its DP-SGD accountant, by the PLD of dp-accounting."""
     from jax_privacy.accounting import accountants, analysis
 
-    def epsilon(case, records=10**9):
-        sigma, q, steps, delta = read(case, "poisson_gaussian")
-        about = {"num_samples": records, "batch_size": round(q * records)}
-        run = analysis.DpParams(noise_multipliers=sigma, delta=delta, **about)
-        accountant = analysis.DpsgdTrainingAccountant(accountants.PldAccountantConfig())
-        return accountant.compute_epsilon(steps, run)
-
-    return epsilon
+    sigma, q, steps, delta = read(case, "poisson_gaussian")
+    about = {"num_samples": 10**9, "batch_size": round(q * 10**9)}
+    run = analysis.DpParams(noise_multipliers=sigma, delta=delta, **about)
+    accountant = analysis.DpsgdTrainingAccountant(accountants.PldAccountantConfig())
+    return accountant.compute_epsilon(steps, run)
 
 
-def tf_privacy():
+def tf_privacy(case):
     """tensorflow-privacy 0.9.0: its Gaussian DP formula; the file alone, without TensorFlow."""
-    place = next(p for p in sys.path if "site-packages" in p) + "/tensorflow_privacy/privacy"
-    formula = runpy.run_path(f"{place}/analysis/gdp_accountant.py")["compute_eps_poisson"]
-
-    def epsilon(case):
-        sigma, q, steps, delta = read(case, "gaussian", "poisson_gaussian")
-        return formula(steps * q, sigma, 1, q, delta)
-
-    return epsilon
+    folder = Path(find_spec("tensorflow_privacy").origin).parent
+    formula = runpy.run_path(str(folder / "privacy/analysis/gdp_accountant.py"))
+    sigma, q, steps, delta = read(case, "gaussian", "poisson_gaussian")
+    return formula["compute_eps_poisson"](steps * q, sigma, 1, q, delta)
 
 
-def diffprivlib():
-    """diffprivlib 0.6.6: its BudgetAccountant, delta as slack."""
+def diffprivlib(case):
+    """diffprivlib 0.6.6 with scikit-learn 1.6: its BudgetAccountant, delta as slack."""
     from diffprivlib.accountant import BudgetAccountant
 
-    def epsilon(case):
-        size, _, steps, delta = read(case, "laplace", "discrete_laplace", "randomized_response")
-        each = size if "epsilon0" in case else 1 / size
-        return BudgetAccountant(spent_budget=[(each, 0)] * steps).total(slack=delta)[0]
-
-    return epsilon
+    size, _, steps, delta = read(case, "laplace", "discrete_laplace", "randomized_response")
+    each = size if "epsilon0" in case else 1 / size
+    return BudgetAccountant(spent_budget=[(each, 0)] * steps).total(slack=delta)[0]
 
 
-def opendp():
+def opendp(case):
     """opendp 0.16.0: zCDP to (epsilon, delta) of its Gaussian."""
     import opendp.prelude as dp
 
+    sigma, _, steps, delta = read(case, "gaussian")
     dp.enable_features("contrib")
     space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
-
-    def epsilon(case):
-        sigma, _, steps, delta = read(case, "gaussian")
-        noise = dp.m.make_gaussian(*space, scale=sigma / math.sqrt(steps))
-        return dp.c.make_zCDP_to_approxDP(noise).map(1.0).epsilon(delta)
-
-    return epsilon
+    noise = dp.m.make_gaussian(*space, scale=sigma / math.sqrt(steps))
+    return dp.c.make_zCDP_to_approxDP(noise).map(1.0).epsilon(delta)

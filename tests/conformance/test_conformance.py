@@ -3,222 +3,194 @@
 import ast
 import fcntl
 import json
+import math
 import random
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
-from cases import ROOT, rows
+from cases import ROOT
+from dplearn.classroom.html import from_markdown
 from dplearn.engine.contour import worse_brackets
-from dplearn.site import course
+from dplearn.ground.guarantee import round_up
 
 sys.path.append(str(ROOT / "conformance"))
 import make
 import run
 
-FOLDER = make.HERE
 SUITE = json.loads(make.FILE.read_text())
 CASES = SUITE["cases"]
-DRAWN = ("lower", "upper", "proved by", "P", "Q", "certificate", "id")
+PLACES = ("q", "delta", "sigma", "T")
+RUNS = {tuple(str(case.get(place)) for place in PLACES): case for case in CASES}
 
 
-def asked(case):
+def candidate(case):
     """The case as it is before it is judged."""
-    return {name: value for name, value in case.items() if name not in DRAWN}
+    found = ("lower", "upper", "proved by", "P", "Q", "certificate", "id")
+    return {name: value for name, value in case.items() if name not in found}
 
 
 def test_the_file_is_what_its_schema_says_and_the_seed_draws():
-    jsonschema.validate(SUITE, json.loads((FOLDER / "schema.json").read_text()))
+    jsonschema.validate(SUITE, json.loads((make.HERE / "schema.json").read_text()))
     assert make.FILE.stat().st_size <= 10**6 and make.HEAD.items() <= SUITE.items()
     assert len(CASES) >= 2000 and len({case["id"] for case in CASES}) == len(CASES)
-    assert all(0 <= float(case["lower"]) <= float(case["upper"]) for case in CASES)
-    assert all("certificate" in case for case in CASES if case["family"] in make.CERTIFIED)
+    assert all(("certificate" in case) == (case["family"] in make.CERTIFIED) for case in CASES)
     candidates = make.candidates()
-    assert all(asked(case) in candidates for case in CASES)  # in the same order
-
-
-def test_values_of_mpmath_lie_between_the_ends():
-    for row in rows("tests/golden/sampled_gaussian_epsilon.csv"):
-        words, value = f"mpmath gives {row['value']}", float(row["value"])
-        for case in (case for case in CASES if case["why"].endswith(words)):
+    assert all(candidate(case) in candidates for case in CASES)  # in the same order
+    for case in CASES:
+        assert 0 <= float(case["lower"]) <= float(case["upper"])
+        if "mpmath gives" in case["why"]:
+            value = float(case["why"].split()[-1])
             assert float(case["lower"]) <= value * (1 + 1e-11), case
             assert float(case["upper"]) >= value * (1 - 1e-11), case
 
 
 @pytest.mark.parametrize("family", make.FAMILIES)
-def test_a_sample_is_made_and_proved_again(family):
-    mine = [case for case in CASES if case["family"] == family and case["T"] <= 3000]
-    sample = random.Random(family).sample(mine, 4)
-    assert make.prove(sample) == 0
-    again = asked(sample[0])
-    assert not make.judged(again) and again == {k: v for k, v in sample[0].items() if k != "id"}
-
-
-@pytest.mark.parametrize("family", make.FAMILIES)
-def test_a_spoilt_case_is_refused(family, monkeypatch):
-    """An engine past the others, an oracle past the engines, and one engine alone."""
-    mine = (case for case in CASES if case["family"] == family and float(case["lower"]) > 0.1)
-    case = next(c for c in mine if 1 < c["T"] <= 100)
+def test_a_sample_is_made_and_proved_again_and_a_spoilt_case_is_refused(
+    family, monkeypatch, tmp_path
+):
+    mine = [case for case in CASES if case["family"] == family and 1 < case["T"] <= 300]
+    sample = random.Random(family).sample([c for c in mine if float(c["lower"]) > 0.1], 4)
+    assert all(make.proved(case, tmp_path) for case in sample)
+    case = candidate(sample[0])
     ends, proof = make.engines(case)
+    assert not make.judged(case) and {"id": sample[0]["id"]} | case == sample[0]
     found = lambda ends, proof: monkeypatch.setattr(make, "engines", lambda case: (ends, proof))
     for by in (0.99, 1.01):
-        beside = tuple(float(case[end]) * by for end in ("lower", "upper"))
-        found(ends | {"other": beside}, proof)
-        assert "the engines disagree" in make.judged(asked(case))
-        moved = dict(zip(("lower", "upper"), map(repr, beside), strict=True))
-        found({"other": beside}, proof and proof | moved)
-        alone = make.judged(asked(case))
-        assert alone == ("the oracle disagrees" if make.oracle(case) else "one engine alone")
-        assert make.prove([case | moved]) == 1
+        moved = {end: repr(float(case[end]) * by) for end in ("lower", "upper")}
+        assert not make.proved(sample[0] | moved, tmp_path)
+        beside = {"other": tuple(map(float, moved.values()))}
+        found(ends | beside, proof)
+        assert "the engines disagree" in make.judged(candidate(case))
+        found(beside, proof and proof | moved)
+        alone = "one engine alone" if proof else "the oracle disagrees"
+        assert make.judged(candidate(case)) == alone
 
 
-def test_what_a_table_shows_is_an_upper_bound_between_its_entries():
-    text = (FOLDER / "tables.md").read_text()
-    assert text == make.tables(CASES)
-    grid, entries = make.HEAD["tables"], {}
-    for q, delta, body in re.findall(r"## q = (\S+), δ = (\S+)\n\n(.*?)\n\n", text, re.S):
-        for row in body.splitlines()[2:]:
-            steps, *ends = row.strip("| ").replace(",", "").split(" | ")
-            for sigma, end in zip(grid["sigma"], ends, strict=True):
-                value = float(end.replace("—", "inf"))
-                entries[float(q), float(delta), float(sigma), int(steps)] = value
-    assert len(entries) == 7 * 10 * 8
-    for case in (case for case in CASES if case["why"] == "sheet"):
-        shown = entries[tuple(float(case[name]) for name in ("q", "delta", "sigma", "T"))]
-        assert 1 <= shown / float(case["upper"]) < 1.001
-    rates, _, sizes, counts = (sorted(set(places)) for places in zip(*entries, strict=True))
-    rng = random.Random(0)
+def shown(*place):
+    """The number of the printed tables at q, delta, sigma and T; infinite where there is none."""
+    entry = RUNS.get(tuple(map(str, place)))
+    return float(round_up(float(entry["upper"]))) if entry else math.inf
+
+
+def test_what_is_read_from_a_table_is_an_upper_bound():
+    text = (make.HERE / "tables.md").read_text()
+    assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
+    grid, rng = make.HEAD["tables"], random.Random(0)
     for _ in range(30):
         q, sigma, steps = rng.uniform(0.001, 0.1), rng.uniform(0.6, 5), rng.randint(100, 300_000)
-        place = (
-            *(min(rate for rate in rates if rate >= q), 1e-5),
-            *(max(size for size in sizes if size <= sigma), min(t for t in counts if t >= steps)),
-        )
         delta = rng.uniform(1e-5, 1e-4)
-        lower = worse_brackets([steps], sigma=sigma, q=q, delta=delta)[0][0]
-        assert lower <= entries[place], (place, sigma, q, steps)
-
-
-def test_a_command_is_asked_of_what_it_names():
-    one = run.command(f"{sys.executable} -c 'print(2);raise SystemExit({{T}})' {{sigma}} {{delta}}")
-    case = {"family": "gaussian", "sigma": "1", "T": 0, "delta": "1e-5"}
-    assert one(case) == 2
-    with pytest.raises(ValueError, match="exit status 1"):
-        one(case | {"T": 1})
-    for other in ({"q": "0.1"}, {"family": "discrete_gaussian"}):
-        with pytest.raises(NotImplementedError):
-            one(case | other)
-
-
-def test_cases_picked_by_hand_come_first_and_time_ends():
-    order = run.ordered(CASES)
-    late = [case["why"] in ("drawn", "sheet") for case in order]
-    assert late == sorted(late) and len(order) == len(CASES)
-    assert len({case["family"] for case in order[:7]}) == 7
-    slow = SimpleNamespace(start=lambda: None, close=lambda: None, answer=lambda case: 1.0)
-    assert run.held(slow, order[:9], -1) == [] and len(run.held(slow, order[:9], 99)) == 9
-
-
-def test_the_runner_needs_the_standard_library_of_python_39_alone():
-    tree = ast.parse((FOLDER / "run.py").read_text(), feature_version=(3, 9))
-    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    names = {getattr(node, "module", alias.name) for node in imports for alias in node.names}
-    assert names <= sys.stdlib_module_names and len(names) > 10
+        rate = min(float(sheet) for sheet, _ in grid["sheets"] if float(sheet) >= q)
+        size = max((size for size in grid["sigma"] if float(size) <= sigma), key=float)
+        worse = shown(rate, 1e-5, size, min(count for count in grid["T"] if count >= steps))
+        assert worse_brackets([steps], sigma=sigma, q=q, delta=delta)[0][0] <= worse
+        # On the straight line of e^epsilon between two deltas.
+        share, size, steps = rng.random(), rng.choice(grid["sigma"]), rng.choice(grid["T"])
+        ends = [math.exp(shown(0.01, delta, size, steps)) for delta in (1e-6, 1e-5)]
+        line, delta = (share * a + (1 - share) * b for a, b in (ends, (1e-6, 1e-5)))
+        low = worse_brackets([steps], sigma=float(size), q=0.01, delta=delta)[0][0]
+        assert low <= math.log(line)
 
 
 TOOL = """
-import os, sys
+import fcntl, os, subprocess, sys, time
 def epsilon(case):
     sigma = case["sigma"]
     print("noise")
+    if sigma == "1":
+        subprocess.run([sys.executable, __file__, "child"])
     if sigma == "2": raise NotImplementedError
     if sigma == "3": os._exit(1)
     if sigma == "4": return "between 1 and 2"
     return {"5": "nan", "6": "inf", "7": "0.5", "8": "1.5", "9": "1.1"}[sigma]
-if __name__ == "__main__":
+if sys.argv[1:] == ["child"]:
+    with open("lock", "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        time.sleep(20)
+        file.write("not ended")
+elif __name__ == "__main__":
     sys.stdout = open(os.devnull, "w")
     try: answer = epsilon({"sigma": sys.argv[1]})
     except NotImplementedError: sys.exit(3)
     print("epsilon =", answer, file=sys.__stdout__)
 """
-HANGS = """
-import fcntl, subprocess, sys, time
-if __name__ == "__main__":
-    with open("lock", "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        time.sleep(20)
-        file.write("not ended")
-def epsilon(case):
-    subprocess.run([sys.executable, __file__])
-"""
 WANTED = ["refused", "failed", "failed", "failed", "infinite", "unsound", "sound", "sound"]
-HOW = [("--tool", f"{sys.executable} tool.py {{sigma}} {{T}} {{delta}}"), ("--module", "tool.py")]
+COMMAND = f"{sys.executable} tool.py {{sigma}} {{T}} {{delta}}"
 
 
 @pytest.fixture
-def ran(tmp_path):
-    """Results of the runner, without a package on its path, for cases of sigma."""
-
-    def result(text, *words, sigmas):
-        case = {"family": "gaussian", "T": 1, "delta": "1e-5", "lower": "1", "upper": "1.2"}
-        case |= {"why": "", "P": "", "Q": ""}
-        cases = [case | {"id": str(sigma), "sigma": str(sigma)} for sigma in sigmas]
-        (tmp_path / "suite.json").write_text(json.dumps({"version": "0", "cases": cases}))
-        (tmp_path / "tool.py").write_text(text)
-        command = [sys.executable, "-I", str(FOLDER / "run.py"), "--suite", "suite.json"]
-        command += ["--out", "out", *words]
-        ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-        assert ended.returncode == 0, ended.stderr
-        (told,) = json.loads((tmp_path / "out.json").read_text()).values()
-        return ended.stdout, {row["id"]: row for row in told}
-
-    return result
-
-
-@pytest.mark.parametrize("how", HOW)
-def test_a_tool_that_breaks_or_lies_is_counted(ran, how):
-    printed, told = ran(TOOL, "--limit", "600", *how, sigmas=range(2, 10))
-    assert [told[str(sigma)]["verdict"] for sigma in range(2, 10)] == WANTED, told
-    assert told["7"]["share"] == 0.5
-    assert [told[sigma]["factor"] for sigma in "89"] == [1.25, 1]
-    assert "| 0.5 |" in printed and "covers 7 of 8 cases" in printed
-
-
-@pytest.mark.parametrize("how", HOW)
-def test_a_tool_that_hangs_is_ended_with_all_that_it_started(ran, how, tmp_path):
+def held(tmp_path, monkeypatch):
+    """Rows of the runner for cases of sigma whose epsilon is from 1 to 1.2."""
+    (tmp_path / "tool.py").write_text(TOOL)
     (tmp_path / "lock").write_text("")
-    _, told = ran(HANGS, "--limit", "3", *how, sigmas=[1])
-    assert told["1"]["why"] == "no answer in 3 s"
-    with (tmp_path / "lock").open() as file:
+    monkeypatch.chdir(tmp_path)
+
+    def rows(load, name, sigmas, limit=600, **more):
+        case = {"family": "gaussian", "T": 1, "delta": "1e-5", "lower": "1", "upper": "1.2"}
+        cases = [case | more | {"id": str(sigma), "sigma": str(sigma)} for sigma in sigmas]
+        return run.held(load, name, cases, 600, limit)
+
+    return rows
+
+
+@pytest.mark.parametrize("load, name", [(run.command, COMMAND), (run.imported, "tool.py")])
+def test_a_tool_that_breaks_lies_or_hangs_is_counted_and_ended(held, load, name):
+    rows = held(load, name, range(2, 10))
+    assert [row["verdict"] for row in rows] == WANTED, rows
+    assert [row.get("share") or row.get("factor") for row in rows[5:]] == [0.5, 1.25, 1]
+    line = "| my | gaussian | 8 of 8 | 2 | 1 | 1 | 1 | 3 | 1.125 | 1.25 | 0.5 | "
+    assert line in run.markdown({"my": rows}, rows)
+    assert held(load, name, [1], limit=3)[0]["why"] == "no answer in 3 s"
+    with open("lock") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert file.read() == ""
+
+
+def test_a_command_is_asked_of_what_it_names(held):
+    for other in ({"q": "0.1"}, {"family": "discrete_gaussian"}):
+        assert held(run.command, COMMAND, [9], **other)[0]["verdict"] == "refused"
+
+
+def test_what_cannot_be_asked_is_said_in_one_line_and_the_rest_in_a_table(tmp_path):
+    (tmp_path / "empty.py").write_text("")
+    (tmp_path / "no.py").write_text("def epsilon(case):\n    raise NotImplementedError\n")
+    command = [sys.executable, "-ISB", str(make.HERE / "run.py"), "--module", "no.py"]
+    for words, why in (
+        (("--module", "none.py"), "No module named 'none'"),
+        (("--module", "empty.py"), "module 'empty' has no attribute 'epsilon'"),
+        (("--tool", "true {sigma} {eps}"), "got 'true {sigma} {eps}'"),
+        (("--tool", "true"), "Expected names in braces"),
+        (("--tool", "no-such {sigma}"), "Expected a program, got 'no-such'"),
+    ):
+        ended = subprocess.run([*command, *words], capture_output=True, text=True, cwd=tmp_path)
+        assert why in ended.stderr and len(ended.stderr.splitlines()) == 1, ended
+        assert f"**no.py** covers 0 of {len(CASES)} cases" in ended.stdout and ended.returncode
+
+
+def test_the_runner_reads_python_39_and_each_family_has_its_turn():
+    ast.parse((make.HERE / "run.py").read_text(), feature_version=(3, 9))
+    order = run.ordered(CASES)
+    assert sorted(case["id"] for case in order) == sorted(case["id"] for case in CASES)
+    for family in make.FAMILIES:
+        early = [case["why"] for case in order[:60] if case["family"] == family]
+        assert {"drawn", "sheet"} & {*early} and {*early} - {"drawn", "sheet"}
 
 
 def test_findings_quote_the_suite():
     """Every end that a page of a finding quotes is that of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
-    names = ("sigma", "q", "T", "delta")
-    runs = {tuple(str(case.get(name)) for name in names): case for case in CASES}
-    listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", (FOLDER / "README.md").read_text(), re.M)
-    assert {name for _, name in listed} == {path.name for path in FOLDER.glob("findings/*")}
+    readme = (make.HERE / "README.md").read_text()
+    listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", readme, re.M)
+    assert {name for _, name in listed} == {path.name for path in make.HERE.glob("findings/*")}
     for title, name in listed:
-        text = (FOLDER / "findings" / name).read_text()
+        text = (make.HERE / "findings" / name).read_text()
         assert text.startswith(f"# {title}\n")
         for low, high in re.findall(r"between ([\d.]+) and\s+([\d.]+\d)", text):
             assert ends[low] == high, name
-    for row in text.splitlines()[6:]:
-        _, *about, _, proved = row.strip("| ").split(" | ")
-        case = runs[tuple(about)]
+    for row in (make.HERE / "findings/printed.md").read_text().splitlines()[6:]:
+        _, sigma, q, steps, delta, _, proved = row.strip("| ").split(" | ")
+        case = RUNS[q, delta, sigma, steps]
         assert proved == f"{case['lower']} to {case['upper']}"
-
-
-def test_pages_are_the_folder_and_lead_to_each_other():
-    pages = {page.path: page.text() for page in course.yardstick_pages(FOLDER)}
-    assert len(pages) == len(list(FOLDER.rglob("*.md")))
-    links = re.findall(r'href="([a-z_-]+\.html)"', pages["yardstick/index.html"])
-    assert {f"yardstick/{link}" for link in links} | {"yardstick/index.html"} == pages.keys()
-    assert pages["yardstick/tables.html"].count('<div class="sheet">') == 7
