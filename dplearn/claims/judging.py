@@ -22,12 +22,14 @@ from dplearn.claims.places import (
     Candidate,
     candidates,
     formula_of,
+    is_at_one,
     is_spoken_of,
     is_strange,
     require_clear_noise,
     wrong_units,
 )
 from dplearn.claims.reading import Claim, NotReadError, claims_of, refuse
+from dplearn.claims.vocabulary import INSTEAD
 
 Outcome = Literal["holds", "refuted", "safe", "approximation", "ambiguous", "not read"]
 # The one that a line of several claims has, the first of these that one of them has.
@@ -146,6 +148,8 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     if first.rank == EQUAL:
         # A misprint of what the words speak of is as likely as what is right elsewhere.
         spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
+        if spoken and re.search(INSTEAD, claim.words):
+            return spoken[:2]
         return [c for c in rivals if not is_strange(claim, c)] + spoken[:2]
     if first.rank == CONSTANT:
         return rivals + [c for c in found if c.rank == EQUAL][:2]
@@ -192,6 +196,10 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     finding = Finding(
         verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
     )
+    if candidate.rank == SLIP and entry.kind == "asymptotic" and claim.relation != "about":
+        return replace(
+            finding, verdict="refuted", reason=f"The limit {entry.id} has {candidate.slip}."
+        )
     if kind == "about":
         wrong = same and claim.relation != "about" and entry.misprint(same)
         if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
@@ -207,6 +215,8 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     outcome = _search(candidate, kind, stated)
     if outcome.status == "refuted" and more:
         refuse("It is stated under a condition that is not read.")
+    if outcome.status == "refuted" and candidate.rank == CONSTANT and is_at_one(claim):
+        refuse("Expected the sensitivity in it: without it a constant factor may be one.")
     if outcome.status == "error":
         refuse(f"The search has no answer: {outcome.reason}")
     if outcome.status == "refuted":
@@ -257,6 +267,7 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     if candidate.solved and about == candidate.place.about:
         said = _READ["may"]
     solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
+    solved += ", at sensitivity 1" if is_at_one(claim) else ""
     return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 
 

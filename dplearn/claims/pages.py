@@ -70,7 +70,10 @@ _BREAK = re.compile(
     r"|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
     r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
 )
-_ASSUMED = re.compile(r"(?:Let|Suppose|Assume|Given|\*\*(?:Theorem|Lemma)\W+Let)\b")
+_ASSUMED = re.compile(
+    r"(?:\*\*(?:Theorem|Lemma)\W+)?(?:Let|Suppose|Assume|Given)\b|.*(?:sensitivity|replace|changes?\b)",
+    re.DOTALL,
+)
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
 

@@ -26,6 +26,7 @@ from dplearn.claims.vocabulary import (
     LETTERS,
     MISPRINT_WITH,
     NEVER_WITHOUT,
+    NOT_WITH,
     ONLY_WITH,
     UNCLEAR_SCALE,
     UNEQUAL_WITH,
@@ -72,7 +73,8 @@ def formula_of(claim: Claim) -> Expression:
     below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
     text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
     text = re.sub(r"\b(K|alpha|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
-    if claim.quantity in ("sigma", "scale", "variance") and "Delta" not in text:
+    noisy = claim.quantity in ("sigma", "scale", "variance") or re.search(r"\bsigma\b", text)
+    if noisy and "Delta" not in text:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
     text = re.sub(r"\b([A-Za-z]+_\w+) ?\((?! ?\w+ ?\))", r"\1 * (", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
@@ -112,9 +114,16 @@ def candidates(claim: Claim) -> list[Candidate]:
     if (other := _QUOTIENT.sub(r"\1*", claim.right)) != claim.right:
         found += candidates(replace(claim, right=other))
     # What is plain and a constant off comes before what is equal and not spoken of.
-    never = lambda c: c.entry.id in NEVER_WITHOUT and is_strange(claim, c)
+    never = lambda c: _is_other(claim, c) or (c.entry.id in NEVER_WITHOUT and is_strange(claim, c))
     found = [c for c in found if c.rank < UNLIKE and not never(c)]
     return sorted(found, key=lambda c: (c.rank + 2.5 * is_strange(claim, c), *c.order))
+
+
+def _is_other(claim: Claim, candidate: Candidate) -> bool:
+    """Whether the words beside the formula say that something else is meant than the entry."""
+    words, parameter = NOT_WITH.get(candidate.entry.id, ("$.", ""))
+    missing = parameter not in candidate.place.own
+    return missing and bool(re.search(words, claim.words, re.IGNORECASE))
 
 
 def is_strange(claim: Claim, candidate: Candidate) -> bool:
@@ -168,6 +177,7 @@ def _solved(place: Place, formula: Expression, claim: Claim) -> Any:
         old = [n for n in formula.names if base(n) in LETTERS[letter_of[about]]]
     else:
         return None
+    old = [about] if about in old else old
     new = {"steps": "T", "scale": "b", "norm": "C_m"}.get(quantity, quantity)
     if quantity == about:
         # On the left is what one step may spend, on the right what all of them do.
@@ -236,7 +246,8 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
         ]
         fits.append(exact or direct + derived)
     missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
-    if len(missing) == 1 and missing[0] in "TknN" and _scales(place, formula, names, missing[0]):
+    one = len(missing) == 1 and missing[0] in "TknN" and len(names) > 2
+    if one and _scales(place, formula, names, missing[0]):
         fits = [fit or ["one release"] for fit in fits]
     for chosen in itertools.islice(itertools.product(*fits), _ASSIGNMENTS):
         shifted = "moment of order" in chosen and "K of rdp" not in chosen
@@ -400,7 +411,16 @@ def _misprint(place: Place, function: Callable[..., Any], roles: dict[str, str])
 
 # Words beside "at most" that say that so much is enough, and words for a sensitivity that is not 1.
 _NEEDED = r"need|requir|suffic|enough|necess|smallest|least|calibrat|optimal|exact"
-_NOT_ONE = r"replac|substitut|swap|bounded DP|sensitivity\W+(?:\w+\W+){0,2}(?:0|[2-9]|1[./\d])"
+_NOT_ONE = (
+    r"replac|substitut|swap|bounded DP|sensitivity\W+(?:\w+\W+){0,2}(?:0|[2-9]|1[./\d])"
+    r"|chang\w+ (?:\w+ ){0,2}(?:two|both|all|several)|by at most (?:[2-9]|1\d)"
+)
+
+
+def is_at_one(claim: Claim) -> bool:
+    """Whether a formula is about the noise that suffices, and names no sensitivity."""
+    noise = claim.quantity in ("sigma", "scale")
+    return noise and not {"Delta", "S", "C"} & formula_of(claim).names
 
 
 def require_clear_noise(claim: Claim) -> None:

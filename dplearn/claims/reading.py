@@ -48,6 +48,7 @@ _DIVERGENCE = (
 )
 # In order; each writes one thing in the letters of the grammar.
 _SPELLING = [
+    (r"_\{\s*\\(?:mathcal|mathrm|text)\s*\{(\w+)\}\s*\}", r"_\1"),
     (r"\\log\s*_\{?\s*2\s*\}?|(?<![a-z\\])log₂", " log2 "),
     (r"\\log\s*_\{?\s*10\s*\}?", " log10 "),
     (r"\\\{", "("),
@@ -95,7 +96,8 @@ _SUM = re.compile(
 )
 # The first and the last of them, with dots between.
 _DOTS = re.compile(
-    r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^2|\^\{2\}|²)?\s*\+\s*(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*"
+    r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^2|\^\{2\}|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^2|\^\{2\}|²)?\s*\+\s*)?"
+    r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*"
     r"\1_\{?[knmT]\}?(\^2|\^\{2\}|²)?"
 )
 # A remainder behind the main term.
@@ -264,6 +266,14 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     ]
 
 
+# Words that set a limit without a sign.
+_VAGUE = re.compile(
+    r"\b(epsilon\w*|delta\w*|alpha|sigma|[qkTnz])\b[^.;=<>]{0,25}\b(?:small|large"
+    r"|(?:at most|below|under|less than|smaller than|exceed|up to) (?:one|1|0|two)\b)"
+    r"|\b(?:small|large|tiny|moderate)\b[^.;=<>]{0,15}\b(epsilon\w*|delta\w*|alpha|sigma|[qkTnz])\b"
+)
+
+
 def end_of_formula(text: str, at: int) -> int:
     """Where the longest formula that begins at a place ends; a comma in no bracket ends it."""
     depth = 0
@@ -285,7 +295,8 @@ def _conditions(text: str) -> tuple[list[str], set[str]]:
         f"{m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]}"
         for name in re.split(", ?", m[1])
     )
-    text, found, unread, at = _INTERVAL.sub(interval, text), list[str](), set[str](), 0
+    text, found, at = _INTERVAL.sub(interval, text), list[str](), 0
+    unread = {letter for m in _VAGUE.finditer(text) for letter in m.groups() if letter}
     while at < len(text):
         begin, at = at, max(end_of_formula(text, at), at + 1)
         run, before = text[begin:at].strip(), text[max(begin - 60, 0) : begin]

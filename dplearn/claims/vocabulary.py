@@ -55,7 +55,7 @@ _ONLY_WITH = {
     "respon|local|report|survey|user|coin|true|truth": "A9 B12 B12b I1 I1b I2",
     "encod|OUE|RAPPOR|hash|bits": "I3 I3b I4 I4b I5",
     "discrete|integer|lattice|skellam": "B3 B3b J1 J2 J2b J3 J3b J4",
-    "vote|teacher|label|winner|PATE|noisy max": "M1 M2 M3 M4 M4b M5 M5b",
+    "vote|teacher|label|winner|PATE|noisy max|[GL]NMax": "M1 M2 M3 M4 M4b M5 M5b",
     "audit|attack|guess|canar|alarm|FPR|test": "N1 N1b N2 N2b N2c N4 N4b N4c N4d N5",
     "selec|tun|best|run": "S1 S1b",
     "iterat|hidden": "S2",
@@ -66,6 +66,14 @@ _ONLY_WITH = {
 ONLY_WITH = {f"G-{id}": words for words, ids in _ONLY_WITH.items() for id in ids.split()}
 # Entries whose letters mean something else without these words.
 NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
+# Words beside which an entry is not meant, unless its form has this parameter.
+NOT_WITH = {
+    "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
+              r"|=[3-9]\$? (?:answers|values)", "answers"),
+    "G-N3": (r"delta|δ", "delta"),
+}  # fmt: skip
+# Words beside which a misprint that they speak of is meant, rather than the sum of releases.
+INSTEAD = r"\bgroups?\b|famil|[GL]NMax"
 # The words for what does not equal the entry, and words beside which a misprint of an entry is as
 # likely as another entry that is right.
 UNEQUAL_WITH = {"G-B14b": r"lap(?:lace)?\b|double exp"}
@@ -161,7 +169,12 @@ FORMS: dict[str, list[Form]] = {
     "G-C6": [Form({"noise_multiplier": _NOISE, "sensitivity": _NOISE},
         lambda noise_multiplier, sensitivity: {
         "mus": np.array([sensitivity / noise_multiplier])}), Form({"steps": _K, "mu": _LOSS},
-        lambda steps, mu: {"mus": np.full(steps, mu)}), *(
+        lambda steps, mu: {"mus": np.full(steps, mu)}),
+        Form({"mu": _LOSS}, lambda mu: {"mus": np.array([mu])}, about="rho",
+             value=lambda value, **_: value**2 / 2),
+        Form({"steps": _K, "rho": _LOSS},
+             lambda steps, rho: {"mus": np.full(steps, np.sqrt(2 * rho))}, about="rho",
+             value=lambda value, **_: value**2 / 2), *(
         Form({f"rho_{k + 1}": _LOSS for k in range(size)},
              lambda **rhos: {"mus": np.sqrt(2 * np.array([*rhos.values()]))},
              about="rho", value=lambda value, **_: value**2 / 2) for size in (2, 3))],

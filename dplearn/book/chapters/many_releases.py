@@ -112,6 +112,10 @@ def advanced_composition(*, epsilon, steps, slack):
 @oracle(coins_epsilon)
 @typed("epsilon", "pure_dp randomized_response laplace",
        "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)")
+@wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
+       claim="epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
+       oracle=lambda epsilon, steps, slack: advanced_composition_kov(
+           epsilon=epsilon, steps=steps, slack=slack))
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("20.1701", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("5.75652", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
