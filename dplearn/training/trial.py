@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 # Values of a tensor, from standard normals of its shape and a positive scale for each record.
 Kind = Callable[[Tensor, Tensor], Tensor]
@@ -40,9 +40,11 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
     rng = torch.Generator().manual_seed(0)
     try:
         for part in every:
-            vars(part).update({n: _copied(x, same, precise) for n, x in vars(part).items()})
+            vars(part).update({name: _copied(x, same) for name, x in vars(part).items()})
         for p in parameters:
-            p.data = _moved(p, rng, precise)
+            p.data = _moved(p, rng)
+        for module in modules if precise else ():
+            module.double()
         torch.clear_autocast_cache()  # it holds the weights as they were
         yield
     finally:
@@ -54,31 +56,28 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
             p.data = before
 
 
-def _widened(values: Tensor, precise: bool) -> Tensor:
-    """The values in float64 or complex128 if they are no integers."""
-    if not precise or isinstance(values, nn.Parameter) or _is_whole(values, bool_too=True):
-        return values
-    return values.to(torch.complex128 if values.is_complex() else torch.float64)
-
-
-def _copied(value: Any, same: dict[int, Any], precise: bool) -> Any:
+def _copied(value: Any, same: dict[int, Any]) -> Any:
     """A copy of an attribute, or the value itself where it cannot be copied."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
     try:
-        value = copy.deepcopy(value, same)
+        return copy.deepcopy(value, same)
     except Exception:  # generators, locks, tensors inside a graph: whatever their type raises
         return value
-    return tree_map_only(Tensor, functools.partial(_widened, precise=precise), value)
 
 
-def _moved(parameter: Tensor, rng: torch.Generator, precise: bool) -> Tensor:
+def _moved(parameter: Tensor, rng: torch.Generator) -> Tensor:
     """Near a trainable parameter: signs stay, and zeros become small numbers."""
-    data = _widened(parameter.data, precise)
+    data = parameter.data
     if not parameter.requires_grad:
         return data.clone()
     normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data)
-    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp()).to(data.dtype)
+    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp())
+
+
+def widened(values: Tensor) -> Tensor:
+    """The values in float64 or complex128 if they are no whole numbers."""
+    if _is_whole(values, bool_too=True):
+        return values
+    return values.to(torch.complex128 if values.is_complex() else torch.float64)
 
 
 def holdings(*roots: Any) -> dict[str, Any]:
@@ -218,20 +217,19 @@ def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
 class MadeUp:
     """Pairs (inputs, targets) like an example, which `works` takes without raising.
 
-    They are rows of the example if that is public. If `precise`, they are in float64. ValueError,
-    or what `works` raises of the plainest numbers, is raised if it takes none.
+    They are rows of the example if that is public. ValueError, or what `works` raises of the
+    plainest numbers, is raised if it takes none.
 
     They have numbers: `size` ordinary ones, as many that are larger, smaller, and that lack a tenth
     of their values; then in each of several `styles` as many short ones and long ones.
     """
 
     def __init__(
-        self, example: Any, works: Callable[[Any], Any], size: int, *, precise: bool, public: bool
+        self, example: Any, works: Callable[[Any], Any], size: int, *, public: bool
     ) -> None:
         self._leaves, self._structure = tree_flatten(example)
-        self._works, self._watch, self._precise = works, _Watch(), precise
-        tensors = [x for x in self._leaves if isinstance(x, Tensor)]
-        self._rows = len(tensors[0]) if tensors else 0
+        self._works, self._watch = works, _Watch()
+        self._rows = next((len(x) for x in self._leaves if isinstance(x, Tensor)), 0)
         options = [() if public else self._options(x) for x in self._leaves]
         kinds = self._plainest(options)
         first_target = len(tree_leaves(example[0]))
@@ -328,14 +326,13 @@ class MadeUp:
 
         def like(leaf: Any, kind: Kind | None) -> Any:
             if not self._is_row(leaf):
-                return _widened(leaf, self._precise) if isinstance(leaf, Tensor) else leaf
+                return leaf
             normal, sizes = draw(*leaf.shape[1:]), draw(*[1] * (leaf.dim() - 1)).exp()
             rows = torch.randint(self._rows, (len(scale),), generator=rng)
             if kind is None:
                 values = leaf[rows.to(leaf.device)]
             else:
                 values = kind(normal, scale.view(sizes.shape) * sizes).to(leaf)
-            values = _widened(values, self._precise)
             if missing and values.is_floating_point():
                 spoilt = values[-missing:]
                 spoilt[torch.rand(spoilt.shape, generator=rng).to(leaf.device) < 0.1] = torch.nan
