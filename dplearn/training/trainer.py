@@ -15,7 +15,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -83,7 +82,7 @@ class Trainer:
     # the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
-    process_group: Group = None  # each process gives records of its own
+    process_group: Group = None  # all processes give the same dataset, and share its records
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -102,14 +101,13 @@ class Trainer:
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._records = sum(self._place.gathered(size))
         self._steps, self._itself, seeded = 0, object(), self._randomness.seed is not None
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
         self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
         run = self._fingerprint()
-        self._place.agree({**run, "seed": repr(self._randomness.seed)})
-        self._place.check_parts(self._data.digests)
+        records = "" if alone else self._data.digest()
+        self._place.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._place.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
         self._inventories: dict[Any, Inventory] = {}  # by states
@@ -136,7 +134,8 @@ class Trainer:
         """
         phase = self._begin()
         expected = self._expected(phase)
-        lot = self._data.parts(self.steps, self._lots, self.micro_batch or phase.largest)
+        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
+        lot = self._data.parts(left, self._lot, rows)
         mean = self._noise(phase)
         with self._passes():
             tally = self._add_clipped(mean, lot, expected)
@@ -171,23 +170,21 @@ class Trainer:
 
     def _check(self) -> None:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
-        sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
+        sample = self.example or self._data.rows([i % len(self._data) for i in range(_CHECKED)])
         batch = min(16, max(4, self.micro_batch or 16))
         check_model(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
 
-    def _lots(self) -> Iterator[sampling.Lot]:
-        """The lot of the next step and all later ones, which workers load ahead."""
-        return map(self._lot, range(self.steps, self.plan.steps))
-
     def _lot(self, step: int) -> sampling.Lot:
-        """Records of a step; the same whenever it is tried again."""
+        """Records of a step, every n-th of n processes; the same whenever it is tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             drawing, position = divmod(step - before, phase.drawing.batches)
-            rng = self._randomness.stream(LOTS, self._place.rank, before + drawing)
-            lots = sampling.lots(phase, size=len(self._data), rng=rng)[position:]
+            first, every = self._place.rank, self._place.processes
+            rng = self._randomness.stream(LOTS, first, before + drawing)
+            mine = len(range(first, len(self._data), every))
+            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # an epoch may end with its phase
-            self._drawn.update(zip(left, lots, strict=False))
+            self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
@@ -245,7 +242,7 @@ class Trainer:
 
     def _expected(self, phase: DPSGD) -> float:
         """Public size of a lot."""
-        return float(self.expected_batch_size or phase.sample_rate * self._records)
+        return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _counted(self, tally: Tensor, expected: float) -> Record:
         """The step on record; the quantile's bound moves on."""
