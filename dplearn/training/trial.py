@@ -8,6 +8,7 @@ Some more records have the form of masks, lengths and ignored labels.
 
 import copy
 import functools
+import inspect
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,13 +118,10 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, functools.partial):
         yield from (("func", value.func), *enumerate(value.args), *value.keywords.items())
     elif isinstance(value, types.FunctionType):
-        yield from zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
-        data = (name for name in value.__code__.co_names if name in value.__globals__)
-        kinds = int | float | list | dict | Tensor | np.ndarray | nn.Module
-        yield from ((n, x) for n in data if isinstance(x := value.__globals__[n], kinds))
-    elif isinstance(value, types.CellType):
-        with suppress(ValueError):  # empty
-            yield "value", value.cell_contents
+        with suppress(ValueError):  # a variable is empty
+            own, shared, *_ = inspect.getclosurevars(value)
+            kinds = int | float | list | dict | Tensor | np.ndarray | nn.Module
+            yield from {**own, **{n: x for n, x in shared.items() if isinstance(x, kinds)}}.items()
     for name, part in getattr(value, "__dict__", {}).items():
         inside = name in ("_parameters", "_buffers", "_modules")  # found by their names
         yield from part.items() if inside else ((name, part),)
@@ -134,8 +132,7 @@ def _digest(value: Tensor | np.ndarray) -> int:
     if isinstance(value, Tensor):
         if value.layout is not torch.strided:
             return value._version
-        value = torch.view_as_real(value) if value.is_complex() else value
-        if value.numel() == 1 and not value.is_floating_point():
+        if value.numel() == 1 and _is_whole(value, bool_too=True):
             return int(value)
         value = value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()
     return hash(np.ascontiguousarray(value).tobytes())
