@@ -25,8 +25,8 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
-from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
-from dplearn.training.recording import Call, Inventory, recording
+from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of, passed
+from dplearn.training.recording import Call, Inventory
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.trial import MadeUp, holdings, on_trial, stored, widened
 
@@ -122,10 +122,9 @@ class _Trial:
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
-        inputs, targets = self.records.rows(numbers)
-        with forked(self._device, seed), recording(self.model, self._inventory) as tape:
-            losses = self.loss_fn(called(self.model, inputs), targets)
-        check_losses(losses)
+        parts = self.model, self.loss_fn, *self.records.rows(numbers)
+        with forked(self._device, seed):
+            tape, losses = passed(*parts, self._inventory)
         return tape.calls, losses
 
     def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:

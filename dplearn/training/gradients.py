@@ -29,8 +29,8 @@ from dplearn.training.devices import exactly, moved
 from dplearn.training.layers import trainable
 from dplearn.training.layers.per_example import ROUNDING, PerExample
 from dplearn.training.learned import recalled
-from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.recording import Inventory, recording
+from dplearn.training.passes import Loss, passed, per_example, wide, zeros
+from dplearn.training.recording import Inventory
 
 # A tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = tuple[Mapping[str, Tensor], float]
@@ -106,11 +106,10 @@ def added_sum(
     """
     own = inventory or Inventory.of(model)
     rows, own = recalled(model, loss_fn, inputs, targets, own)
-    with recording(model, own) as tape:
-        tape.rows = rows
-        losses = loss_fn(called(model, inputs), targets)
-    check_losses(losses)
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
+    tape, losses = passed(model, loss_fn, inputs, targets, own)
+    tape.rows = rows
+    mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
+    if mask.dtype != torch.bool or mask.shape != losses.shape:
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
@@ -146,7 +145,7 @@ def _clipped(
     gradients: dict[str, PerExample],
     losses: Tensor,
     clip: Clip,
-    mask: Tensor | None,
+    mask: Tensor,
     into: Into,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
@@ -161,7 +160,7 @@ def _clipped(
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
-    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    factors = torch.where(finite & mask, factors, 0)
     # Whether all are finite is known without waiting only on the processor. Elsewhere rows are set
     # to zero on copies: 5 to 14 % of the time of a clipped sum.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
@@ -173,6 +172,6 @@ def _clipped(
         sums=sums,
         losses=losses,
         norms=norms,
-        counted=torch.ones_like(finite) if mask is None else mask,
+        counted=mask,
         scaled=factors.amin(0) < 1,
     )

@@ -15,8 +15,8 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
-from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Inventory, Rows, Tape, recording, state_of
+from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
+from dplearn.training.recording import Inventory, Rows, Tape, state_of
 
 # Of each model its modes and trainable parameters, and what was learned of it then.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows, frozenset[str]]] = WeakKeyDictionary()
@@ -46,25 +46,22 @@ def learn(
     if batch == 0:
         return {}, frozenset()
 
-    def passed(count: int) -> tuple[Tape, Tensor]:
-        few = torch.arange(count) % batch
-        cut = lambda x: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
+    def few(count: int) -> tuple[Tape, Tensor]:
+        index = torch.arange(count) % batch
+        cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
         inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
-        inventory = Inventory.of(model, shared)
-        with forked(device_of(model), 0), recording(model, inventory) as tape:
-            losses = loss_fn(called(model, inputs_), targets_)
-        check_losses(losses)
-        return tape, losses
+        with forked(device_of(model), 0):
+            return passed(model, loss_fn, inputs_, targets_, Inventory.of(model, shared))
 
     state, known, shared = _LEARNED.get(model, (None, {}, frozenset()))
     if state != state_of(model):
         known, shared = {}, frozenset()
-    (two, _), (three, losses) = passed(2), passed(3)
+    (two, _), (three, losses) = few(2), few(3)
     rows = _rows(two, three)
     looked_up = [call for call in three.calls if isinstance(call.module, nn.Embedding)]
     if tables := {call.name for call in looked_up if rows[call.kind()] == (0,)}:
         shared |= tables
-        (two, _), (three, losses) = passed(2), passed(3)
+        (two, _), (three, losses) = few(2), few(3)
         rows = _rows(two, three)
     three.rows = rows = known | rows
     if _add_up(model, three, losses):

@@ -11,7 +11,16 @@ from dplearn.training import fallback
 from dplearn.training.devices import exactly
 from dplearn.training.layers import trained
 from dplearn.training.layers.per_example import Dense, PerExample, combined
-from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
+from dplearn.training.recording import (
+    Call,
+    Inventory,
+    Rows,
+    Tape,
+    on_tensors,
+    owned,
+    recording,
+    rows_of,
+)
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -21,6 +30,16 @@ def called(model: nn.Module, inputs: Any) -> Any:
     if isinstance(inputs, Mapping):
         return model(**inputs)
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+def passed(
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
+) -> tuple[Tape, Tensor]:
+    """A forward pass on record, and its losses; ValueError unless there is one per record."""
+    with recording(model, inventory) as tape:
+        losses = loss_fn(called(model, inputs), targets)
+    check_losses(losses)
+    return tape, losses
 
 
 def check_losses(losses: Tensor) -> None:
@@ -78,7 +97,6 @@ def _of_call(
         return
     for grad in reached[0].values():
         check_rows(call, grad, batch)
-    call.check_unchanged()
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]

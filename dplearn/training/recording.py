@@ -49,10 +49,6 @@ class Inner:
     output: Any
     versions: tuple[int, ...] | None  # of the output; None if an input was overwritten
 
-    def replaceable(self) -> bool:
-        """Whether inputs and outputs are still what they were."""
-        return self.versions == _versions(self.output)
-
 
 @dataclass(frozen=True)
 class Call:
@@ -64,7 +60,6 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     edges: dict[int, GradientEdge]  # by position among the leaves of the output
-    versions: tuple[int, ...]
     inner: tuple[Inner, ...] = ()
 
     def tree(self) -> Any:
@@ -75,14 +70,6 @@ class Call:
         """Name of the module and dimensions of its arguments, the same for calls alike."""
         leaves = tree_leaves(self.tree())
         return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in leaves)
-
-    def check_unchanged(self) -> None:
-        """Raise if an input was overwritten after the module had read it."""
-        if self.versions and self.versions != _versions((self.args, self.kwargs)):
-            raise RuntimeError(
-                f"Expected the input of {self.name!r} to stay as it was, but an in-place "
-                "operation changed it later. Replace that operation."
-            )
 
 
 def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
@@ -121,8 +108,7 @@ class Tape:
         if edges:
             read = reads_inputs(module, rule)
             args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-            versions = _versions((args, kwargs))
-            self.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
+            self.calls.append(Call(name, module, rule, args, kwargs, edges, inner))
 
     def ruled(self, name: str, module: Any, rule: Rule, forward: Any, /, *args: Any, **kwargs: Any):
         """Forward pass of a module with a rule, which is noted."""
@@ -143,7 +129,7 @@ class Tape:
             return forward(*args, **kwargs)
         if outer is not None:
             args, kwargs, inputs = _apart((args, kwargs))
-            before = _versions((args, kwargs))
+            before = versions((args, kwargs))
         self.inner = None if name is None else []
         try:
             output = forward(*args, **kwargs)
@@ -155,8 +141,8 @@ class Tape:
         if outer is not None:
             edges = {place: get_gradient_edge(x) for place, x in inputs.items()}
             inputs, given = on_tensors(Tensor.detach, (inputs, output))
-            kept = before == _versions((args, kwargs))
-            outer.append(Inner(module, edges, inputs, given, _versions(given) if kept else None))
+            kept = before == versions((args, kwargs))
+            outer.append(Inner(module, edges, inputs, given, versions(given) if kept else None))
         return output
 
     def uncalled(self, owners: Collection[nn.Module], model: Any, args: Any, kwargs: Any, out: Any):
@@ -297,11 +283,11 @@ def _fresh(output: Any) -> Any:
     return on_tensors(Tensor.clone, output) if entangled else output
 
 
-def _versions(tree: Any) -> tuple[int, ...]:
+def versions(tree: Any) -> tuple[int, ...]:
     """Version of each tensor: how often it was changed in place."""
-    versions: list[int] = []
-    on_tensors(lambda leaf: versions.append(leaf._version), tree)
-    return tuple(versions)
+    numbers: list[int] = []
+    on_tensors(lambda leaf: numbers.append(leaf._version), tree)
+    return tuple(numbers)
 
 
 def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -> Any:

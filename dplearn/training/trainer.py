@@ -217,10 +217,9 @@ class Trainer:
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
         options: Any = {"clip": self._clip, "inventory": self._inventories[self._state]}
-        for inputs, targets, mask in lot:
-            pair = inputs, targets
+        for *pair, mask in lot:
             part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
-            tally += tally_of(part, mask, self._clip.largest[0], tally.dtype)
+            tally += tally_of(part, self._clip.largest[0], tally.dtype)
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:

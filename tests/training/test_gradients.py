@@ -194,7 +194,7 @@ def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
         hidden += output.detach()
         return output[:, :5]
 
-    with pytest.raises(RuntimeError, match="in-place"):
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         summed(Model(overwriting, layer=nn.Linear(8, 8)).double(), *eights())
     for mask in (torch.ones(BATCH), torch.ones(BATCH - 1).bool()):
         with pytest.raises(ValueError, match="Expected mask"):
