@@ -110,7 +110,6 @@ class Trainer:
         self._place.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._place.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
-        self._inventories: dict[Any, Inventory] = {}  # by states
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
         self._run = run
@@ -163,10 +162,8 @@ class Trainer:
         largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
         if isinstance(self.bound, AdaptiveQuantile):
             self._clip = self._clip._replace(largest=largest)
-        if state not in self._inventories:
-            self._check()
-            self._inventories[state] = Inventory.of(self.model)
-        self._state = state
+        self._check()
+        self._state, self._inventory = state, Inventory.of(self.model)
 
     def _check(self) -> None:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
@@ -216,7 +213,7 @@ class Trainer:
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
-        options: Any = {"clip": self._clip, "inventory": self._inventories[self._state]}
+        options: Any = {"clip": self._clip, "inventory": self._inventory}
         for *pair, mask in lot:
             part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
             tally += tally_of(part, self._clip.largest[0], tally.dtype)
@@ -285,7 +282,7 @@ class Trainer:
             "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "max_grad_norm": self._clip.largest[0].item(),  # a quantile may have moved it
+            "norms": self._clip.largest.cpu(),  # a quantile may have moved them
             "after_others": _NO_OTHER_RUN in self._presumed,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -308,36 +305,32 @@ class Trainer:
         been released. Nothing of the records is in it, so another dataset of that size passes.
 
         ValueError is raised for a file that is damaged, belongs to another run, was written within
-        an epoch whose order is not kept, has fewer steps than this trainer, or differs between
-        processes.
+        an epoch whose order is not kept, or differs between processes, and after a step.
         """
         self._place.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
+        steps, seed = written["steps"], written["seed"]
         if not written["resumable"]:
             raise ValueError(
-                "Expected a checkpoint between two epochs, got one after "
-                f"{written['steps']} steps: without a generator the order of an epoch is not kept."
+                f"Expected a checkpoint between two epochs, got one after {steps} steps: without a "
+                "generator the order of an epoch is not kept."
             )
-        if not self.steps <= written["steps"] <= self.plan.steps:  # what is counted stays so
+        if self.steps or not 0 <= steps <= self.plan.steps:  # what is counted stays so
             raise ValueError(
-                f"Expected a checkpoint after {self.steps} to {self.plan.steps} steps, got one "
-                f"after {written['steps']} in {path}."
+                f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
+                f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
             )
         self.optimizer.load_state_dict(written["optimizer"])
-        seed, bound, self._steps = written["seed"], self._clip.bound, written["steps"]
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        if isinstance(bound, AdaptiveQuantile):
-            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
-        self._clip = Clip.of(self.model, bound)
-        self._randomness = replace(self._randomness, seed=seed)
-        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * bool(written.get("after_others")))
+        self._clip.largest.copy_(written["norms"])
+        self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * written["after_others"])
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         changed_by_others(self.model, self._itself)  # whose model is there no more
-        self._drawn.clear()
-        self.records.clear()
+        self._drawn.clear()  # by a first step that failed
         self._data.forget()
         self._check()
 
