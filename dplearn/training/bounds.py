@@ -6,8 +6,9 @@ The pair is private as a Gaussian mechanism with that noise multiplier because
 
 .. math:: \sum_m (C_m / s_m)^2 \le 1,
 
-which every bound here satisfies by construction: the object that clips also says how much noise
-there must be. The norms are for one record added or removed.
+which every bound satisfies by construction: what clips also says how much noise there must be. The
+norms are for one record added or removed. Noise in parameter `name` has the standard deviation
+``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]``.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Refuses models whose records influence each other, or whose gradients would come out wrong.
 
-Known offenders are refused by name wherever clipped sums are computed. This finds others by
-experiment: what some records lose and add to the clipped sum may not depend on other records,
-on how many there are, on their places or on what came before; and the gradients of all records
-must add up to the ordinary gradient.
+Known offenders are refused by name. Others are found by experiment: what some records lose and add
+to the clipped sum may not depend on other records, on how many there are, on their places or on
+what came before; and the gradients of all records must add up to the ordinary gradient.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,17 +48,15 @@ def check_model(
     """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
 
     Arguments are those of `clipped_sum`. Only shapes and types of the records are used: numbers
-    are made up, of several sizes and both signs if the model takes them, unless these records are
-    `public`. At most `batch` are processed at once, in float64 if the model allows it and has at
-    most 67 million parameters. Run it in the mode of training; neither the model nor the random
-    state is changed.
-
-    No experiment proves that all is well: a model that mixes one time in a hundred, in batches of
-    a thousand, or for inputs of a special form only is accepted.
+    are made up, unless these records are `public`. At most `batch` are processed at once, in
+    float64 if the model allows it and has at most 67 million parameters. Run it in the mode of
+    training; neither the model nor the random state is changed. No experiment proves that all is
+    well: a model that mixes one time in a hundred, in batches of a thousand, or for inputs of a
+    special form only is accepted.
 
     NotImplementedError is raised if a module is known to mix records or has no per-example
-    gradient; ValueError if records influence each other, losses do not have shape (B,), data is
-    kept, or a parameter's gradient is not the sum over records: it is used outside its module.
+    gradient; ValueError if records influence each other, data is kept, or a parameter's gradient is
+    not the sum over records.
 
     Examples
     --------
@@ -309,16 +306,13 @@ def check_settings(
     # A DTensor, whose module takes half a second to import.
     if any(hasattr(parameter, "placements") for parameter in model.parameters()):
         raise validate.unsupported("a model in shards", "Give each process the whole model.")
-    if len(places := {str(p.device) for p in trainable(model).values()}) > 1:
-        raise validate.unsupported(f"a model on {sorted(places)}", "Put it on one device.")
     if isinstance(optimizer, LBFGS):
         raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    losses = loss_fn.parameters() if isinstance(loss_fn, nn.Module) else ()
-    others = {*optimized, *(id(p) for p in losses if p.requires_grad)}
-    if foreign := others - {id(p) for p in model.parameters()}:
+    losses = trainable(loss_fn).values() if isinstance(loss_fn, nn.Module) else ()
+    if foreign := {*optimized, *map(id, losses)} - {id(p) for p in model.parameters()}:
         raise ValueError(
             f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
             "in the optimizer that are not the model's and would never be trained: make them "

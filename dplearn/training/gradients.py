@@ -12,7 +12,7 @@ What is promised, and tested:
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
-It presumes a model that treats records separately: `dplearn.training.check_model` finds out.
+It presumes a model that treats records separately: `check_model` finds out.
 """
 
 from __future__ import annotations
@@ -66,13 +66,9 @@ def clipped_sum(
     ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,). Inputs have one row
     per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
     shape (B,), is False for rows that are padding. ValueError is raised if losses, mask or a
-    layer's output do not have one row per record, NotImplementedError if a layer has no
-    per-example gradient.
-
-    Called alone it looks at the model once, unless `check_model` did: by two and three of these
-    records it learns which arguments of layers follow them, and ValueError is raised if the
-    gradients of the three do not add up to PyTorch's within a hundredth. Whether records are
-    separate is what `check_model` finds out, and a penalty of parameters that is small in float32.
+    layer's output do not have one row per record, or if the gradients of three records do not add
+    up to PyTorch's within a hundredth, which is looked at once for each state of the model;
+    NotImplementedError if a layer has no per-example gradient.
     See Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
 
     Examples

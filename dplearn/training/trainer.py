@@ -44,10 +44,8 @@ _CHECKED = 4
 class Trainer:
     """Trains a model step by step; `fit` does the same in one call.
 
-    The model's mode is left as it is: call ``model.train()`` or ``model.eval()`` before.
-
-    ValueError and TypeError are raised for arguments out of range or that do not fit together,
-    NotImplementedError where no guarantee is known.
+    The model's mode is left as it is. ValueError and TypeError are raised for arguments out of
+    range or that do not fit together, NotImplementedError where no guarantee is known.
 
     Examples
     --------

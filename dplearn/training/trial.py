@@ -173,13 +173,9 @@ _FLOATS: tuple[Kind, ...] = (
     lambda normal, scale: 1 + normal.abs() * scale,
     lambda normal, _: torch.special.ndtr(normal),
 )
-_PLAIN_INTEGERS: tuple[Kind, ...] = (_below(2), lambda normal, _: normal * 0 + 1, _below(1))
+_PLAIN_INTEGERS = (_below(2), _below(2, start=1), _below(1))
 _INTEGERS = (_below(64), _below(8), *_PLAIN_INTEGERS)
-_TRUTHS = (
-    lambda normal, _: normal > 0,
-    lambda normal, _: normal * 0 + 1,
-    lambda normal, _: normal * 0,
-)
+_TRUTHS = (_below(2), _below(2, start=1), _below(1))
 
 
 class _Watch(TorchFunctionMode):
