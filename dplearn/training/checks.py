@@ -150,8 +150,7 @@ class _Trial:
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
         ordinary = range(self.size)
-        _, shared = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
-        self._inventory = Inventory.of(self.model, shared)
+        self._inventory = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
         norms = self.clipped(ordinary, ordinary).norms
         if (middle := norms[norms.isfinite()].nanmedian().item()) > 0:  # nan if there is none
             self._bound = Flat(1e-3 * middle)

@@ -100,10 +100,8 @@ def added_sum(
 
     The inventory is of the model as it is now; with it many steps look only once at every module.
     """
-    own = inventory or Inventory.of(model)
-    rows, own = recalled(model, loss_fn, inputs, targets, own)
-    tape, losses = passed(model, loss_fn, inputs, targets, own)
-    tape.rows = rows
+    inventory = inventory or recalled(model, loss_fn, inputs, targets)
+    tape, losses = passed(model, loss_fn, inputs, targets, inventory)
     mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
     if mask.dtype != torch.bool or mask.shape != losses.shape:
         raise ValueError(

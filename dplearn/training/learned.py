@@ -6,6 +6,7 @@ whether the gradients of the records add up to PyTorch's.
 """
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,57 +17,65 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
-from dplearn.training.recording import Inventory, Rows, Tape, state_of
+from dplearn.training.recording import Inventory, Rows, Tape, caller, state_of
 
-# Of each model its modes and trainable parameters, and what was learned of it then.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows, frozenset[str]]] = WeakKeyDictionary()
-
-
-def recalled(
-    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
-) -> tuple[Rows, Inventory]:
-    """Rows per record of each argument, and what to record; learned unless that was done."""
-    state, rows, shared = _LEARNED.get(model, (None, {}, frozenset()))
-    if state != inventory.state:
-        rows, shared = learn(model, loss_fn, inputs, targets)
-    return rows, inventory if shared == inventory.shared else Inventory.of(model, shared)
+# Of each model what to record, by what was learned of it.
+_LEARNED: WeakKeyDictionary[nn.Module, Inventory] = WeakKeyDictionary()
 
 
-def learn(
-    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any
-) -> tuple[Rows, frozenset[str]]:
-    """Rows per record of each argument, from passes over two and three of these records.
+def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """What to record of a model in its state; learned unless that was done."""
+    inventory = _LEARNED.get(model)
+    if inventory and inventory.state == state_of(model):
+        return inventory
+    return learn(model, loss_fn, inputs, targets)
 
-    Named are tables that are looked up once for all records: what calls them runs again.
 
-    ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """What to record of a model, from passes over two and three of these records.
+
+    A module that is called once for all records, such as a table of positions, or whose parameters
+    others use, is a part of what calls it: that runs again for each record. ValueError is raised
+    if the gradients of the three do not add up to the ordinary gradient even so.
     """
+    inventory = Inventory.of(model)
+    if (before := _LEARNED.get(model)) and before.state == inventory.state:
+        inventory = before
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
     if batch == 0:
-        return {}, frozenset()
+        return inventory
 
     def few(count: int) -> tuple[Tape, Tensor]:
         index = torch.arange(count) % batch
         cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
         inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
         with forked(device_of(model), 0):
-            return passed(model, loss_fn, inputs_, targets_, Inventory.of(model, shared))
+            return passed(model, loss_fn, inputs_, targets_, inventory)
 
-    state, known, shared = _LEARNED.get(model, (None, {}, frozenset()))
-    if state != state_of(model):
-        known, shared = {}, frozenset()
-    (two, _), (three, losses) = few(2), few(3)
-    rows = _rows(two, three)
-    looked_up = [call for call in three.calls if isinstance(call.module, nn.Embedding)]
-    if tables := {call.name for call in looked_up if rows[call.kind()] == (0,)}:
-        shared |= tables
+    while True:
         (two, _), (three, losses) = few(2), few(3)
         rows = _rows(two, three)
-    three.rows = rows = known | rows
-    if _add_up(model, three, losses):
-        _LEARNED[model] = state_of(model), rows, shared
-    return rows, shared
+        three.inventory = inventory = replace(inventory, rows=inventory.rows | rows)
+        # Of layers whose input is not needed it says nothing.
+        once = [
+            c for c in three.calls if not any(rows[c.kind()]) and (rows[c.kind()] or not c.rule)
+        ]
+        parts = {call.name for call in once} - {""}
+        if not parts:
+            if (wrong := _unequal(model, three, losses)) is None:
+                return inventory
+            parts = {caller(name, inventory.shared) for name in wrong}
+            if not parts:
+                _LEARNED[model] = inventory
+                return inventory
+            if "" in parts:
+                raise ValueError(
+                    f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it "
+                    "is not: it is used outside of the model, or by a derivative inside it. For a "
+                    "penalty use the optimizer's weight_decay."
+                )
+        inventory = Inventory.of(model, inventory.shared | parts)
 
 
 def _rows(two: Tape, three: Tape) -> Rows:
@@ -85,17 +94,20 @@ def _rows(two: Tape, three: Tape) -> Rows:
     return rows
 
 
-def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
-    """Whether all is finite; ValueError unless gradients add up to that of each parameter."""
+def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
+    """Parameters whose gradients do not add up to PyTorch's; None if some are not finite."""
     if not losses.requires_grad:
-        return True
-    named = trainable(model)
+        return []
+    named, shared = trainable(model), tape.inventory.shared
     parameters = list(named.values())
     each = per_example(tape, losses, retain_graph=True)
     ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
+    used = [name for name, grad in zip(named, ordinary, strict=True) if grad is not None]
+    if wrong := [name for name in used if name not in each and caller(name, shared)]:
+        return wrong  # whatever its value
     size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
     if not size.isfinite():
-        return False
+        return None
     eps = torch.finfo(losses.dtype).eps
     relative = max(1e-6, min(1e-2, 1e5 * eps))
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
@@ -107,10 +119,5 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
         # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
         apart = (total - expected).norm()
         if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
-            raise ValueError(
-                f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
-                "it is used outside of its module's own forward pass, or by a derivative inside "
-                "the model. Use it in one module (tied weights: share the parameter between "
-                "two), or register a rule; for a penalty use the optimizer's weight_decay."
-            )
-    return True
+            wrong.append(name)
+    return wrong

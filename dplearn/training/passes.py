@@ -11,16 +11,7 @@ from dplearn.training import fallback
 from dplearn.training.devices import exactly
 from dplearn.training.layers import trained
 from dplearn.training.layers.per_example import Dense, PerExample, combined
-from dplearn.training.recording import (
-    Call,
-    Inventory,
-    Rows,
-    Tape,
-    on_tensors,
-    owned,
-    recording,
-    rows_of,
-)
+from dplearn.training.recording import Call, Inventory, Tape, on_tensors, recording, rows_of
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -72,24 +63,19 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
         return {}
     ones, options = torch.ones_like(losses), {"retain_graph": retain_graph, "allow_unused": True}
     output_grads = iter(torch.autograd.grad(losses, edges, ones, **options))
-    modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), exactly(losses.device):
         for call in calls:
             grads = [
                 {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
             ]
-            for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
-                uses[tape.names[parameter]].append(use)
+            for parameter, use in _of_call(call, tape.inventory, grads, len(losses)):
+                uses[tape.inventory.names[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
 
 
 def _of_call(
-    call: Call,
-    rows: Rows,
-    grads: list[dict[int, Tensor | None]],
-    batch: int,
-    modules: set[nn.Module],
+    call: Call, inventory: Inventory, grads: list[dict[int, Tensor | None]], batch: int
 ) -> Iterator[tuple[Any, PerExample]]:
     """Trainable parameters and their gradients in one call."""
     reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
@@ -101,9 +87,9 @@ def _of_call(
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
     if call.rule is None:
-        parameters, each = dict(owned(call.module, modules)), rows_of(call, rows, batch)
-        again = {cut.module for cut in call.inner} - modules
-        again = {module for module in again if any(owned(module, modules))}
+        parameters, each = inventory.owners[call.module], rows_of(call, inventory.rows, batch)
+        own = set(parameters.values())
+        again = {cut.module for cut in call.inner if not own.isdisjoint(cut.module.parameters())}
         gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
     else:
         parameters = call.module._parameters

@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.nn.modules.module import _forward_unimplemented
-from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.ground import validate
@@ -91,11 +89,10 @@ def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
 class Tape:
     """The calls of one forward pass."""
 
+    inventory: "Inventory"
     calls: list[Call] = field(default_factory=list)
-    names: dict[Any, str] = field(default_factory=dict)  # of the model's parameters
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
-    rows: Rows = field(default_factory=dict)  # see `learned`
 
     def note(
         self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
@@ -145,23 +142,6 @@ class Tape:
             outer.append(Inner(module, edges, inputs, given, versions(given) if kept else None))
         return output
 
-    def uncalled(self, owners: Collection[nn.Module], model: Any, args: Any, kwargs: Any, out: Any):
-        """Note the whole model if a layer's parameters were used without a call of that layer."""
-        called = {call.module for call in self.calls}
-        if called.issuperset(owners):
-            return out
-        parameters = [parameter for _, parameter in owned(model, called)]
-        ends = [x for x in _leaves(out) if isinstance(x, Tensor) and x.requires_grad]
-        if not parameters or not ends:
-            return out
-        ones, options = [torch.ones_like(x) for x in ends], {"allow_unused": True}
-        used = torch.autograd.grad(ends, parameters, ones, retain_graph=True, **options)
-        if all(x is None for x in used):
-            return out
-        out = _fresh(out)
-        self.note("", model, None, args, kwargs, out)
-        return out
-
 
 @dataclass(frozen=True)
 class Inventory:
@@ -171,8 +151,9 @@ class Inventory:
     names: dict[Any, str]  # of all parameters
     parts: list[tuple[str, nn.Module, Any, Rule | None]]  # each with its substitute and its rule
     within: list[nn.Module]  # modules called by one without either
-    owners: dict[nn.Module, None]
-    shared: frozenset[str]  # tables looked up for all records at once: parts of what calls them
+    owners: dict[nn.Module, dict[str, Any]]  # trained parameters that a module's own code uses
+    shared: frozenset[str]  # modules that are parts of what calls them: see `learned`
+    rows: Rows = field(default_factory=dict)  # see `learned`
 
     @classmethod
     def of(cls, model: nn.Module, shared: frozenset[str] = frozenset()) -> "Inventory":
@@ -181,12 +162,19 @@ class Inventory:
         for name, module in modules.items():
             refuse_mixing(name, module)
         names = {parameter: name for name, parameter in model.named_parameters()}
-        parts, within, owners = [], {}, _owners(modules, shared)
+        parts, within, owners = [], {}, {}
+        for name, module in modules.items():
+            for last, parameter in module._parameters.items():
+                if trained(parameter):
+                    path = f"{name}.{last}"
+                    top = caller(path, shared)
+                    path = path.removeprefix(top).removeprefix(".")
+                    owners.setdefault(modules[top], {})[path] = parameter
         for name, module in modules.items():
             trains = any(map(trained, module.parameters()))
             substitute = registered(SUBSTITUTES, module) if trains else None
             rule = registered(RULES, module)
-            if substitute or module in owners:
+            if name not in shared and (substitute or module in owners):
                 parts.append((name, module, substitute, rule))
                 if not substitute and not rule:
                     within |= dict.fromkeys([*module.modules()][1:])
@@ -202,7 +190,7 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
     Nothing stays on the model afterwards, also after an exception.
     """
     inventory = inventory or Inventory.of(model)
-    tape = Tape(names=inventory.names)
+    tape = Tape(inventory)
     with ExitStack() as undo:
         for name, module, substitute, rule in inventory.parts:
             if substitute:
@@ -214,9 +202,6 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
             undo.callback(replaced(module, forward))
         for module in inventory.within:
             undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
-        if model not in inventory.owners:
-            hook = partial(tape.uncalled, inventory.owners)
-            undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
         yield tape
 
 
@@ -233,27 +218,12 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
-def _owners(parts: dict[str, nn.Module], shared: Collection[str]) -> dict[nn.Module, None]:
-    """Modules whose own code uses trainable parameters: theirs, of lists and of shared tables."""
-
-    def runs(name: str) -> nn.Module:
-        part = parts[name]
-        list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
-        weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
-        return runs(above) if name and (list_only or weighs or name in shared) else part
-
-    own = lambda module: any(map(trained, module._parameters.values()))
-    return {runs(name): None for name, module in parts.items() if own(module)}
-
-
-def owned(module: nn.Module, called: set[nn.Module], prefix: str = "") -> Iterator:
-    """Names and trainable parameters of a module and of those inside that were never called."""
-    for name, parameter in module._parameters.items():
-        if trained(parameter):
-            yield prefix + name, parameter
-    for name, child in module._modules.items():
-        if child is not None and child not in called:
-            yield from owned(child, called, f"{prefix}{name}.")
+def caller(parameter: str, shared: Collection[str]) -> str:
+    """The module whose own code uses a parameter: the first above it that is not one of these."""
+    name = parameter.rpartition(".")[0]
+    while name in shared:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def replaced(module: nn.Module, forward: Callable[..., Any]) -> Callable[[], None]:

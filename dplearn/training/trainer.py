@@ -26,10 +26,11 @@ from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings, check_stored
 from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
+from dplearn.training.learned import recalled
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
-from dplearn.training.recording import Inventory, state_of
+from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
@@ -160,14 +161,11 @@ class Trainer:
         largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
         if isinstance(self.bound, AdaptiveQuantile):
             self._clip = self._clip._replace(largest=largest)
-        self._check()
-        self._state, self._inventory = state, Inventory.of(self.model)
-
-    def _check(self) -> None:
-        """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
+        # Whether the model mixes records is found out without looking at their values.
         sample = self.example or self._data.rows([i % len(self._data) for i in range(_CHECKED)])
         batch = min(16, max(4, self.micro_batch or 16))
         check_model(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
+        self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
 
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step, every n-th of n processes; the same whenever it is tried again."""
@@ -330,7 +328,8 @@ class Trainer:
         changed_by_others(self.model, self._itself)  # whose model is there no more
         self._drawn.clear()  # by a first step that failed
         self._data.forget()
-        self._check()
+        self._state = None
+        self._look()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
