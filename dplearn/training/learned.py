@@ -6,6 +6,7 @@ whether the gradients of the records add up to PyTorch's.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,7 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
-from dplearn.training.recording import Inventory, Rows, Tape, caller, state_of
+from dplearn.training.recording import Call, Inventory, Rows, Tape, caller, state_of
 
 # Of each model what to record, by what was learned of it.
 _LEARNED: WeakKeyDictionary[nn.Module, Inventory] = WeakKeyDictionary()
@@ -34,9 +35,9 @@ def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inve
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
     """What to record of a model, from passes over two and three of these records.
 
-    A module that is called once for all records, such as a table of positions, or whose parameters
-    others use, is a part of what calls it: that runs again for each record. ValueError is raised
-    if the gradients of the three do not add up to the ordinary gradient even so.
+    A layer that is called once for all records, such as a table of positions, or with several rows
+    of each, or whose parameters others use, is a part of what calls it, which runs again for each
+    record. ValueError is raised if the gradients of the three do not add up even so.
     """
     inventory = Inventory.of(model)
     if (before := _LEARNED.get(model)) and before.state == inventory.state:
@@ -57,11 +58,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
         (two, _), (three, losses) = few(2), few(3)
         rows = _rows(two, three)
         three.inventory = inventory = replace(inventory, rows=inventory.rows | rows)
-        # Of layers whose input is not needed it says nothing.
-        once = [
-            c for c in three.calls if not any(rows[c.kind()]) and (rows[c.kind()] or not c.rule)
-        ]
-        parts = {call.name for call in once} - {""}
+        parts = {call.name for call in three.calls if _odd(call, rows[call.kind()])} - {""}
         if not parts:
             if (wrong := _unequal(model, three, losses)) is None:
                 return inventory
@@ -76,6 +73,12 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
                     "penalty use the optimizer's weight_decay."
                 )
         inventory = Inventory.of(model, inventory.shared | parts)
+
+
+def _odd(call: Call, rows: Sequence[int]) -> bool:
+    """Whether a rule lacks one row per record in an argument, or a module all rows in all."""
+    each = [n for n, dims in zip(rows, call.kind()[1:], strict=True) if dims]
+    return any(n not in (1, -1) for n in each) if call.rule else not any(each)
 
 
 def _rows(two: Tape, three: Tape) -> Rows:
