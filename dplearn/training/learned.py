@@ -76,9 +76,9 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
 
 
 def _odd(call: Call, rows: Sequence[int]) -> bool:
-    """Whether a rule lacks one row per record in an argument, or a module all rows in all."""
+    """Whether a rule lacks one row per record in an argument, or a module rows in all of them."""
     each = [n for n, dims in zip(rows, call.kind()[1:], strict=True) if dims]
-    return any(n not in (1, -1) for n in each) if call.rule else not any(each)
+    return any(n != 1 for n in each) if call.rule else -1 in each or not any(each)
 
 
 def _rows(two: Tape, three: Tape) -> Rows:

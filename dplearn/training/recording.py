@@ -79,8 +79,8 @@ def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
             raise validate.unsupported(
                 f"an argument of {call.name!r} ({type(call.module).__name__}) of shape "
                 f"{tuple(leaf.shape)}",
-                "some passes show that it follows the records and others that it does not, "
-                "or none does. Give it the same number of rows per record in every call.",
+                "no pass over two and three records shows whether it follows them. Call the layer "
+                "with the same kinds of arguments whatever the number of records.",
             )
     return [max(count, 0) for count in learned]
 

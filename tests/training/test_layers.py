@@ -204,6 +204,18 @@ def deciding(model, x):
 
 
 windows = lambda model, x: first(model.layer(x.view(-1, 4)).view(len(x), -1, 5))
+
+
+def gathered(model, x):
+    """A layer for those words that need it."""
+    chosen = x[..., 0] > 0
+    return (
+        torch.zeros(*x.shape[:2], 5)
+        .to(x)
+        .masked_scatter(chosen[..., None], model.layer(x[chosen][:, :4]))
+    )
+
+
 inplace = lambda: nn.ReLU(inplace=True)
 first = lambda y: y.flatten(1)[:, :CLASSES]
 attention = partial(nn.MultiheadAttention, 8, 2, batch_first=True)
@@ -220,6 +232,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "a condition": lambda: Own(lambda m, x: x * m.scale if m.scale.sum() > 0 else x),
     "data decides": lambda: Own(deciding),
     "old function": lambda: Own(lambda m, x: Old.apply(x * m.scale)),
+    "several rows of some": lambda: Model(gathered, layer=nn.Linear(4, 5)),
     "several rows of each": lambda: Model(windows, layer=nn.Linear(4, 5)),
     "attention": lambda: Model(causal, layer=attention()),
     "own keys": lambda: Model(causal, layer=attention(add_bias_kv=True, add_zero_attn=True)),
