@@ -7,7 +7,6 @@ whether the gradients of the records add up to PyTorch's.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,16 +19,16 @@ from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
 from dplearn.training.recording import Call, Inventory, Rows, Tape, caller, state_of
 
-# Of each model what to record, by what was learned of it.
-_LEARNED: WeakKeyDictionary[nn.Module, Inventory] = WeakKeyDictionary()
+# Of each model its state, and what was learned of it then: parts of what calls them, and rows.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
 
 
 def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
     """What to record of a model in its state; learned unless that was done."""
-    inventory = _LEARNED.get(model)
-    if inventory and inventory.state == state_of(model):
-        return inventory
-    return learn(model, loss_fn, inputs, targets)
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    inventory = Inventory.of(model, shared, rows)
+    known = inventory.state == state
+    return inventory if known else learn(model, loss_fn, inputs, targets)
 
 
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
@@ -39,13 +38,11 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     of each, or whose parameters others use, is a part of what calls it, which runs again for each
     record. ValueError is raised if the gradients of the three do not add up even so.
     """
-    inventory = Inventory.of(model)
-    if (before := _LEARNED.get(model)) and before.state == inventory.state:
-        inventory = before
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    if state != state_of(model):
+        shared, rows = frozenset(), {}
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
-    if batch == 0:
-        return inventory
 
     def few(count: int) -> tuple[Tape, Tensor]:
         index = torch.arange(count) % batch
@@ -55,24 +52,26 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
             return passed(model, loss_fn, inputs_, targets_, inventory)
 
     while True:
+        inventory = Inventory.of(model, shared, rows)
+        if batch == 0:
+            return inventory
         (two, _), (three, losses) = few(2), few(3)
-        rows = _rows(two, three)
-        three.inventory = inventory = replace(inventory, rows=inventory.rows | rows)
+        rows |= _rows(two, three)
         parts = {call.name for call in three.calls if _odd(call, rows[call.kind()])} - {""}
+        wrong = [] if parts else _unequal(model, three, losses)
+        if wrong is None:  # not all is finite
+            return inventory
+        parts |= {caller(name, shared) for name in wrong}
         if not parts:
-            if (wrong := _unequal(model, three, losses)) is None:
-                return inventory
-            parts = {caller(name, inventory.shared) for name in wrong}
-            if not parts:
-                _LEARNED[model] = inventory
-                return inventory
-            if "" in parts:
-                raise ValueError(
-                    f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it "
-                    "is not: it is used outside of the model, or by a derivative inside it. For a "
-                    "penalty use the optimizer's weight_decay."
-                )
-        inventory = Inventory.of(model, inventory.shared | parts)
+            _LEARNED[model] = inventory.state, shared, rows
+            return inventory
+        if "" in parts:
+            raise ValueError(
+                f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it is "
+                "not: it is used outside of the model, or by a derivative inside it. For a penalty "
+                "use the optimizer's weight_decay."
+            )
+        shared |= parts
 
 
 def _odd(call: Call, rows: Sequence[int]) -> bool:

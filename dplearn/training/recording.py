@@ -153,10 +153,10 @@ class Inventory:
     within: list[nn.Module]  # modules called by one without either
     owners: dict[nn.Module, dict[str, Any]]  # trained parameters that a module's own code uses
     shared: frozenset[str]  # modules that are parts of what calls them: see `learned`
-    rows: Rows = field(default_factory=dict)  # see `learned`
+    rows: Rows  # see `learned`
 
     @classmethod
-    def of(cls, model: nn.Module, shared: frozenset[str] = frozenset()) -> "Inventory":
+    def of(cls, model: nn.Module, shared: Any = frozenset(), rows: Any = None) -> "Inventory":
         """The inventory of a model; refuses modules that mix records."""
         modules = dict(model.named_modules())
         for name, module in modules.items():
@@ -180,7 +180,8 @@ class Inventory:
                     within |= dict.fromkeys([*module.modules()][1:])
         noted = {module for _, module, *kinds in parts if not any(kinds)}
         within = [module for module in within if module not in noted]
-        return cls(state_of(model), names, parts, within, owners, shared)
+        rows = {} if rows is None else rows
+        return cls(state_of(model), names, parts, within, owners, shared, rows)
 
 
 @contextmanager

@@ -158,9 +158,8 @@ def test_a_subclass_has_the_rule_that_is_registered_for_it_and_does_not_inherit_
         uses.append(module)
         return {"weight": 2 * grad[:, :, None] * inputs[0][:, None], "bias": grad}
 
-    model = Doubled(8, 5).double()
     agree(model, x, targets)
-    assert {*uses} == {model}
+    assert uses == [model]
 
 
 def test_a_parameter_outside_the_graph_is_zero_and_inputs_may_have_names():
