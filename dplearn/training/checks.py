@@ -6,7 +6,7 @@ what came before; and the gradients of all records must add up to the ordinary g
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -24,10 +24,10 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
-from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of, passed
+from dplearn.training.passes import Loss, check_rows, device_of, passed
 from dplearn.training.recording import Call, Inventory
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.trial import MadeUp, holdings, on_trial, stored, widened
+from dplearn.training.trial import MadeUp, holdings, on_trial, widened
 
 # Parameters of which there may be a copy in float64.
 _TWICE = 2**26
@@ -92,6 +92,7 @@ class _Trial:
         self, model: Any, loss_fn: Loss, example: Any, *, size: int, public: bool, precise: bool
     ) -> None:
         self.model, self.loss_fn, self.size, self._device = model, loss_fn, size, device_of(model)
+        self._inventory, self._bound = Inventory.of(model), Flat(1.0)
         modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
         self.begun = partial(on_trial, *modules, precise=precise)
         with self.begun():
@@ -102,14 +103,11 @@ class _Trial:
         eps = max(torch.finfo(x.dtype).eps for x in floating)
         # What rounding may change, relatively: a model in float64 may have parts in float32.
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
-        self._inventory, self._bound = Inventory.of(model), Flat(1.0)
 
     def _works(self, pair: Any) -> Any:
         """The outputs for records; raises unless each has a finite loss."""
         with forked(self._device, 0):
-            outputs = called(self.model, pair[0])
-            losses = self.loss_fn(outputs, pair[1])
-        check_losses(losses)
+            _, outputs, losses = passed(self.model, self.loss_fn, *pair, self._inventory)
         if not losses.isfinite().all():
             raise ValueError(
                 "Expected finite losses of made-up records, got some that are not for all kinds of "
@@ -121,7 +119,7 @@ class _Trial:
         """Calls and losses of these records."""
         parts = self.model, self.loss_fn, *self.records.rows(numbers)
         with forked(self._device, seed):
-            tape, losses = passed(*parts, self._inventory)
+            tape, _, losses = passed(*parts, self._inventory)
         return tape.calls, losses
 
     def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:
@@ -199,20 +197,6 @@ def _check_kept(trial: _Trial) -> None:
                 f"Expected a forward pass to keep nothing of its data, but {path!r} depends on it: "
                 "it would hold data without noise, and pass it on to other records. Set it from "
                 "public data before the training, or leave it out."
-            )
-
-
-@contextmanager
-def check_stored(model: nn.Module) -> Iterator[None]:
-    """Raise if what a model stores is another afterwards; what has got another shape was made."""
-    before = stored(model)
-    yield
-    after = stored(model)
-    for name, (shape, digest) in before.items():
-        if after.get(name, (None, 0))[0] == shape and after[name][1] != digest:
-            raise ValueError(
-                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
-                "model holds data without noise now, and no guarantee covers that."
             )
 
 

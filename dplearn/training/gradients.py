@@ -101,7 +101,7 @@ def added_sum(
     The inventory is of the model as it is now; with it many steps look only once at every module.
     """
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    tape, losses = passed(model, loss_fn, inputs, targets, inventory)
+    tape, _, losses = passed(model, loss_fn, inputs, targets, inventory)
     mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
     if mask.dtype != torch.bool or mask.shape != losses.shape:
         raise ValueError(

@@ -44,7 +44,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
 
-    def few(count: int) -> tuple[Tape, Tensor]:
+    def few(count: int) -> tuple[Tape, Any, Tensor]:
         index = torch.arange(count) % batch
         cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
         inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
@@ -55,7 +55,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
         inventory = Inventory.of(model, shared, rows)
         if batch == 0:
             return inventory
-        (two, _), (three, losses) = few(2), few(3)
+        (two, *_), (three, _, losses) = few(2), few(3)
         rows |= _rows(two, three)
         parts = {call.name for call in three.calls if _odd(call, rows[call.kind()])} - {""}
         wrong = [] if parts else _unequal(model, three, losses)

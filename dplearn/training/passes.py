@@ -25,22 +25,18 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 def passed(
     model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
-) -> tuple[Tape, Tensor]:
-    """A forward pass on record, and its losses; ValueError unless there is one per record."""
+) -> tuple[Tape, Any, Tensor]:
+    """A forward pass on record, its outputs and losses; ValueError unless each record has one."""
     with recording(model, inventory) as tape:
-        losses = loss_fn(called(model, inputs), targets)
-    check_losses(losses)
-    return tape, losses
-
-
-def check_losses(losses: Tensor) -> None:
-    """Raise unless there is one loss per record, of it alone."""
+        outputs = called(model, inputs)
+        losses = loss_fn(outputs, targets)
     if losses.dim() != 1:
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         raise ValueError(
             f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
             f"use {hint}."
         )
+    return tape, outputs, losses
 
 
 def check_rows(call: Call, grad: Tensor, batch: int) -> None:

@@ -98,7 +98,7 @@ class Tape:
         self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
     ) -> None:
         """Add a call to the record, unless no gradient flows through it."""
-        leaves = enumerate(_leaves(output))
+        leaves = enumerate(tree_leaves(output))
         edges = {
             i: get_gradient_edge(x) for i, x in leaves if isinstance(x, Tensor) and x.requires_grad
         }
@@ -249,7 +249,7 @@ def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor
 
 def _fresh(output: Any) -> Any:
     """Outputs of which none is computed from another, or shares memory with it."""
-    tensors = [leaf for leaf in _leaves(output) if isinstance(leaf, Tensor)]
+    tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
     entangled = len(tensors) > 1 or any(x._is_view() for x in tensors)
     return on_tensors(Tensor.clone, output) if entangled else output
 
@@ -270,7 +270,3 @@ def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -
     if type(tree) is dict:
         return {key: on_tensors(function, branch, kinds) for key, branch in tree.items()}
     return tree_map_only(kinds, function, tree)
-
-
-def _leaves(tree: Any) -> list[Any]:
-    return [tree] if isinstance(tree, Tensor) else tree_leaves(tree)

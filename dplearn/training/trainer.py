@@ -23,7 +23,7 @@ from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
-from dplearn.training.checks import check_model, check_phases, check_settings, check_stored
+from dplearn.training.checks import check_model, check_phases, check_settings
 from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.learned import recalled
@@ -32,6 +32,7 @@ from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
 from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
+from dplearn.training.trial import check_stored
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"

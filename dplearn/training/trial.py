@@ -96,11 +96,23 @@ def holdings(*roots: Any) -> dict[str, Any]:
     return values
 
 
-def stored(model: nn.Module) -> dict[str, tuple[torch.Size, int]]:
-    """Shape and digest of parameters and buffers, what a model releases, but for counts."""
-    tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    kept = ((n, x) for n, x in tensors.items() if x.numel() != 1 or x.is_floating_point())
-    return {name: (x.shape, _digest(x)) for name, x in kept}
+@contextmanager
+def check_stored(model: nn.Module) -> Iterator[None]:
+    """Raise if parameters or buffers, but for counts, are others afterwards.
+
+    What has got another shape was made.
+    """
+    stored = lambda: [*model.named_parameters(), *model.named_buffers()]
+    before = {name: (x.shape, _digest(x)) for name, x in stored()}
+    yield
+    for name, x in stored():
+        shape, digest = before.get(name, (None, 0))
+        counts = x.numel() == 1 and not x.is_floating_point()
+        if x.shape == shape and _digest(x) != digest and not counts:
+            raise ValueError(
+                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
+                "model holds data without noise now, and no guarantee covers that."
+            )
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
