@@ -25,7 +25,7 @@ from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.passes import Loss, check_rows, device_of, passed
-from dplearn.training.recording import Call, Inventory
+from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.trial import MadeUp, holdings, on_trial, widened
 
@@ -106,8 +106,7 @@ class _Trial:
 
     def _works(self, pair: Any) -> Any:
         """The outputs for records; raises unless each has a finite loss."""
-        with forked(self._device, 0):
-            _, outputs, losses = passed(self.model, self.loss_fn, *pair, self._inventory)
+        _, outputs, losses = self.passed(pair)
         if not losses.isfinite().all():
             raise ValueError(
                 "Expected finite losses of made-up records, got some that are not for all kinds of "
@@ -115,12 +114,10 @@ class _Trial:
             )
         return outputs
 
-    def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
-        """Calls and losses of these records."""
-        parts = self.model, self.loss_fn, *self.records.rows(numbers)
+    def passed(self, pair: Any, seed: int = 0) -> tuple[Tape, Any, Tensor]:
+        """A pass over records."""
         with forked(self._device, seed):
-            tape, _, losses = passed(*parts, self._inventory)
-        return tape.calls, losses
+            return passed(self.model, self.loss_fn, *pair, self._inventory)
 
     def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:
         """Clipped sum of the kept ones of these records."""
@@ -155,8 +152,9 @@ class _Trial:
 
     def random(self) -> bool:
         """Whether losses depend on the random state."""
-        first, second = (self.recorded(range(self.size), seed)[1].detach() for seed in (0, 1))
-        return not self.equal(first[:, None], second[:, None])
+        rows = lambda: self.records.rows(range(self.size))  # anew: a pass may write into them
+        first, second = (self.passed(rows(), seed)[2].detach()[:, None] for seed in (0, 1))
+        return not self.equal(first, second)
 
     def without_dropout(self) -> "_Trial":
         """The trial, whose model drops nothing from now on."""
@@ -182,9 +180,10 @@ def _check_kept(trial: _Trial) -> None:
     """
     held, parameters = [], list(trainable(trial.model).values())
     for part in range(3):
+        numbers = range(part * trial.size, (part + 1) * trial.size)
         with trial.begun():
             for _ in range(3):
-                _, losses = trial.recorded(range(part * trial.size, (part + 1) * trial.size))
+                *_, losses = trial.passed(trial.records.rows(numbers))
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(holdings(trial.model, trial.loss_fn))
@@ -253,14 +252,14 @@ def _experiments(
 
 def _check_gradients(trial: _Trial) -> None:
     """Raise if a gradient flows from one record's loss to another record's row, or none at all."""
-    calls, losses = trial.recorded(range(trial.size))
+    tape, _, losses = trial.passed(trial.records.rows(range(trial.size)))
     if trainable(trial.model) and not losses.requires_grad:
         raise ValueError(
             "Expected losses that depend on trainable parameters, but autograd sees none: is there "
             "a torch.no_grad() or a .detach() around them?"
         )
-    edges: Any = [edge for call in calls for edge in call.edges.values()]
-    owners = [call for call in calls for _ in call.edges]
+    edges: Any = [edge for call in tape.calls for edge in call.edges.values()]
+    owners = [call for call in tape.calls for _ in call.edges]
     for row in (0, len(losses) - 1) if edges else ():
         grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
         for call, grad in zip(owners, grads, strict=True):

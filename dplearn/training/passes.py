@@ -84,8 +84,8 @@ def _of_call(
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
     if call.rule is None:
         parameters, each = inventory.owners[call.module], rows_of(call, inventory.rows, batch)
-        own = set(parameters.values())
-        again = {cut.module for cut in call.inner if not own.isdisjoint(cut.module.parameters())}
+        homes = {call.module.get_submodule(name.rpartition(".")[0]) for name in parameters}
+        again = {cut.module for cut in call.inner if not homes.isdisjoint(cut.module.modules())}
         gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
     else:
         parameters = call.module._parameters

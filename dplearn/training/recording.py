@@ -159,11 +159,10 @@ class Inventory:
     def of(cls, model: nn.Module, shared: Any = frozenset(), rows: Any = None) -> "Inventory":
         """The inventory of a model; refuses modules that mix records."""
         modules = dict(model.named_modules())
-        for name, module in modules.items():
-            refuse_mixing(name, module)
         names = {parameter: name for name, parameter in model.named_parameters()}
         parts, within, owners = [], {}, {}
         for name, module in modules.items():
+            refuse_mixing(name, module)
             for last, parameter in module._parameters.items():
                 if trained(parameter):
                     path = f"{name}.{last}"

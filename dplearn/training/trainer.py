@@ -338,6 +338,7 @@ class Trainer:
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._clip.bound),
+            "groups": repr(len(self._clip.largest)),
             "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
