@@ -24,7 +24,7 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
-from dplearn.training.passes import Loss, check_rows, device_of, passed
+from dplearn.training.passes import Loss, device_of, passed
 from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.trial import MadeUp, holdings, on_trial, widened
@@ -64,7 +64,7 @@ def check_model(
     >>> losses = nn.CrossEntropyLoss(reduction="none")
     >>> check_model(model, losses, torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
     Traceback (most recent call last):
-    ValueError: Expected records to be separate, but the loss of record 0 depends on other rows ...
+    ValueError: Expected what a record loses and adds to the sum not to depend on others, but it ...
     """
     validate.integer(minimum=4, batch=batch)
     Inventory.of(model)  # refuses by name before anything runs
@@ -76,7 +76,6 @@ def check_model(
     _check_kept(trial)
     with trial.begun():
         trial.learn()
-        _check_gradients(trial)
         random = trial.random()
         for seed in range(_SEEDS) if random else (0,):
             _check_separate(trial, seed, together=not random)
@@ -233,7 +232,7 @@ def _experiments(
         kept[i // 3] if i in places else part * size + i for i in range(size)
     ]
     kept, spoilt = list(places), [3 * size + i for i in places]
-    batch, larger = among(kept, 0), [i + size for i in range(size)]
+    batch = among(kept, 0)
     others = {"when computed again": batch}
     for part, what in enumerate(("larger records", "smaller records", "missing values"), 1):
         others[f"beside {what}"] = among(kept, part)
@@ -241,38 +240,15 @@ def _experiments(
         moved = [batch[i] for i in torch.randperm(size, generator=torch.Generator().manual_seed(0))]
         fewer = [i for i in moved if i in kept or i < size // 3]
         others |= {"in other places": moved, "in a smaller batch": fewer, "on its own": []}
-        yield larger[::3], larger, {"on its own": []}
     yield kept, batch, others
     yield spoilt, among(spoilt, 0), {"with missing values of its own": among(spoilt, 1)}
     for part in range(4, 4 + 2 * trial.records.styles, 2):
         short = [part * size + i for i in places]
         longer = {"beside longer records, or fewer ignored labels": among(short, part + 1)}
         yield short, among(short, part), longer
-
-
-def _check_gradients(trial: _Trial) -> None:
-    """Raise if a gradient flows from one record's loss to another record's row, or none at all."""
-    tape, _, losses = trial.passed(trial.records.rows(range(trial.size)))
-    if trainable(trial.model) and not losses.requires_grad:
-        raise ValueError(
-            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
-            "a torch.no_grad() or a .detach() around them?"
-        )
-    edges: Any = [edge for call in tape.calls for edge in call.edges.values()]
-    owners = [call for call in tape.calls for _ in call.edges]
-    for row in (0, len(losses) - 1) if edges else ():
-        grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
-        for call, grad in zip(owners, grads, strict=True):
-            if grad is None:
-                continue
-            check_rows(call, grad, len(losses))
-            others = torch.cat([grad[:row], grad[row + 1 :]])
-            if others.ne(0).any():  # also if it is not a number
-                raise ValueError(
-                    f"Expected records to be separate, but the loss of record {row} depends on "
-                    f"other rows of the output of {call.name!r} ({type(call.module).__name__}): "
-                    "something after it mixes records, or the first dimension is not the batch."
-                )
+    if together:
+        larger = [i + size for i in range(size)]
+        yield larger[::3], larger, {"on its own": []}
 
 
 def check_settings(

@@ -98,9 +98,14 @@ def _rows(two: Tape, three: Tape) -> Rows:
 
 def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
     """Parameters whose gradients do not add up to PyTorch's; None if some are not finite."""
-    if not losses.requires_grad:
-        return []
     named, shared = trainable(model), tape.inventory.shared
+    if not named:
+        return []
+    if not losses.requires_grad:
+        raise ValueError(
+            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
+            "a torch.no_grad() or a .detach() around them?"
+        )
     parameters = list(named.values())
     each = per_example(tape, losses, retain_graph=True)
     ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)

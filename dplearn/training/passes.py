@@ -39,16 +39,6 @@ def passed(
     return tape, outputs, losses
 
 
-def check_rows(call: Call, grad: Tensor, batch: int) -> None:
-    """Raise unless a layer's output has one row per record."""
-    if grad.shape[:1] != (batch,):
-        raise ValueError(
-            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
-            f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
-            "(B, T, d) for (B T, d), and expand what all records share before it enters a layer."
-        )
-
-
 def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
     calls = tape.calls
@@ -77,8 +67,11 @@ def _of_call(
     reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
     if not any(reached):
         return
-    for grad in reached[0].values():
-        check_rows(call, grad, batch)
+    if wrong := [tuple(g.shape) for g in reached[0].values() if g.shape[:1] != (batch,)]:
+        raise ValueError(
+            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
+            f"for each of {batch} records, got shape {wrong[0]}: use batch_first=True."
+        )
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]

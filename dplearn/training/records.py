@@ -107,7 +107,7 @@ class Records:
 
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
         """A micro-batch on the device; labels of 64 bits, as losses want them."""
-        pair = _pair(tree_map_only(np.ndarray, _tensor, batch))
+        pair = _pair(on_tensors(_tensor, batch, np.ndarray))
         short, there = (torch.int16, torch.int32), partial(moved, device=self._device)
         inputs, targets, mask = on_tensors(there, (*pair, mask))
         return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets), mask
