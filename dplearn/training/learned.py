@@ -6,7 +6,6 @@ whether the gradients of the records add up to PyTorch's.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -57,7 +56,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
             return inventory
         (two, *_), (three, _, losses) = few(2), few(3)
         rows |= _rows(two, three)
-        parts = {call.name for call in three.calls if _odd(call, rows[call.kind()])} - {""}
+        parts = {call.name for call in three.calls if _odd(call, rows)} - {""}
         wrong = [] if parts else _unequal(model, three, losses)
         if wrong is None:  # not all is finite
             return inventory
@@ -74,9 +73,12 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
         shared |= parts
 
 
-def _odd(call: Call, rows: Sequence[int]) -> bool:
+def _odd(call: Call, rows: Rows) -> bool:
     """Whether a rule lacks one row per record in an argument, or a module rows in all of them."""
-    each = [n for n, dims in zip(rows, call.kind()[1:], strict=True) if dims]
+    kind = call.kind()
+    if kind not in rows:  # data may choose what is called
+        return False
+    each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
     return any(n != 1 for n in each) if call.rule else -1 in each or not any(each)
 
 
@@ -91,8 +93,8 @@ def _rows(two: Tape, three: Tape) -> Rows:
     per_record = lambda two, three: 0 if two == three else two // 2 if 3 * two == 2 * three else -1
     for kind, passes in sides.items():
         calls = zip(*passes, strict=False)  # data may choose how many
-        uses = {tuple(map(per_record, *call)) for call in calls}
-        rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
+        if uses := {tuple(map(per_record, *call)) for call in calls}:
+            rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
     return rows
 
 

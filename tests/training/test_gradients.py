@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_map
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain, rule
 from dplearn.training.layers import RULES, per_example
+from dplearn.training.learned import recalled
 from dplearn.training.recording import recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
@@ -184,6 +185,12 @@ def test_an_argument_of_a_kind_that_no_look_has_met_is_refused():
 
     with pytest.raises(NotImplementedError, match="argument of 'layer'"):
         summed(Model(larger, layer=Added()).double(), *eights(BATCH))
+
+
+def test_a_layer_that_two_records_do_not_call_keeps_its_rule():
+    sometimes = lambda model, x: model.last(x + model.first(x) if len(x) > 2 else x)
+    model = Model(sometimes, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
+    assert not recalled(model, losses_of, *eights()).shared
 
 
 def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
