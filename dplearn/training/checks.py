@@ -115,8 +115,9 @@ class _Trial:
 
     def passed(self, pair: Any, seed: int = 0) -> tuple[Tape, Any, Tensor]:
         """A pass over records."""
+        inputs, targets = pair
         with forked(self._device, seed):
-            return passed(self.model, self.loss_fn, *pair, self._inventory)
+            return passed(self.model, self.loss_fn, inputs, targets, self._inventory)
 
     def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:
         """Clipped sum of the kept ones of these records."""

@@ -61,7 +61,7 @@ class Records:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         # On a processor few rows at a time take less memory, and stay in its caches.
         most = largest_pass(plan, len(self)) if device.type == "cpu" else None
-        self._cut = partial(micro_batches, most=most)
+        self._cut: Any = partial(micro_batches, most=most)
 
     def __len__(self) -> int:
         return len(self._dataset)
