@@ -74,12 +74,12 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
 
 
 def _odd(call: Call, rows: Rows) -> bool:
-    """Whether a rule lacks one row per record in an argument, or a module rows in all of them."""
+    """Whether a rule lacks one row per record in an argument, or a module in all of them."""
     kind = call.kind()
     if kind not in rows:  # data may choose what is called
         return False
     each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
-    return any(n != 1 for n in each) if call.rule else -1 in each or not any(each)
+    return any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
 
 
 def _rows(two: Tape, three: Tape) -> Rows:

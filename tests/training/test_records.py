@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
+from per_record import difference
 from small_runs import PLAN, generator, run, small_data, small_model, started
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
@@ -22,7 +23,8 @@ from torch.utils.data import (
 )
 
 from cases import each
-from dplearn.training import gradients, trainer
+from dplearn import DPSGD
+from dplearn.training import Flat, check_model, clipped_sum, gradients, plain, trainer
 from dplearn.training.records import Records, _tensor
 
 X, Y = small_data()
@@ -243,3 +245,33 @@ def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
         with pytest.raises(RuntimeError, match=f"that suit the model, got torch.{told}") as caught:
             started(data=data)
         assert "\n" not in str(caught.value)
+
+
+class PerUser(nn.Module):
+    """A model of records, for items that hold all records of one user."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = small_model()
+
+    def forward(self, rows):
+        return self.model(rows.flatten(0, 1)).unflatten(0, rows.shape[:2])
+
+
+def test_all_rows_of_a_user_are_one_record_of_a_plan_for_a_target():
+    """Rows that a user lacks are padding, whose labels are ignored."""
+    users = torch.arange(32) % 7
+    items = [(X[users == user], Y[users == user]) for user in range(7)]
+    data = (
+        pad_sequence([x for x, _ in items], True),
+        pad_sequence([y for _, y in items], True, -100),
+    )
+    each = nn.CrossEntropyLoss(reduction="none")
+    losses = lambda outputs, targets: each(outputs.mT, targets).sum(1)
+    check_model(model := PerUser().double(), losses, data[0].double(), data[1])
+    part = clipped_sum(model, losses, data[0].double(), data[1], bound=Flat(0.1))
+    expected = plain.clipped_sum(model, losses, data[0].double(), data[1], norm=0.1)
+    assert difference(part.sums, expected) < 1e-12
+    plan = DPSGD.for_epsilon(3.0, delta=1e-3, sample_rate=0.5, steps=4)
+    _, history = run(PerUser(), plan, data=data, loss_fn=losses)
+    assert 2.9 < history.guarantee(1e-3).epsilon <= 3.0
