@@ -1,16 +1,10 @@
 """Differentially private training with PyTorch: clipped sums, and the models they are right for.
 
 `fit` does a whole run and `Trainer` one step at a time, for loops of one's own. Both end in a
-`History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant; what is private
-in it says so, and ``first + second`` is that of two runs. The plan's `sampling` names how lots are
-drawn, and with it the theorem behind the guarantee; its `affordable_steps` says how many a target
-allows.
-
-`plain` is the algorithm as it is printed, on one page. `clipped_sum` gives what DP-SGD releases
-before noise, from one forward and one backward pass; sums of micro-batches add up. `check_model`
-refuses what mixes records; the trainer calls it. Noise in parameter `name` has the standard
-deviation ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
-``groups = bound.groups({name: parameter.numel()})``: the object that clips knows the noise.
+`History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant, and
+``first + second`` is that of two runs. `plain` is the algorithm as it is printed, on one page.
+`clipped_sum` gives what DP-SGD releases before noise. `check_model` refuses what mixes records; the
+trainer calls it.
 """
 
 from dplearn.training.bounds import (

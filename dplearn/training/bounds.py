@@ -6,12 +6,13 @@ The pair is private as a Gaussian mechanism with that noise multiplier because
 
 .. math:: \sum_m (C_m / s_m)^2 \le 1,
 
-which every bound here satisfies by construction: the object that clips also says how much noise
-there must be. The norms are for one record added or removed.
+which every bound satisfies by construction: what clips also says how much noise there must be. The
+norms are for one record added or removed. Noise in parameter `name` has the standard deviation
+``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]``.
 """
 
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,14 +37,11 @@ class Groups:
 
 
 class ClippingBound(ABC):
-    """Abstract or final: a bound names its groups, and turns norms into factors."""
+    """Names its groups, and turns norms into factors."""
 
-    max_grad_norm: float  # C > 0 of the whole gradient; only groups of one's own have none
-
+    @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """The groups for parameters of these names and numbers of entries; by default one."""
-        norm = (self.max_grad_norm,)
-        return Groups(of=dict.fromkeys(sizes, 0), norms=norm, scales=norm)
+        """The groups for parameters of these names and numbers of entries."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         """Factors in [0, 1], shape (groups, B), for norms (groups, B), largest (groups, 1)."""
@@ -56,42 +54,29 @@ class ClippingBound(ABC):
 
 @dataclass(frozen=True)
 class Flat(ClippingBound):
-    """The whole gradient is scaled to norm at most `max_grad_norm` (Abadi et al., 2016).
-
-    Examples
-    --------
-    >>> Flat(1.5).groups({"weight": 6, "bias": 2}).scales
-    (1.5,)
-    """
+    """The whole gradient is scaled to norm at most `max_grad_norm` > 0 (Abadi et al., 2016)."""
 
     max_grad_norm: float
 
     def __post_init__(self) -> None:
         validate.positive(max_grad_norm=self.max_grad_norm)
 
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        norm = (self.max_grad_norm,)
+        return Groups(of=dict.fromkeys(sizes, 0), norms=norm, scales=norm)
 
-@dataclass(frozen=True, kw_only=True)
-class Automatic(ClippingBound):
-    """Normalised: the factor is C / (norm + `stability`), for every record (Bu et al., 2023)."""
 
-    max_grad_norm: float
-    stability: float = 0.01
-
-    def __post_init__(self) -> None:
-        validate.positive(max_grad_norm=self.max_grad_norm, stability=self.stability)
+@dataclass(frozen=True)
+class Automatic(Flat):
+    """Normalised: the factor is C / (norm + 0.01), for every record (Bu et al., 2023)."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
-        return largest / (norms + self.stability)
+        return largest / (norms + 0.01)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PerLayer(ClippingBound):
-    r"""Each of M layers is clipped alone, to :math:`C / \sqrt M` with C = `max_grad_norm` > 0."""
-
-    max_grad_norm: float
-
-    def __post_init__(self) -> None:
-        validate.positive(max_grad_norm=self.max_grad_norm)
+@dataclass(frozen=True)
+class PerLayer(Flat):
+    r"""Each of M layers is clipped alone, to :math:`C / \sqrt M` with C = `max_grad_norm`."""
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))
@@ -107,9 +92,8 @@ class Grouped(ClippingBound):
     Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
     together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
 
-    `norms` are given by the beginning of parameter names; the longest that fits counts.
-    `noise_multipliers` have the same names, and are equal by default. Only their ratios matter
-    when a run gives its own noise multiplier.
+    `norms` and `noise_multipliers` are given by the beginning of parameter names; the longest that
+    fits counts. Only the ratios of the latter matter when a run gives its own noise multiplier.
 
     Examples
     --------
@@ -121,10 +105,10 @@ class Grouped(ClippingBound):
     """
 
     norms: Mapping[str, float]
-    noise_multipliers: Mapping[str, float] | None = None
+    noise_multipliers: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        noise = self._noise
+        noise = self.noise_multipliers
         validate.integer(minimum=1, groups=len(self.norms))
         validate.positive(**{f"norms[{name!r}]": norm for name, norm in self.norms.items()})
         validate.positive(**{f"noise_multipliers[{name!r}]": z for name, z in noise.items()})
@@ -134,14 +118,9 @@ class Grouped(ClippingBound):
             )
 
     @property
-    def _noise(self) -> Mapping[str, float]:
-        given = self.noise_multipliers
-        return dict.fromkeys(self.norms, 1.0) if given is None else given
-
-    @property
     def noise_multiplier(self) -> float:
         """The noise multiplier of all groups together."""
-        return sum(z**-2 for z in self._noise.values()) ** -0.5
+        return sum(z**-2 for z in self.noise_multipliers.values()) ** -0.5
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         prefixes = list(self.norms)
@@ -150,13 +129,13 @@ class Grouped(ClippingBound):
         if lost:
             raise ValueError(f"Expected a group for every parameter, got none for {lost}.")
         of = {name: prefixes.index(max(matches, key=len)) for name, matches in fits.items()}
-        total, noise = self.noise_multiplier, self._noise
+        noise, total = self.noise_multipliers, self.noise_multiplier
         scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
         return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveQuantile(ClippingBound):
+class AdaptiveQuantile(Flat):
     r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
 
     Each step also releases how many norms were at most C, each record counting +1/2 or -1/2, with
@@ -176,15 +155,14 @@ class AdaptiveQuantile(ClippingBound):
     tensor(True)
     """
 
-    max_grad_norm: float
     count_noise: float
     quantile: float = 0.5
     learning_rate: float = 0.2
 
     def __post_init__(self) -> None:
-        validate.positive(max_grad_norm=self.max_grad_norm, count_noise=self.count_noise)
+        super().__post_init__()
+        validate.positive(count_noise=self.count_noise, learning_rate=self.learning_rate)
         validate.probability(quantile=self.quantile)
-        validate.positive(learning_rate=self.learning_rate)
 
     def gradient_noise(self, noise_multiplier: float) -> float:
         if noise_multiplier == 0:

@@ -1,13 +1,12 @@
 """Refuses models whose records influence each other, or whose gradients would come out wrong.
 
-Known offenders are refused by name wherever clipped sums are computed. This finds others by
-experiment: what some records lose and add to the clipped sum may not depend on other records,
-on how many there are, on their places or on what came before; and the gradients of all records
-must add up to the ordinary gradient.
+Known offenders are refused by name. Others are found by experiment: what some records lose and add
+to the clipped sum may not depend on other records, on how many there are, on their places or on
+what came before; and the gradients of all records must add up to the ordinary gradient.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 from torch.optim import LBFGS, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.ground import validate
 from dplearn.run import Plan
@@ -25,10 +24,10 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
-from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
-from dplearn.training.recording import Call, Inventory, recording
+from dplearn.training.passes import Loss, device_of, passed
+from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.trial import MadeUp, holdings, on_trial, stored
+from dplearn.training.trial import MadeUp, holdings, on_trial, widened
 
 # Parameters of which there may be a copy in float64.
 _TWICE = 2**26
@@ -49,17 +48,15 @@ def check_model(
     """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
 
     Arguments are those of `clipped_sum`. Only shapes and types of the records are used: numbers
-    are made up, of several sizes and both signs if the model takes them, unless these records are
-    `public`. At most `batch` are processed at once, in float64 if the model allows it and has at
-    most 67 million parameters. Run it in the mode of training; neither the model nor the random
-    state is changed.
-
-    No experiment proves that all is well: a model that mixes one time in a hundred, in batches of
-    a thousand, or for inputs of a special form only is accepted.
+    are made up, unless these records are `public`. At most `batch` are processed at once, in
+    float64 if the model allows it and has at most 67 million parameters. Run it in the mode of
+    training; neither the model nor the random state is changed. No experiment proves that all is
+    well: a model that mixes one time in a hundred, in batches of a thousand, or for inputs of a
+    special form only is accepted.
 
     NotImplementedError is raised if a module is known to mix records or has no per-example
-    gradient; ValueError if records influence each other, losses do not have shape (B,), data is
-    kept, or a parameter's gradient is not the sum over records: it is used outside its module.
+    gradient; ValueError if records influence each other, data is kept, or a parameter's gradient is
+    not the sum over records.
 
     Examples
     --------
@@ -67,17 +64,48 @@ def check_model(
     >>> losses = nn.CrossEntropyLoss(reduction="none")
     >>> check_model(model, losses, torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
     Traceback (most recent call last):
-    ValueError: Expected records to be separate, but the loss of record 0 depends on other rows ...
+    ValueError: Expected what a record loses and adds to the sum not to depend on others, but it ...
     """
     validate.integer(minimum=4, batch=batch)
     Inventory.of(model)  # refuses by name before anything runs
-    modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
+    begun = partial(_Trial, model, loss_fn, (inputs, targets), size=batch, public=public)
+    trial = begun(precise=False)  # records must suit the model as it is
+    if sum(p.numel() for p in model.parameters()) <= _TWICE:
+        with suppress(Exception):  # whatever a model raises that fixes its types
+            trial = begun(precise=True)
+    _check_kept(trial)
+    with trial.begun():
+        trial.learn()
+        random = trial.random()
+        for seed in range(_SEEDS) if random else (0,):
+            _check_separate(trial, seed, together=not random)
+        # Records are moved where nothing is drawn at random: dropout is off as long as this lasts.
+        if random and not trial.without_dropout().random():
+            _check_separate(trial, 0, together=True)
 
-    def works(pair: Any) -> Any:
-        with forked(device_of(model), 0):
-            outputs = called(model, pair[0])
-            losses = loss_fn(outputs, pair[1])
-        check_losses(losses)
+
+class _Trial:
+    """A model and records made up for it, by numbers; `size` of them are looked at at once."""
+
+    def __init__(
+        self, model: Any, loss_fn: Loss, example: Any, *, size: int, public: bool, precise: bool
+    ) -> None:
+        self.model, self.loss_fn, self.size, self._device = model, loss_fn, size, device_of(model)
+        self._inventory, self._bound = Inventory.of(model), Flat(1.0)
+        modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
+        self.begun = partial(on_trial, *modules, precise=precise)
+        with self.begun():
+            example = tree_map_only(Tensor, widened, example) if precise else example
+            self.records = MadeUp(example, self._works, size, public=public)
+            leaves = *tree_leaves(self.records.rows(range(size))), *model.parameters()
+        floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
+        eps = max(torch.finfo(x.dtype).eps for x in floating)
+        # What rounding may change, relatively: a model in float64 may have parts in float32.
+        self._room = max(1e-4, min(0.1, 1.6e4 * eps))
+
+    def _works(self, pair: Any) -> Any:
+        """The outputs for records; raises unless each has a finite loss."""
+        _, outputs, losses = self.passed(pair)
         if not losses.isfinite().all():
             raise ValueError(
                 "Expected finite losses of made-up records, got some that are not for all kinds of "
@@ -85,49 +113,19 @@ def check_model(
             )
         return outputs
 
-    def begun(precise: bool) -> tuple[_Trial, Callable[[], Any]]:
-        start = partial(on_trial, *modules, precise=precise)
-        with start():
-            records = MadeUp((inputs, targets), works, batch, precise=precise, public=public)
-            return _Trial(model, loss_fn, records, batch), start
-
-    trial, start = begun(precise=False)  # records must suit the model as it is
-    if sum(p.numel() for p in model.parameters()) <= _TWICE:
-        with suppress(Exception):  # whatever a model raises that fixes its types
-            trial, start = begun(precise=True)
-    _check_kept(trial, start)
-    with start():
-        _check_all(trial)
-
-
-class _Trial:
-    """A model and made-up records, by their numbers; `size` of them are looked at at once."""
-
-    def __init__(self, model: nn.Module, loss_fn: Loss, records: MadeUp, size: int) -> None:
-        self.model, self.loss_fn, self.size, self.records = model, loss_fn, size, records
-        leaves = *tree_leaves(records.rows(range(size))), *model.parameters()
-        floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
-        eps = max(torch.finfo(x.dtype).eps for x in floating)
-        # What rounding may change, relatively: a model in float64 may have parts in float32.
-        self._room = max(1e-4, min(0.1, 1.6e4 * eps))
-        self._inventory, self._device = Inventory.of(model), device_of(model)
-        self._clip, self._rows = Clip.of(model, Flat(1.0)), {}
-
-    def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
-        """Calls and losses of these records."""
-        inputs, targets = self.records.rows(numbers)
-        with forked(self._device, seed), recording(self.model, self._inventory) as tape:
-            tape.rows = self._rows
-            losses = self.loss_fn(called(self.model, inputs), targets)
-        check_losses(losses)
-        return tape.calls, losses
+    def passed(self, pair: Any, seed: int = 0) -> tuple[Tape, Any, Tensor]:
+        """A pass over records."""
+        inputs, targets = pair
+        with forked(self._device, seed):
+            return passed(self.model, self.loss_fn, inputs, targets, self._inventory)
 
     def clipped(self, numbers: Sequence[int], kept: Sequence[int], seed: int = 0) -> ClippedSum:
         """Clipped sum of the kept ones of these records."""
         mask = torch.tensor([number in kept for number in numbers], device=self._device)
         parts = self.model, self.loss_fn, *self.records.rows(numbers)
+        clip = Clip.of(self.model, self._bound)
         with forked(self._device, seed):
-            return added_sum(*parts, clip=self._clip, mask=mask, inventory=self._inventory)
+            return added_sum(*parts, clip=clip, mask=mask, inventory=self._inventory)
 
     def look(self, numbers: Sequence[int], kept: Sequence[int], seed: int) -> tuple[Tensor, Tensor]:
         """Of the kept ones of these records losses (kept, 1) and clipped sum (1, parameters)."""
@@ -147,16 +145,24 @@ class _Trial:
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
         ordinary = range(self.size)
-        self._rows, shared = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
-        self._inventory = Inventory.of(self.model, shared)
+        self._inventory = learn(self.model, self.loss_fn, *self.records.rows(ordinary))
         norms = self.clipped(ordinary, ordinary).norms
         if (middle := norms[norms.isfinite()].nanmedian().item()) > 0:  # nan if there is none
-            self._clip = Clip.of(self.model, Flat(1e-3 * middle))
+            self._bound = Flat(1e-3 * middle)
 
     def random(self) -> bool:
         """Whether losses depend on the random state."""
-        first, second = (self.recorded(range(self.size), seed)[1].detach() for seed in (0, 1))
-        return not self.equal(first[:, None], second[:, None])
+        rows = lambda: self.records.rows(range(self.size))  # anew: a pass may write into them
+        first, second = (self.passed(rows(), seed)[2].detach()[:, None] for seed in (0, 1))
+        return not self.equal(first, second)
+
+    def without_dropout(self) -> "_Trial":
+        """The trial, whose model drops nothing from now on."""
+        for module in self.model.modules():
+            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
+                if isinstance(vars(module).get(name), float):
+                    setattr(module, name, 0.0)
+        return self
 
     def equal(self, first: Tensor, second: Tensor) -> bool:
         """Whether rows are the same but for rounding."""
@@ -167,38 +173,17 @@ class _Trial:
         return bool((near | odd.all(1)).all())
 
 
-def _check_all(trial: _Trial) -> None:
-    """Run all experiments; those that move records only where nothing is drawn at random."""
-    _, losses = trial.recorded(range(trial.size))
-    if trainable(trial.model) and not losses.requires_grad:
-        raise ValueError(
-            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
-            "a torch.no_grad() or a .detach() around them?"
-        )
-    trial.learn()
-    _check_gradients(*trial.recorded(range(trial.size)))
-    random = trial.random()
-    for seed in range(_SEEDS) if random else (0,):
-        _check_separate(trial, seed, together=not random)
-    if random:  # switch dropout off, for as long as this trial lasts
-        for module in trial.model.modules():
-            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
-                if isinstance(vars(module).get(name), float):
-                    setattr(module, name, 0.0)
-        if not trial.random():
-            _check_separate(trial, 0, together=True)
-
-
-def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
+def _check_kept(trial: _Trial) -> None:
     """Raise if what passes leave behind depends on their data: it is released without noise.
 
     Each of several starts has data of its own, so that what only a first pass writes differs, too.
     """
     held, parameters = [], list(trainable(trial.model).values())
     for part in range(3):
-        with start():
+        numbers = range(part * trial.size, (part + 1) * trial.size)
+        with trial.begun():
             for _ in range(3):
-                _, losses = trial.recorded(range(part * trial.size, (part + 1) * trial.size))
+                *_, losses = trial.passed(trial.records.rows(numbers))
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(holdings(trial.model, trial.loss_fn))
@@ -214,89 +199,57 @@ def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
             )
 
 
-@contextmanager
-def check_stored(model: nn.Module) -> Iterator[None]:
-    """Raise if what a model stores is another afterwards; what has got another shape was made."""
-    before = stored(model)
-    yield
-    after = stored(model)
-    for name, (shape, digest) in before.items():
-        if after.get(name, (None, 0))[0] == shape and after[name][1] != digest:
-            raise ValueError(
-                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
-                "model holds data without noise now, and no guarantee covers that."
-            )
-
-
 def _check_separate(trial: _Trial, seed: int, *, together: bool) -> None:
     """Raise if what one sees of some records depends on others."""
-    before: dict[Any, tuple[Tensor, Tensor]] = {}
-    for what, kept, batch, other in _experiments(trial, together):
-        key = tuple(batch), tuple(kept)
-        try:
-            before[key] = before[key] if key in before else trial.look(batch, kept, seed)
-            after = trial.look(other, kept, seed) if other else trial.alone(kept, seed)
-        except Exception:
-            if "missing" in what:
-                continue  # a model may refuse what is not a number
-            raise
-        if not all(map(trial.equal, before[key], after)):
-            mixes, keeps = "mixes records", "remembers, or draws not from torch's seed"
-            raise ValueError(
-                "Expected what a record loses and adds to the sum not to depend on others, but it "
-                f"is different {what}: the model or the loss {keeps if other == batch else mixes}."
-            )
+    for kept, batch, others in _experiments(trial, together):
+        before: Any = None
+        for what, other in others.items():
+            try:
+                before = before or trial.look(batch, kept, seed)
+                after = trial.look(other, kept, seed) if other else trial.alone(kept, seed)
+            except Exception:
+                if "missing" in what:
+                    continue  # a model may refuse what is not a number
+                raise
+            if not all(map(trial.equal, before, after)):
+                mixes, keeps = "mixes records", "remembers, or draws not from torch's seed"
+                raise ValueError(
+                    "Expected what a record loses and adds to the sum not to depend on others, but "
+                    f"it is different {what}: the model or the loss "
+                    f"{keeps if other == batch else mixes}."
+                )
 
 
 def _experiments(
     trial: _Trial, together: bool
-) -> Iterator[tuple[str, list[int], list[int], list[int]]]:
-    """What is different, which records are compared, and two batches that contain them.
+) -> Iterator[tuple[list[int], list[int], dict[str, list[int]]]]:
+    """Records that are compared, a batch with them, and others by what is different there.
 
-    Instead of the second batch there may be none: each is alone.
+    Instead of a batch there may be none: each is alone.
     """
     size, places = trial.size, range(0, trial.size, 3)
-    kept, spoilt = list(places), [3 * size + i for i in places]
     # The kept ones in their places, others from a part of the pool.
     among = lambda kept, part: [
         kept[i // 3] if i in places else part * size + i for i in range(size)
     ]
+    kept, spoilt = list(places), [3 * size + i for i in places]
     batch = among(kept, 0)
-    yield "when computed again", kept, batch, batch
-    yield "beside larger records", kept, batch, among(kept, 1)
-    yield "beside smaller records", kept, batch, among(kept, 2)
-    yield "beside missing values", kept, batch, among(kept, 3)
-    yield "with missing values of its own", spoilt, among(spoilt, 0), among(spoilt, 1)
-    for part in range(4, 4 + 2 * trial.records.styles, 2):
-        short = [part * size + i for i in places]
-        beside, longer = among(short, part), among(short, part + 1)
-        yield "beside longer records, or fewer ignored labels", short, beside, longer
+    others = {"when computed again": batch}
+    for part, what in enumerate(("larger records", "smaller records", "missing values"), 1):
+        others[f"beside {what}"] = among(kept, part)
     if together:
         moved = [batch[i] for i in torch.randperm(size, generator=torch.Generator().manual_seed(0))]
         fewer = [i for i in moved if i in kept or i < size // 3]
-        yield "in other places", kept, batch, moved
-        yield "in a smaller batch", kept, batch, fewer
-        yield "on its own", kept, batch, []
-        yield "on its own", [i + size for i in kept], [i + size for i in batch], []
-
-
-def _check_gradients(calls: list[Call], losses: Tensor) -> None:
-    """Raise if a gradient flows from one record's loss to another record's row."""
-    edges: Any = [edge for call in calls for edge in call.edges.values()]
-    owners = [call for call in calls for _ in call.edges]
-    for row in (0, len(losses) - 1) if edges else ():
-        grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
-        for call, grad in zip(owners, grads, strict=True):
-            if grad is None:
-                continue
-            check_rows(call, grad, len(losses))
-            others = torch.cat([grad[:row], grad[row + 1 :]])
-            if others.ne(0).any():  # also if it is not a number
-                raise ValueError(
-                    f"Expected records to be separate, but the loss of record {row} depends on "
-                    f"other rows of the output of {call.name!r} ({type(call.module).__name__}): "
-                    "something after it mixes records, or the first dimension is not the batch."
-                )
+        others |= {"in other places": moved, "in a smaller batch": fewer, "on its own": []}
+    yield kept, batch, others
+    yield spoilt, among(spoilt, 0), {"with missing values of its own": among(spoilt, 1)}
+    for part in range(4, 4 + 2 * trial.records.styles, 2):
+        short = [part * size + i for i in places]
+        longer = {"beside longer records, or fewer ignored labels": among(short, part + 1)}
+        yield short, among(short, part), longer
+    if together:
+        larger = [i + size for i in range(size)]
+        yield larger[::3], larger, {"on its own": []}
 
 
 def check_settings(
@@ -312,16 +265,13 @@ def check_settings(
     # A DTensor, whose module takes half a second to import.
     if any(hasattr(parameter, "placements") for parameter in model.parameters()):
         raise validate.unsupported("a model in shards", "Give each process the whole model.")
-    if len(places := {str(p.device) for p in trainable(model).values()}) > 1:
-        raise validate.unsupported(f"a model on {sorted(places)}", "Put it on one device.")
     if isinstance(optimizer, LBFGS):
         raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    losses = loss_fn.parameters() if isinstance(loss_fn, nn.Module) else ()
-    others = {*optimized, *(id(p) for p in losses if p.requires_grad)}
-    if foreign := others - {id(p) for p in model.parameters()}:
+    losses = trainable(loss_fn).values() if isinstance(loss_fn, nn.Module) else ()
+    if foreign := {*optimized, *map(id, losses)} - {id(p) for p in model.parameters()}:
         raise ValueError(
             f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
             "in the optimizer that are not the model's and would never be trained: make them "

@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from dplearn.ground import validate
-from dplearn.training.recording import Call, Inner, replaced
+from dplearn.training.recording import Call, Inner, replaced, versions
 
 Grads = list[dict[int, Tensor]]
 _AGAIN = object()  # instead of the output of a call that runs again
@@ -47,7 +47,9 @@ def differentiated(
     *_, within = tree_unflatten(rows, structure)
     # What all examples share has no gradient of one example: an inner call with it runs again.
     kept = [
-        cut.module not in again and cut.replaceable() and all(tree_leaves(counts))
+        cut.module not in again
+        and cut.versions == versions(cut.output)
+        and all(tree_leaves(counts))
         for cut, counts in zip(call.inner, within, strict=True)
     ]
     grads = [grads[0]] + [

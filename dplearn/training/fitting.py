@@ -39,19 +39,18 @@ def fit(
     A dataset is a pair (inputs, targets) of tensors or arrays with one row per record, where
     inputs may also be a tuple or dict of them and targets None; or it has a length and such pairs
     as items, as a list of them has; or it is a `DataLoader` of such items, whose `collate_fn`,
-    workers and pinning are used. Lots are the plan's: a loader's shuffling plays no part, its batch
-    size may not contradict them. In a dict "labels" are the targets. One record is one row or item:
+    workers and pinning are used. Lots are the plan's: a loader's shuffling and batch size play no
+    part. In a dict "labels" are the targets. One record is one row or item:
     whoever has several is protected less, so let an item hold all that one person has. Each
     shuffled epoch leaves at least one record out, which chance draws: epsilon is far smaller so.
 
     `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
-    before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
-    if that exists; it writes it at both ends and after each multiple of `checkpoint_every` steps.
-    `progress` shows a line with private diagnostics and the epsilon so far; `callback` gets the
-    `Trainer` after each step. Other arguments, and errors, are those of `Trainer`; ValueError is
-    also raised if `target_epsilon` allows no single step, or the checkpoint is damaged or of
-    another run. The history's guarantee is that of the steps actually done. An exception that ends
-    the run early, Ctrl-C too, has it as its attribute `history`, and the checkpoint is written.
+    before epsilon exceeds that, at a step known beforehand; ValueError is raised if it allows none.
+    It resumes from the file `checkpoint` if that exists; it writes it at both ends and after each
+    multiple of `checkpoint_every` steps. `progress` shows a line with private diagnostics and the
+    epsilon so far; `callback` gets the `Trainer` after each step. Other arguments, and errors, are
+    those of `Trainer`. An exception that ends the run early, Ctrl-C too, has the history of the
+    steps done as its attribute `history`, and the checkpoint is written.
 
     Examples
     --------

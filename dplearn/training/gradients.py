@@ -12,7 +12,7 @@ What is promised, and tested:
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
-It presumes a model that treats records separately: `dplearn.training.check_model` finds out.
+It presumes a model that treats records separately: `check_model` finds out.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from dplearn.training.devices import exactly, moved
 from dplearn.training.layers import trainable
 from dplearn.training.layers.per_example import ROUNDING, PerExample
 from dplearn.training.learned import recalled
-from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.recording import Inventory, recording
+from dplearn.training.passes import Loss, passed, per_example, wide, zeros
+from dplearn.training.recording import Inventory
 
 # A tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = tuple[Mapping[str, Tensor], float]
@@ -66,13 +66,9 @@ def clipped_sum(
     ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,). Inputs have one row
     per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
     shape (B,), is False for rows that are padding. ValueError is raised if losses, mask or a
-    layer's output do not have one row per record, NotImplementedError if a layer has no
-    per-example gradient.
-
-    Called alone it looks at the model once, unless `check_model` did: by two and three of these
-    records it learns which arguments of layers follow them, and ValueError is raised if the
-    gradients of the three do not add up to PyTorch's within a hundredth. Whether records are
-    separate is what `check_model` finds out, and a penalty of parameters that is small in float32.
+    layer's output do not have one row per record, or if the gradients of three records do not add
+    up to PyTorch's within a hundredth, which is looked at once for each state of the model;
+    NotImplementedError if a layer has no per-example gradient.
     See Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
 
     Examples
@@ -104,13 +100,10 @@ def added_sum(
 
     The inventory is of the model as it is now; with it many steps look only once at every module.
     """
-    own = inventory or Inventory.of(model)
-    rows, own = recalled(model, loss_fn, inputs, targets, own)
-    with recording(model, own) as tape:
-        tape.rows = rows
-        losses = loss_fn(called(model, inputs), targets)
-    check_losses(losses)
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
+    inventory = inventory or recalled(model, loss_fn, inputs, targets)
+    tape, _, losses = passed(model, loss_fn, inputs, targets, inventory)
+    mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
+    if mask.dtype != torch.bool or mask.shape != losses.shape:
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
@@ -146,7 +139,7 @@ def _clipped(
     gradients: dict[str, PerExample],
     losses: Tensor,
     clip: Clip,
-    mask: Tensor | None,
+    mask: Tensor,
     into: Into,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
@@ -161,7 +154,7 @@ def _clipped(
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
-    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    factors = torch.where(finite & mask, factors, 0)
     # Whether all are finite is known without waiting only on the processor. Elsewhere rows are set
     # to zero on copies: 5 to 14 % of the time of a clipped sum.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
@@ -173,6 +166,6 @@ def _clipped(
         sums=sums,
         losses=losses,
         norms=norms,
-        counted=torch.ones_like(finite) if mask is None else mask,
+        counted=mask,
         scaled=factors.amin(0) < 1,
     )

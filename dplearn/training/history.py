@@ -123,11 +123,11 @@ def changed_by_others(model: nn.Module, run: object) -> bool:
     return others
 
 
-def tally_of(part: ClippedSum, mask: Tensor | None, largest: Tensor, dtype: torch.dtype) -> Tensor:
+def tally_of(part: ClippedSum, largest: Tensor, dtype: torch.dtype) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
     finite = part.losses.abs() < math.inf
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
     below = part.norms <= largest
     missed = ~(part.norms < math.inf)
     rows = torch.stack([loss, finite, part.counted, part.scaled, missed, below])
-    return F.pad((rows if mask is None else torch.where(mask, rows, 0)).sum(1), (0, 1))
+    return F.pad(torch.where(part.counted, rows, 0).sum(1), (0, 1))

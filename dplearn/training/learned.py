@@ -15,61 +15,71 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
-from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Inventory, Rows, Tape, recording, state_of
+from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
+from dplearn.training.recording import Call, Inventory, Rows, Tape, caller, state_of
 
-# Of each model its modes and trainable parameters, and what was learned of it then.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows, frozenset[str]]] = WeakKeyDictionary()
-
-
-def recalled(
-    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
-) -> tuple[Rows, Inventory]:
-    """Rows per record of each argument, and what to record; learned unless that was done."""
-    state, rows, shared = _LEARNED.get(model, (None, {}, frozenset()))
-    if state != inventory.state:
-        rows, shared = learn(model, loss_fn, inputs, targets)
-    return rows, inventory if shared == inventory.shared else Inventory.of(model, shared)
+# Of each model its state, and what was learned of it then: parts of what calls them, and rows.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
 
 
-def learn(
-    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any
-) -> tuple[Rows, frozenset[str]]:
-    """Rows per record of each argument, from passes over two and three of these records.
+def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """What to record of a model in its state; learned unless that was done."""
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    inventory = Inventory.of(model, shared, rows)
+    known = inventory.state == state
+    return inventory if known else learn(model, loss_fn, inputs, targets)
 
-    Named are tables that are looked up once for all records: what calls them runs again.
 
-    ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """What to record of a model, from passes over two and three of these records.
+
+    A layer that is called once for all records, such as a table of positions, or with several rows
+    of each, or whose parameters others use, is a part of what calls it, which runs again for each
+    record. ValueError is raised if the gradients of the three do not add up even so.
     """
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    if state != state_of(model):
+        shared, rows = frozenset(), {}
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
-    if batch == 0:
-        return {}, frozenset()
 
-    def passed(count: int) -> tuple[Tape, Tensor]:
-        few = torch.arange(count) % batch
-        cut = lambda x: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
+    def few(count: int) -> tuple[Tape, Any, Tensor]:
+        index = torch.arange(count) % batch
+        cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
         inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
-        inventory = Inventory.of(model, shared)
-        with forked(device_of(model), 0), recording(model, inventory) as tape:
-            losses = loss_fn(called(model, inputs_), targets_)
-        check_losses(losses)
-        return tape, losses
+        with forked(device_of(model), 0):
+            return passed(model, loss_fn, inputs_, targets_, inventory)
 
-    state, known, shared = _LEARNED.get(model, (None, {}, frozenset()))
-    if state != state_of(model):
-        known, shared = {}, frozenset()
-    (two, _), (three, losses) = passed(2), passed(3)
-    rows = _rows(two, three)
-    looked_up = [call for call in three.calls if isinstance(call.module, nn.Embedding)]
-    if tables := {call.name for call in looked_up if rows[call.kind()] == (0,)}:
-        shared |= tables
-        (two, _), (three, losses) = passed(2), passed(3)
-        rows = _rows(two, three)
-    three.rows = rows = known | rows
-    if _add_up(model, three, losses):
-        _LEARNED[model] = state_of(model), rows, shared
-    return rows, shared
+    while True:
+        inventory = Inventory.of(model, shared, rows)
+        if batch == 0:
+            return inventory
+        (two, *_), (three, _, losses) = few(2), few(3)
+        rows |= _rows(two, three)
+        parts = {call.name for call in three.calls if _odd(call, rows)} - {""}
+        wrong = [] if parts else _unequal(model, three, losses)
+        if wrong is None:  # not all is finite
+            return inventory
+        parts |= {caller(name, shared) for name in wrong}
+        if not parts:
+            _LEARNED[model] = inventory.state, shared, rows
+            return inventory
+        if "" in parts:
+            raise ValueError(
+                f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it is "
+                "not: it is used outside of the model, or by a derivative inside it. For a penalty "
+                "use the optimizer's weight_decay."
+            )
+        shared |= parts
+
+
+def _odd(call: Call, rows: Rows) -> bool:
+    """Whether a rule lacks one row per record in an argument, or a module in all of them."""
+    kind = call.kind()
+    if kind not in rows:  # data may choose what is called
+        return False
+    each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
+    return any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
 
 
 def _rows(two: Tape, three: Tape) -> Rows:
@@ -83,22 +93,30 @@ def _rows(two: Tape, three: Tape) -> Rows:
     per_record = lambda two, three: 0 if two == three else two // 2 if 3 * two == 2 * three else -1
     for kind, passes in sides.items():
         calls = zip(*passes, strict=False)  # data may choose how many
-        uses = {tuple(map(per_record, *call)) for call in calls}
-        rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
+        if uses := {tuple(map(per_record, *call)) for call in calls}:
+            rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
     return rows
 
 
-def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
-    """Whether all is finite; ValueError unless gradients add up to that of each parameter."""
+def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
+    """Parameters whose gradients do not add up to PyTorch's; None if some are not finite."""
+    named, shared = trainable(model), tape.inventory.shared
+    if not named:
+        return []
     if not losses.requires_grad:
-        return True
-    named = trainable(model)
+        raise ValueError(
+            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
+            "a torch.no_grad() or a .detach() around them?"
+        )
     parameters = list(named.values())
     each = per_example(tape, losses, retain_graph=True)
     ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
+    used = [name for name, grad in zip(named, ordinary, strict=True) if grad is not None]
+    if wrong := [name for name in used if name not in each and caller(name, shared)]:
+        return wrong  # whatever its value
     size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
     if not size.isfinite():
-        return False
+        return None
     eps = torch.finfo(losses.dtype).eps
     relative = max(1e-6, min(1e-2, 1e5 * eps))
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
@@ -110,10 +128,5 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
         # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
         apart = (total - expected).norm()
         if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
-            raise ValueError(
-                f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
-                "it is used outside of its module's own forward pass, or by a derivative inside "
-                "the model. Use it in one module (tied weights: share the parameter between "
-                "two), or register a rule; for a penalty use the optimizer's weight_decay."
-            )
-    return True
+            wrong.append(name)
+    return wrong

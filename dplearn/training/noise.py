@@ -1,13 +1,10 @@
 """Where randomness comes from, and the noise of one step.
 
-* A seed, taken from a `torch.Generator`: every run repeats. For teaching and tests; the guarantee
-  holds against those who do not know the seed.
+* A seed, taken from a `torch.Generator`: every run repeats, for teaching and tests.
 * Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
   system gives at every step and nobody keeps: to tell it from true randomness is to break the
   cipher. That excludes attacks on a generator, not on rounding (Mironov, 2012): epsilon is that of
-  real numbers. In single precision, of the pairs of entries that share a radius 85 % with noise 1
-  around (0, 0), and 56 % around (1, 0), are impossible under the other. Exact is whole-number noise
-  alone: `dplearn.federated.noise`. Lots come from a fast generator, seeded with 256 bits.
+  real numbers, see `dplearn.audit.floats`. Lots come from a fast generator, seeded with 256 bits.
 * An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 

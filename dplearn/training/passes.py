@@ -11,7 +11,7 @@ from dplearn.training import fallback
 from dplearn.training.devices import exactly
 from dplearn.training.layers import trained
 from dplearn.training.layers.per_example import Dense, PerExample, combined
-from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
+from dplearn.training.recording import Call, Inventory, Tape, on_tensors, recording, rows_of
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -23,24 +23,20 @@ def called(model: nn.Module, inputs: Any) -> Any:
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
 
 
-def check_losses(losses: Tensor) -> None:
-    """Raise unless there is one loss per record, of it alone."""
+def passed(
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
+) -> tuple[Tape, Any, Tensor]:
+    """A forward pass on record, its outputs and losses; ValueError unless each record has one."""
+    with recording(model, inventory) as tape:
+        outputs = called(model, inputs)
+        losses = loss_fn(outputs, targets)
     if losses.dim() != 1:
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         raise ValueError(
             f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
             f"use {hint}."
         )
-
-
-def check_rows(call: Call, grad: Tensor, batch: int) -> None:
-    """Raise unless a layer's output has one row per record."""
-    if grad.shape[:1] != (batch,):
-        raise ValueError(
-            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
-            f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
-            "(B, T, d) for (B T, d), and expand what all records share before it enters a layer."
-        )
+    return tape, outputs, losses
 
 
 def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
@@ -53,39 +49,36 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
         return {}
     ones, options = torch.ones_like(losses), {"retain_graph": retain_graph, "allow_unused": True}
     output_grads = iter(torch.autograd.grad(losses, edges, ones, **options))
-    modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), exactly(losses.device):
         for call in calls:
             grads = [
                 {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
             ]
-            for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
-                uses[tape.names[parameter]].append(use)
+            for parameter, use in _of_call(call, tape.inventory, grads, len(losses)):
+                uses[tape.inventory.names[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
 
 
 def _of_call(
-    call: Call,
-    rows: Rows,
-    grads: list[dict[int, Tensor | None]],
-    batch: int,
-    modules: set[nn.Module],
+    call: Call, inventory: Inventory, grads: list[dict[int, Tensor | None]], batch: int
 ) -> Iterator[tuple[Any, PerExample]]:
     """Trainable parameters and their gradients in one call."""
     reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
     if not any(reached):
         return
-    for grad in reached[0].values():
-        check_rows(call, grad, batch)
-    call.check_unchanged()
+    if wrong := [tuple(g.shape) for g in reached[0].values() if g.shape[:1] != (batch,)]:
+        raise ValueError(
+            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
+            f"for each of {batch} records, got shape {wrong[0]}: use batch_first=True."
+        )
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
     if call.rule is None:
-        parameters, each = dict(owned(call.module, modules)), rows_of(call, rows, batch)
-        again = {cut.module for cut in call.inner} - modules
-        again = {module for module in again if any(owned(module, modules))}
+        parameters, each = inventory.owners[call.module], rows_of(call, inventory.rows, batch)
+        homes = {call.module.get_submodule(name.rpartition(".")[0]) for name in parameters}
+        again = {cut.module for cut in call.inner if not homes.isdisjoint(cut.module.modules())}
         gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
     else:
         parameters = call.module._parameters

@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.nn.modules.module import _forward_unimplemented
-from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.ground import validate
@@ -49,10 +47,6 @@ class Inner:
     output: Any
     versions: tuple[int, ...] | None  # of the output; None if an input was overwritten
 
-    def replaceable(self) -> bool:
-        """Whether inputs and outputs are still what they were."""
-        return self.versions == _versions(self.output)
-
 
 @dataclass(frozen=True)
 class Call:
@@ -64,7 +58,6 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     edges: dict[int, GradientEdge]  # by position among the leaves of the output
-    versions: tuple[int, ...]
     inner: tuple[Inner, ...] = ()
 
     def tree(self) -> Any:
@@ -76,14 +69,6 @@ class Call:
         leaves = tree_leaves(self.tree())
         return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in leaves)
 
-    def check_unchanged(self) -> None:
-        """Raise if an input was overwritten after the module had read it."""
-        if self.versions and self.versions != _versions((self.args, self.kwargs)):
-            raise RuntimeError(
-                f"Expected the input of {self.name!r} to stay as it was, but an in-place "
-                "operation changed it later. Replace that operation."
-            )
-
 
 def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
     """Rows per record of the arguments of this call; NotImplementedError if nobody knows."""
@@ -94,8 +79,8 @@ def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
             raise validate.unsupported(
                 f"an argument of {call.name!r} ({type(call.module).__name__}) of shape "
                 f"{tuple(leaf.shape)}",
-                "some passes show that it follows the records and others that it does not, "
-                "or none does. Give it the same number of rows per record in every call.",
+                "no pass over two and three records shows whether it follows them. Call the layer "
+                "with the same kinds of arguments whatever the number of records.",
             )
     return [max(count, 0) for count in learned]
 
@@ -104,25 +89,23 @@ def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
 class Tape:
     """The calls of one forward pass."""
 
+    inventory: "Inventory"
     calls: list[Call] = field(default_factory=list)
-    names: dict[Any, str] = field(default_factory=dict)  # of the model's parameters
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
-    rows: Rows = field(default_factory=dict)  # see `learned`
 
     def note(
         self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
     ) -> None:
         """Add a call to the record, unless no gradient flows through it."""
-        leaves = enumerate(_leaves(output))
+        leaves = enumerate(tree_leaves(output))
         edges = {
             i: get_gradient_edge(x) for i, x in leaves if isinstance(x, Tensor) and x.requires_grad
         }
         if edges:
             read = reads_inputs(module, rule)
             args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-            versions = _versions((args, kwargs))
-            self.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
+            self.calls.append(Call(name, module, rule, args, kwargs, edges, inner))
 
     def ruled(self, name: str, module: Any, rule: Rule, forward: Any, /, *args: Any, **kwargs: Any):
         """Forward pass of a module with a rule, which is noted."""
@@ -143,7 +126,7 @@ class Tape:
             return forward(*args, **kwargs)
         if outer is not None:
             args, kwargs, inputs = _apart((args, kwargs))
-            before = _versions((args, kwargs))
+            before = versions((args, kwargs))
         self.inner = None if name is None else []
         try:
             output = forward(*args, **kwargs)
@@ -155,26 +138,9 @@ class Tape:
         if outer is not None:
             edges = {place: get_gradient_edge(x) for place, x in inputs.items()}
             inputs, given = on_tensors(Tensor.detach, (inputs, output))
-            kept = before == _versions((args, kwargs))
-            outer.append(Inner(module, edges, inputs, given, _versions(given) if kept else None))
+            kept = before == versions((args, kwargs))
+            outer.append(Inner(module, edges, inputs, given, versions(given) if kept else None))
         return output
-
-    def uncalled(self, owners: Collection[nn.Module], model: Any, args: Any, kwargs: Any, out: Any):
-        """Note the whole model if a layer's parameters were used without a call of that layer."""
-        called = {call.module for call in self.calls}
-        if called.issuperset(owners):
-            return out
-        parameters = [parameter for _, parameter in owned(model, called)]
-        ends = [x for x in _leaves(out) if isinstance(x, Tensor) and x.requires_grad]
-        if not parameters or not ends:
-            return out
-        ones, options = [torch.ones_like(x) for x in ends], {"allow_unused": True}
-        used = torch.autograd.grad(ends, parameters, ones, retain_graph=True, **options)
-        if all(x is None for x in used):
-            return out
-        out = _fresh(out)
-        self.note("", model, None, args, kwargs, out)
-        return out
 
 
 @dataclass(frozen=True)
@@ -185,28 +151,36 @@ class Inventory:
     names: dict[Any, str]  # of all parameters
     parts: list[tuple[str, nn.Module, Any, Rule | None]]  # each with its substitute and its rule
     within: list[nn.Module]  # modules called by one without either
-    owners: dict[nn.Module, None]
-    shared: frozenset[str]  # tables looked up for all records at once: parts of what calls them
+    owners: dict[nn.Module, dict[str, Any]]  # trained parameters that a module's own code uses
+    shared: frozenset[str]  # modules that are parts of what calls them: see `learned`
+    rows: Rows  # see `learned`
 
     @classmethod
-    def of(cls, model: nn.Module, shared: frozenset[str] = frozenset()) -> "Inventory":
+    def of(cls, model: nn.Module, shared: Any = frozenset(), rows: Any = None) -> "Inventory":
         """The inventory of a model; refuses modules that mix records."""
         modules = dict(model.named_modules())
+        names = {parameter: name for name, parameter in model.named_parameters()}
+        parts, within, owners = [], {}, {}
         for name, module in modules.items():
             refuse_mixing(name, module)
-        names = {parameter: name for name, parameter in model.named_parameters()}
-        parts, within, owners = [], {}, _owners(modules, shared)
+            for last, parameter in module._parameters.items():
+                if trained(parameter):
+                    path = f"{name}.{last}"
+                    top = caller(path, shared)
+                    path = path.removeprefix(top).removeprefix(".")
+                    owners.setdefault(modules[top], {})[path] = parameter
         for name, module in modules.items():
             trains = any(map(trained, module.parameters()))
             substitute = registered(SUBSTITUTES, module) if trains else None
             rule = registered(RULES, module)
-            if substitute or module in owners:
+            if name not in shared and (substitute or module in owners):
                 parts.append((name, module, substitute, rule))
                 if not substitute and not rule:
                     within |= dict.fromkeys([*module.modules()][1:])
         noted = {module for _, module, *kinds in parts if not any(kinds)}
         within = [module for module in within if module not in noted]
-        return cls(state_of(model), names, parts, within, owners, shared)
+        rows = {} if rows is None else rows
+        return cls(state_of(model), names, parts, within, owners, shared, rows)
 
 
 @contextmanager
@@ -216,7 +190,7 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
     Nothing stays on the model afterwards, also after an exception.
     """
     inventory = inventory or Inventory.of(model)
-    tape = Tape(names=inventory.names)
+    tape = Tape(inventory)
     with ExitStack() as undo:
         for name, module, substitute, rule in inventory.parts:
             if substitute:
@@ -228,9 +202,6 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
             undo.callback(replaced(module, forward))
         for module in inventory.within:
             undo.callback(replaced(module, partial(tape.run, None, module, module.forward)))
-        if model not in inventory.owners:
-            hook = partial(tape.uncalled, inventory.owners)
-            undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
         yield tape
 
 
@@ -247,27 +218,12 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
-def _owners(parts: dict[str, nn.Module], shared: Collection[str]) -> dict[nn.Module, None]:
-    """Modules whose own code uses trainable parameters: theirs, of lists and of shared tables."""
-
-    def runs(name: str) -> nn.Module:
-        part = parts[name]
-        list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
-        weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
-        return runs(above) if name and (list_only or weighs or name in shared) else part
-
-    own = lambda module: any(map(trained, module._parameters.values()))
-    return {runs(name): None for name, module in parts.items() if own(module)}
-
-
-def owned(module: nn.Module, called: set[nn.Module], prefix: str = "") -> Iterator:
-    """Names and trainable parameters of a module and of those inside that were never called."""
-    for name, parameter in module._parameters.items():
-        if trained(parameter):
-            yield prefix + name, parameter
-    for name, child in module._modules.items():
-        if child is not None and child not in called:
-            yield from owned(child, called, f"{prefix}{name}.")
+def caller(parameter: str, shared: Collection[str]) -> str:
+    """The module whose own code uses a parameter: the first above it that is not one of these."""
+    name = parameter.rpartition(".")[0]
+    while name in shared:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def replaced(module: nn.Module, forward: Callable[..., Any]) -> Callable[[], None]:
@@ -292,16 +248,16 @@ def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor
 
 def _fresh(output: Any) -> Any:
     """Outputs of which none is computed from another, or shares memory with it."""
-    tensors = [leaf for leaf in _leaves(output) if isinstance(leaf, Tensor)]
+    tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
     entangled = len(tensors) > 1 or any(x._is_view() for x in tensors)
     return on_tensors(Tensor.clone, output) if entangled else output
 
 
-def _versions(tree: Any) -> tuple[int, ...]:
+def versions(tree: Any) -> tuple[int, ...]:
     """Version of each tensor: how often it was changed in place."""
-    versions: list[int] = []
-    on_tensors(lambda leaf: versions.append(leaf._version), tree)
-    return tuple(versions)
+    numbers: list[int] = []
+    on_tensors(lambda leaf: numbers.append(leaf._version), tree)
+    return tuple(numbers)
 
 
 def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -> Any:
@@ -313,7 +269,3 @@ def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -
     if type(tree) is dict:
         return {key: on_tensors(function, branch, kinds) for key, branch in tree.items()}
     return tree_map_only(kinds, function, tree)
-
-
-def _leaves(tree: Any) -> list[Any]:
-    return [tree] if isinstance(tree, Tensor) else tree_leaves(tree)

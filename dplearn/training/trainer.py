@@ -15,7 +15,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -24,14 +23,16 @@ from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
-from dplearn.training.checks import check_model, check_phases, check_settings, check_stored
+from dplearn.training.checks import check_model, check_phases, check_settings
 from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
+from dplearn.training.learned import recalled
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
-from dplearn.training.recording import Inventory, state_of
+from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
+from dplearn.training.trial import check_stored
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
@@ -45,10 +46,8 @@ _CHECKED = 4
 class Trainer:
     """Trains a model step by step; `fit` does the same in one call.
 
-    The model's mode is left as it is: call ``model.train()`` or ``model.eval()`` before.
-
-    ValueError and TypeError are raised for arguments out of range or that do not fit together,
-    NotImplementedError where no guarantee is known.
+    The model's mode is left as it is. ValueError and TypeError are raised for arguments out of
+    range or that do not fit together, NotImplementedError where no guarantee is known.
 
     Examples
     --------
@@ -83,7 +82,7 @@ class Trainer:
     # the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
-    process_group: Group = None  # each process gives records of its own
+    process_group: Group = None  # all processes give the same dataset, and share its records
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -102,17 +101,15 @@ class Trainer:
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._records = sum(self._place.gathered(size))
         self._steps, self._itself, seeded = 0, object(), self._randomness.seed is not None
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
         self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
         run = self._fingerprint()
-        self._place.agree({**run, "seed": repr(self._randomness.seed)})
-        self._place.check_parts(self._data.digests)
+        records = "" if alone else self._data.digest()
+        self._place.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._place.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
-        self._inventories: dict[Any, Inventory] = {}  # by states
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
         self._run = run
@@ -136,7 +133,8 @@ class Trainer:
         """
         phase = self._begin()
         expected = self._expected(phase)
-        lot = self._data.parts(self.steps, self._lots, self.micro_batch or phase.largest)
+        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
+        lot = self._data.parts(left, self._lot, rows)
         mean = self._noise(phase)
         with self._passes():
             tally = self._add_clipped(mean, lot, expected)
@@ -164,30 +162,23 @@ class Trainer:
         largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
         if isinstance(self.bound, AdaptiveQuantile):
             self._clip = self._clip._replace(largest=largest)
-        if state not in self._inventories:
-            self._check()
-            self._inventories[state] = Inventory.of(self.model)
-        self._state = state
-
-    def _check(self) -> None:
-        """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
-        sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
+        # Whether the model mixes records is found out without looking at their values.
+        sample = self.example or self._data.rows([i % len(self._data) for i in range(_CHECKED)])
         batch = min(16, max(4, self.micro_batch or 16))
         check_model(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
-
-    def _lots(self) -> Iterator[sampling.Lot]:
-        """The lot of the next step and all later ones, which workers load ahead."""
-        return map(self._lot, range(self.steps, self.plan.steps))
+        self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
 
     def _lot(self, step: int) -> sampling.Lot:
-        """Records of a step; the same whenever it is tried again."""
+        """Records of a step, every n-th of n processes; the same whenever it is tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             drawing, position = divmod(step - before, phase.drawing.batches)
-            rng = self._randomness.stream(LOTS, self._place.rank, before + drawing)
-            lots = sampling.lots(phase, size=len(self._data), rng=rng)[position:]
+            first, every = self._place.rank, self._place.processes
+            rng = self._randomness.stream(LOTS, first, before + drawing)
+            mine = len(range(first, len(self._data), every))
+            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # an epoch may end with its phase
-            self._drawn.update(zip(left, lots, strict=False))
+            self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
@@ -219,11 +210,10 @@ class Trainer:
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
-        options: Any = {"clip": self._clip, "inventory": self._inventories[self._state]}
-        for inputs, targets, mask in lot:
-            pair = inputs, targets
+        options: Any = {"clip": self._clip, "inventory": self._inventory}
+        for *pair, mask in lot:
             part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
-            tally += tally_of(part, mask, self._clip.largest[0], tally.dtype)
+            tally += tally_of(part, self._clip.largest[0], tally.dtype)
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
@@ -245,7 +235,7 @@ class Trainer:
 
     def _expected(self, phase: DPSGD) -> float:
         """Public size of a lot."""
-        return float(self.expected_batch_size or phase.sample_rate * self._records)
+        return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _counted(self, tally: Tensor, expected: float) -> Record:
         """The step on record; the quantile's bound moves on."""
@@ -289,7 +279,7 @@ class Trainer:
             "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "max_grad_norm": self._clip.largest[0].item(),  # a quantile may have moved it
+            "norms": self._clip.largest.cpu(),  # a quantile may have moved them
             "after_others": _NO_OTHER_RUN in self._presumed,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -312,38 +302,35 @@ class Trainer:
         been released. Nothing of the records is in it, so another dataset of that size passes.
 
         ValueError is raised for a file that is damaged, belongs to another run, was written within
-        an epoch whose order is not kept, has fewer steps than this trainer, or differs between
-        processes.
+        an epoch whose order is not kept, or differs between processes, and after a step.
         """
         self._place.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
+        steps, seed = written["steps"], written["seed"]
         if not written["resumable"]:
             raise ValueError(
-                "Expected a checkpoint between two epochs, got one after "
-                f"{written['steps']} steps: without a generator the order of an epoch is not kept."
+                f"Expected a checkpoint between two epochs, got one after {steps} steps: without a "
+                "generator the order of an epoch is not kept."
             )
-        if not self.steps <= written["steps"] <= self.plan.steps:  # what is counted stays so
+        if self.steps or not 0 <= steps <= self.plan.steps:  # what is counted stays so
             raise ValueError(
-                f"Expected a checkpoint after {self.steps} to {self.plan.steps} steps, got one "
-                f"after {written['steps']} in {path}."
+                f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
+                f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
             )
         self.optimizer.load_state_dict(written["optimizer"])
-        seed, bound, self._steps = written["seed"], self._clip.bound, written["steps"]
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        if isinstance(bound, AdaptiveQuantile):
-            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
-        self._clip = Clip.of(self.model, bound)
-        self._randomness = replace(self._randomness, seed=seed)
-        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * bool(written.get("after_others")))
+        self._clip.largest.copy_(written["norms"])
+        self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * written["after_others"])
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         changed_by_others(self.model, self._itself)  # whose model is there no more
-        self._drawn.clear()
-        self.records.clear()
+        self._drawn.clear()  # by a first step that failed
         self._data.forget()
-        self._check()
+        self._state = None
+        self._look()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
@@ -351,6 +338,7 @@ class Trainer:
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._clip.bound),
+            "groups": repr(len(self._clip.largest)),
             "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",

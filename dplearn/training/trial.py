@@ -8,6 +8,7 @@ Some more records have the form of masks, lengths and ignored labels.
 
 import copy
 import functools
+import inspect
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 # Values of a tensor, from standard normals of its shape and a positive scale for each record.
 Kind = Callable[[Tensor, Tensor], Tensor]
@@ -40,9 +41,11 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
     rng = torch.Generator().manual_seed(0)
     try:
         for part in every:
-            vars(part).update({n: _copied(x, same, precise) for n, x in vars(part).items()})
+            vars(part).update({name: _copied(x, same) for name, x in vars(part).items()})
         for p in parameters:
-            p.data = _moved(p, rng, precise)
+            p.data = _moved(p, rng)
+        for module in modules if precise else ():
+            module.double()
         torch.clear_autocast_cache()  # it holds the weights as they were
         yield
     finally:
@@ -54,31 +57,28 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
             p.data = before
 
 
-def _widened(values: Tensor, precise: bool) -> Tensor:
-    """The values in float64 or complex128 if they are no integers."""
-    if not precise or isinstance(values, nn.Parameter) or _is_whole(values, bool_too=True):
-        return values
-    return values.to(torch.complex128 if values.is_complex() else torch.float64)
-
-
-def _copied(value: Any, same: dict[int, Any], precise: bool) -> Any:
+def _copied(value: Any, same: dict[int, Any]) -> Any:
     """A copy of an attribute, or the value itself where it cannot be copied."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
     try:
-        value = copy.deepcopy(value, same)
+        return copy.deepcopy(value, same)
     except Exception:  # generators, locks, tensors inside a graph: whatever their type raises
         return value
-    return tree_map_only(Tensor, functools.partial(_widened, precise=precise), value)
 
 
-def _moved(parameter: Tensor, rng: torch.Generator, precise: bool) -> Tensor:
+def _moved(parameter: Tensor, rng: torch.Generator) -> Tensor:
     """Near a trainable parameter: signs stay, and zeros become small numbers."""
-    data = _widened(parameter.data, precise)
+    data = parameter.data
     if not parameter.requires_grad:
         return data.clone()
     normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data)
-    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp()).to(data.dtype)
+    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp())
+
+
+def widened(values: Tensor) -> Tensor:
+    """The values in float64 or complex128 if they are no whole numbers."""
+    if _is_whole(values, bool_too=True):
+        return values
+    return values.to(torch.complex128 if values.is_complex() else torch.float64)
 
 
 def holdings(*roots: Any) -> dict[str, Any]:
@@ -96,11 +96,23 @@ def holdings(*roots: Any) -> dict[str, Any]:
     return values
 
 
-def stored(model: nn.Module) -> dict[str, tuple[torch.Size, int]]:
-    """Shape and digest of parameters and buffers, what a model releases, but for counts."""
-    tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    kept = ((n, x) for n, x in tensors.items() if x.numel() != 1 or x.is_floating_point())
-    return {name: (x.shape, _digest(x)) for name, x in kept}
+@contextmanager
+def check_stored(model: nn.Module) -> Iterator[None]:
+    """Raise if parameters or buffers, but for counts, are others afterwards.
+
+    What has got another shape was made.
+    """
+    stored = lambda: [*model.named_parameters(), *model.named_buffers()]
+    before = {name: (x.shape, _digest(x)) for name, x in stored()}
+    yield
+    for name, x in stored():
+        shape, digest = before.get(name, (None, 0))
+        counts = x.numel() == 1 and not x.is_floating_point()
+        if x.shape == shape and _digest(x) != digest and not counts:
+            raise ValueError(
+                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
+                "model holds data without noise now, and no guarantee covers that."
+            )
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -118,13 +130,10 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, functools.partial):
         yield from (("func", value.func), *enumerate(value.args), *value.keywords.items())
     elif isinstance(value, types.FunctionType):
-        yield from zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
-        data = (name for name in value.__code__.co_names if name in value.__globals__)
-        kinds = int | float | list | dict | Tensor | np.ndarray | nn.Module
-        yield from ((n, x) for n in data if isinstance(x := value.__globals__[n], kinds))
-    elif isinstance(value, types.CellType):
-        with suppress(ValueError):  # empty
-            yield "value", value.cell_contents
+        with suppress(ValueError):  # a variable is empty
+            own, shared, *_ = inspect.getclosurevars(value)
+            kinds = int | float | list | dict | Tensor | np.ndarray | nn.Module
+            yield from {**own, **{n: x for n, x in shared.items() if isinstance(x, kinds)}}.items()
     for name, part in getattr(value, "__dict__", {}).items():
         inside = name in ("_parameters", "_buffers", "_modules")  # found by their names
         yield from part.items() if inside else ((name, part),)
@@ -135,8 +144,7 @@ def _digest(value: Tensor | np.ndarray) -> int:
     if isinstance(value, Tensor):
         if value.layout is not torch.strided:
             return value._version
-        value = torch.view_as_real(value) if value.is_complex() else value
-        if value.numel() == 1 and not value.is_floating_point():
+        if value.numel() == 1 and _is_whole(value, bool_too=True):
             return int(value)
         value = value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()
     return hash(np.ascontiguousarray(value).tobytes())
@@ -177,13 +185,9 @@ _FLOATS: tuple[Kind, ...] = (
     lambda normal, scale: 1 + normal.abs() * scale,
     lambda normal, _: torch.special.ndtr(normal),
 )
-_PLAIN_INTEGERS: tuple[Kind, ...] = (_below(2), lambda normal, _: normal * 0 + 1, _below(1))
+_PLAIN_INTEGERS = (_below(2), _below(2, start=1), _below(1))
 _INTEGERS = (_below(64), _below(8), *_PLAIN_INTEGERS)
-_TRUTHS = (
-    lambda normal, _: normal > 0,
-    lambda normal, _: normal * 0 + 1,
-    lambda normal, _: normal * 0,
-)
+_TRUTHS = (_below(2), _below(2, start=1), _below(1))
 
 
 class _Watch(TorchFunctionMode):
@@ -218,20 +222,19 @@ def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
 class MadeUp:
     """Pairs (inputs, targets) like an example, which `works` takes without raising.
 
-    They are rows of the example if that is public. If `precise`, they are in float64. ValueError,
-    or what `works` raises of the plainest numbers, is raised if it takes none.
+    They are rows of the example if that is public. ValueError, or what `works` raises of the
+    plainest numbers, is raised if it takes none.
 
     They have numbers: `size` ordinary ones, as many that are larger, smaller, and that lack a tenth
     of their values; then in each of several `styles` as many short ones and long ones.
     """
 
     def __init__(
-        self, example: Any, works: Callable[[Any], Any], size: int, *, precise: bool, public: bool
+        self, example: Any, works: Callable[[Any], Any], size: int, *, public: bool
     ) -> None:
         self._leaves, self._structure = tree_flatten(example)
-        self._works, self._watch, self._precise = works, _Watch(), precise
-        tensors = [x for x in self._leaves if isinstance(x, Tensor)]
-        self._rows = len(tensors[0]) if tensors else 0
+        self._works, self._watch = works, _Watch()
+        self._rows = next((len(x) for x in self._leaves if isinstance(x, Tensor)), 0)
         options = [() if public else self._options(x) for x in self._leaves]
         kinds = self._plainest(options)
         first_target = len(tree_leaves(example[0]))
@@ -328,14 +331,13 @@ class MadeUp:
 
         def like(leaf: Any, kind: Kind | None) -> Any:
             if not self._is_row(leaf):
-                return _widened(leaf, self._precise) if isinstance(leaf, Tensor) else leaf
+                return leaf
             normal, sizes = draw(*leaf.shape[1:]), draw(*[1] * (leaf.dim() - 1)).exp()
             rows = torch.randint(self._rows, (len(scale),), generator=rng)
             if kind is None:
                 values = leaf[rows.to(leaf.device)]
             else:
                 values = kind(normal, scale.view(sizes.shape) * sizes).to(leaf)
-            values = _widened(values, self._precise)
             if missing and values.is_floating_point():
                 spoilt = values[-missing:]
                 spoilt[torch.rand(spoilt.shape, generator=rng).to(leaf.device) < 0.1] = torch.nan

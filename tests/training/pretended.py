@@ -92,7 +92,7 @@ def pretend():
     torch.pretended.mem_get_info = lambda device: (2**30, 2**31)  # room for all records
     devices.generator = lambda device, seed: None  # a device in name only has none
     trainer.check_model = lambda *_, **__: None  # it looks at values, and so does what it learns by
-    learned._add_up = lambda *_: True
+    learned._unequal = lambda *_: []
     begin = DataLoader.__iter__  # draws a seed for its workers, on the processor
 
     def really(loader):

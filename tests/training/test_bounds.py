@@ -15,11 +15,12 @@ from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLaye
 from dplearn.training.layers.per_example import Convolution, Outer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
+grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
 EQUAL = PerLayer(max_grad_norm=0.7)
 OWN_NOISE = Grouped(norms={"": 0.4, "head": 2.0}, noise_multipliers={"": 1.0, "head": 3.0})
 BOUNDS = [
     *(Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE),
-    *(Grouped(norms=OWN_NOISE.norms), AdaptiveQuantile(max_grad_norm=0.7, count_noise=5.0)),
+    AdaptiveQuantile(max_grad_norm=0.7, count_noise=5.0),
 ]
 
 
@@ -41,7 +42,8 @@ def test_noise_covers_every_record_and_factors_bring_norms_below_the_largest(bou
 def test_groups_of_layers_and_of_the_longest_name_of_whole_words():
     assert list(EQUAL.groups(SIZES).of.values()) == [0, 0, 1, 2]
     assert EQUAL.groups(SIZES).norms == pytest.approx([0.7 / math.sqrt(3)] * 3)
-    bound = Grouped(norms={"": 1.0, "body": 2.0, "body.1": 3.0, "head.weight": 4.0, "hea": 5.0})
+    norms = {"": 1.0, "body": 2.0, "body.1": 3.0, "head.weight": 4.0, "hea": 5.0}
+    bound = Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
     assert list(bound.groups(SIZES).of.values()) == [1, 1, 2, 3]
     stds = [OWN_NOISE.noise_multiplier * scale for scale in OWN_NOISE.groups(SIZES).scales]
     assert stds == pytest.approx([1.0 * 0.4, 3.0 * 2.0])  # the noise of each group alone
@@ -76,11 +78,11 @@ def test_quantile_moves_to_the_median_and_stays_without_records():
     "make, match",
     [
         (lambda: Flat(0.0), "max_grad_norm > 0"),
-        (lambda: Automatic(max_grad_norm=1.0, stability=0.0), "stability"),
-        (lambda: Grouped(norms={}), "groups"),
-        (lambda: Grouped(norms={"a": -1.0}), r"norms\['a'\]"),
+        (lambda: AdaptiveQuantile(max_grad_norm=0.0, count_noise=1.0), "max_grad_norm > 0"),
+        (lambda: grouped(), "groups"),
+        (lambda: grouped(a=-1.0), r"norms\['a'\]"),
         (lambda: Grouped(norms={"a": 1.0}, noise_multipliers={"b": 1.0}), r"\['a'\]"),
-        (lambda: Grouped(norms={"bod": 1.0}).groups(SIZES), "body.0.weight"),
+        (lambda: grouped(bod=1.0).groups(SIZES), "body.0.weight"),
     ],
 )
 def test_refuses(make, match):

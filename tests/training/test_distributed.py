@@ -1,4 +1,4 @@
-"""Two processes, each with half of the records, do what one does with all of them, or refuse."""
+"""Two processes, of which each draws half of the records, do what one does, or refuse."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("distributed")]
 
 
 def test_two_processes_equal_one():
-    alone, history = fixed_run(range(16))
+    alone, history = fixed_run()
     (parameters, records), (other, others) = outcomes()[0][0]
     assert torch.equal(parameters, other)
     assert [repr(r.private) for r in records] == [repr(r.private) for r in others]  # NaN too

@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_map
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain, rule
 from dplearn.training.layers import RULES, per_example
+from dplearn.training.learned import recalled
 from dplearn.training.recording import recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
@@ -177,14 +178,19 @@ class Added(Mixing):
         return x @ self.weight + other.sum()
 
 
-def test_an_argument_that_follows_the_records_now_and_then_is_refused():
-    def undecided(model, x):
+def test_an_argument_of_a_kind_that_no_look_has_met_is_refused():
+    def larger(model, x):
         fixed = torch.ones(BATCH, 5, dtype=x.dtype)
-        first = model.layer(x[:, 0], torch.eye(len(x), dtype=x.dtype))
-        return first + model.layer(x[:, 0], fixed[: len(x)] if len(x) > 3 else fixed[:3])
+        return model.layer(x[:, 0], fixed if len(x) > 3 else fixed[0])
 
     with pytest.raises(NotImplementedError, match="argument of 'layer'"):
-        summed(Model(undecided, layer=Added()).double(), *eights(BATCH))
+        summed(Model(larger, layer=Added()).double(), *eights(BATCH))
+
+
+def test_a_layer_that_two_records_do_not_call_keeps_its_rule():
+    sometimes = lambda model, x: model.last(x + model.first(x) if len(x) > 2 else x)
+    model = Model(sometimes, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
+    assert not recalled(model, losses_of, *eights()).shared
 
 
 def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
@@ -194,7 +200,7 @@ def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
         hidden += output.detach()
         return output[:, :5]
 
-    with pytest.raises(RuntimeError, match="in-place"):
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         summed(Model(overwriting, layer=nn.Linear(8, 8)).double(), *eights())
     for mask in (torch.ones(BATCH), torch.ones(BATCH - 1).bool()):
         with pytest.raises(ValueError, match="Expected mask"):

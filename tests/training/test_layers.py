@@ -203,6 +203,19 @@ def deciding(model, x):
     return torch.stack([row * model.scale if row.sum() < 0 else row - model.scale for row in x])
 
 
+windows = lambda model, x: first(model.layer(x.view(-1, 4)).view(len(x), -1, 5))
+
+
+def gathered(model, x):
+    """A layer for those words that need it."""
+    chosen = x[..., 0] > 0
+    return (
+        torch.zeros(*x.shape[:2], 5)
+        .to(x)
+        .masked_scatter(chosen[..., None], model.layer(x[chosen][:, :4]))
+    )
+
+
 inplace = lambda: nn.ReLU(inplace=True)
 first = lambda y: y.flatten(1)[:, :CLASSES]
 attention = partial(nn.MultiheadAttention, 8, 2, batch_first=True)
@@ -219,6 +232,8 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "a condition": lambda: Own(lambda m, x: x * m.scale if m.scale.sum() > 0 else x),
     "data decides": lambda: Own(deciding),
     "old function": lambda: Own(lambda m, x: Old.apply(x * m.scale)),
+    "several rows of some": lambda: Model(gathered, layer=nn.Linear(4, 5)),
+    "several rows of each": lambda: Model(windows, layer=nn.Linear(4, 5)),
     "attention": lambda: Model(causal, layer=attention()),
     "own keys": lambda: Model(causal, layer=attention(add_bias_kv=True, add_zero_attn=True)),
     "sums of bags": lambda: bags("sum"),
@@ -278,7 +293,6 @@ def drawing(model, x):
     return deciding(model, F.dropout(x * model.parts[0]))
 
 
-experts = lambda model, x: model.layer(x.view(-1, 4)).view(-1, 10)[:, :CLASSES]
 listed = lambda model, x: model.bag(torch.arange(12), torch.arange(BATCH))
 
 
@@ -288,7 +302,6 @@ listed = lambda model, x: model.bag(torch.arange(12), torch.arange(BATCH))
         (nn.Linear(8, 5, dtype=torch.complex64), "real and imaginary parts"),
         (Own(lambda model, x: F.dropout(x * model.scale)), "randomness in Own"),
         (Own(drawing), "randomness in Own"),
-        (Model(experts, layer=nn.Linear(4, 5)), "to have one row for each of"),
         (Model(listed, bag=nn.EmbeddingBag(12, 5)), r"Pass bags of shape \(B, T\)"),
         (Model(lambda m, x: m.layer(x)[0], layer=nn.LSTM(8, 5)), "batch of inputs with 3"),
         (Model(lambda m, x: m.layer(x, x, x)[0], layer=nn.MultiheadAttention(8, 2)), "of queries"),

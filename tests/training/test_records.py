@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
+from per_record import difference
 from small_runs import PLAN, generator, run, small_data, small_model, started
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
@@ -22,8 +23,9 @@ from torch.utils.data import (
 )
 
 from cases import each
-from dplearn.training import gradients, trainer
-from dplearn.training.records import _source, _tensor
+from dplearn import DPSGD
+from dplearn.training import Flat, check_model, clipped_sum, gradients, plain, trainer
+from dplearn.training.records import Records, _tensor
 
 X, Y = small_data()
 SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
@@ -91,7 +93,7 @@ KINDS = {
     "short labels": (X, Y.int()),
     "array items": Items([(x.numpy(), int(y)) for x, y in zip(X, Y, strict=True)]),
     "loader of tensors": loaded(TensorDataset(X, Y)),
-    "rounded up to 4 batches": loaded(TensorDataset(X, Y), batch_size=9),
+    "loader of other batches": loaded(TensorDataset(X, Y), batch_size=12),
     "loader, no batch size": DataLoader(PAIRS, collate_fn=as_lists),
     "workers": loaded(PAIRS, num_workers=2, collate_fn=as_lists, prefetch_factor=3),
 }
@@ -124,8 +126,9 @@ def test_arrays_are_moved_to_a_device_that_tells_of_enough_room(monkeypatch):
     for free, place in ((2 * (X.nbytes + Y.nbytes), "meta"), (2 * X.nbytes, "cpu")):
         monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device, free=free: free)
         for data in ((X, Y), (X.numpy(), Y.numpy()), TensorDataset(X, Y)):
-            pair = _source(data, PLAN, accelerator).take(np.arange(2))
-            assert {x.device.type for x in pair} == {place}
+            pair = Records(data, PLAN, device=accelerator)._dataset.__getitems__([0, 1])
+            near = {x.device.type if isinstance(x, torch.Tensor) else "cpu" for x in pair}
+            assert near == {place}
 
 
 def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_path):
@@ -218,7 +221,6 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
         ([X, Y], TypeError, "a list of pairs or a DataLoader, got list of arrays"),
         (Stream(), TypeError, "a map-style Dataset, a list of pairs or a DataLoader, got Stream"),
         (DataLoader(Stream()), ValueError, "Expected a DataLoader of a map-style dataset"),
-        (loaded(PAIRS, batch_size=12), ValueError, f"lot, 8 records.* batch_size=12: {drawn}"),
         (loaded(PAIRS, batch_size=None, shuffle=False), ValueError, "with a batch_size"),
         (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
          ValueError, drawn),
@@ -243,3 +245,33 @@ def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
         with pytest.raises(RuntimeError, match=f"that suit the model, got torch.{told}") as caught:
             started(data=data)
         assert "\n" not in str(caught.value)
+
+
+class PerUser(nn.Module):
+    """A model of records, for items that hold all records of one user."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = small_model()
+
+    def forward(self, rows):
+        return self.model(rows.flatten(0, 1)).unflatten(0, rows.shape[:2])
+
+
+def test_all_rows_of_a_user_are_one_record_of_a_plan_for_a_target():
+    """Rows that a user lacks are padding, whose labels are ignored."""
+    users = torch.arange(32) % 7
+    items = [(X[users == user], Y[users == user]) for user in range(7)]
+    data = (
+        pad_sequence([x for x, _ in items], True),
+        pad_sequence([y for _, y in items], True, -100),
+    )
+    each = nn.CrossEntropyLoss(reduction="none")
+    losses = lambda outputs, targets: each(outputs.mT, targets).sum(1)
+    check_model(model := PerUser().double(), losses, data[0].double(), data[1])
+    part = clipped_sum(model, losses, data[0].double(), data[1], bound=Flat(0.1))
+    expected = plain.clipped_sum(model, losses, data[0].double(), data[1], norm=0.1)
+    assert difference(part.sums, expected) < 1e-12
+    plan = DPSGD.for_epsilon(3.0, delta=1e-3, sample_rate=0.5, steps=4)
+    _, history = run(PerUser(), plan, data=data, loss_fn=losses)
+    assert 2.9 < history.guarantee(1e-3).epsilon <= 3.0

@@ -35,11 +35,9 @@ def nothing(outputs, _):
 class Fixed(Trainer):
     """Lots and noise are told."""
 
-    _members: range
-
     def _lot(self, step):
-        chosen = np.random.default_rng(step).random(16) < 0.5
-        return np.flatnonzero(chosen[self._members])
+        lot = np.flatnonzero(np.random.default_rng(step).random(16) < 0.5)
+        return lot[lot % self._place.processes == self._place.rank]
 
 
 class Told(Randomness):
@@ -49,34 +47,31 @@ class Told(Randomness):
         return torch.tensor(np.concatenate(noise), dtype=torch.float32)
 
 
-def fixed(model, plan, members, group, **options):
-    """A run on some of 16 records, the lots and the noise of which are told, and these records."""
-    columns = torch.randn(16, 4, generator=generator())[members.start : members.stop]
-    options |= {"process_group": group, "micro_batch": None if group is None else 3}
-    data = columns[:, :3], columns[:, 3]
-    begun = started(model, plan, use=Fixed, loss_fn=squares, data=data, **options)
-    begun._members, begun._randomness = members, Told()
-    return begun, columns[:, :3]
-
-
-def fixed_run(members, group=None):
+def fixed_run(group=None):
+    """A run on 16 records, the lots and the noise of which are told."""
     model = nn.Linear(3, 1)
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
-    bound = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
-    begun, _ = fixed(model, PLAN, members, group, bound=bound)
+    columns = torch.randn(16, 4, generator=generator())
+    options = {"data": (columns[:, :3], columns[:, 3]), "loss_fn": squares}
+    options["bound"] = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
+    options |= {"process_group": group, "micro_batch": None if group is None else 3}
+    begun = started(model, PLAN, use=Fixed, **options)
+    begun._randomness = Told()
     history = [begun.step() for _ in range(PLAN.steps)]
     return flat(model.parameters()), history
 
 
 def real_run(group):
     """Own lots and noise; the gradient is zero, so what is left is noise."""
-    data = torch.full((8, 200), float(dist.get_rank())), torch.ones(8)
+    data = torch.ones(16, 200), torch.ones(16)
     options = {"generator": generator(), "process_group": group}
     begun = started(nn.Linear(200, 1), PLAN, loss_fn=nothing, data=data, **options)
     noise, lots = [], []
     for _ in range(PLAN.steps):
-        lots.append(begun._lot(begun.steps).tolist())
+        lot = begun._lot(begun.steps)
+        assert (lot % 2 == dist.get_rank()).all()
+        lots.append((lot // 2).tolist())
         begun.step()
         noise.append(flat(p.grad for p in begun.model.parameters()))
     return flat(begun.model.parameters()), torch.cat(noise) * 8.0, lots
@@ -90,35 +85,36 @@ DIFFERENT = [
     ({"bound": Automatic(max_grad_norm=64.0)}, "Expected bound to be the same"),
     ({"loss_fn": squares}, "Expected loss_fn to be the same"),
     ({"model": small_model(width=9)}, r"Expected model\['0.weight'\] to be the same"),
-    ({"data": small_data()}, "own in each process, got the same in processes 0 and 1: give each a"),
     ({}, "Expected checkpoint to be the same in all processes, got .* no file in process 1"),
 ]
 
 
-def refused_differences(rank, group, data, folder):
+def refused_differences(rank, group, folder):
     with pytest.raises(NotImplementedError, match="sampling='shuffled' in several processes"):
         started(plan=dataclasses.replace(PLAN, sampling="shuffled"), process_group=group)
     with pytest.raises(ValueError, match="Expected process_group in one of 2 processes, got None"):
         started()
     common, mine = {"plan": PLAN, "process_group": group}, f"{folder}/run of {rank}"
-    for own in (torch.randperm(32, generator=generator(rank)), torch.arange(20) + 12 * rank):
-        shared = tuple(x[own] for x in small_data())  # all in another order, or a part
-        with pytest.raises(ValueError, match="own in each process, got the same in processes 0"):
-            started(**common, generator=generator(), data=shared)
+    # All in another order, a part that others have too or not, and items whose inputs are the same.
+    several = (*(torch.randperm(32, generator=generator(rank)), torch.arange(20) + 12 * rank),)
+    for own in (*several, torch.arange(16) * 2 + rank):
+        x, y = (part[own] for part in small_data())
+        for data in ((x, y), list(zip(torch.zeros(32, 3), y, strict=False))):
+            with pytest.raises(
+                ValueError, match="Expected records to be the same in all processes"
+            ):
+                started(**common, generator=generator(), data=data)
     for options, text in DIFFERENT:
-        same = "data" in options  # in both
-        options = (
-            common | {"generator": generator(), "data": data} | (options if rank or same else {})
-        )
+        options = common | {"generator": generator()} | (options if rank else {})
         with pytest.raises(ValueError, match=text):
             begun = started(**options)
             begun.save(mine)  # by the first alone
             begun.load(mine)
 
 
-def steps_until_death(rank, group, data):
+def steps_until_death(rank, group):
     """The second process dies; steps that the first one did, and seconds until it noticed."""
-    begun, start = started(plan=PLAN, process_group=group, data=data), time.monotonic()
+    begun, start = started(plan=PLAN, process_group=group), time.monotonic()
     for step in range(6):
         if rank == 1 and step == 3:
             os._exit(0)
@@ -135,17 +131,14 @@ def worker(rank, folder):
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     store = dist.FileStore(f"{folder}/store", 2)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
-    group, members = dist.group.WORLD, range(5) if rank == 0 else range(5, 16)
-    torch.save((fixed_run(members, group), real_run(group)), f"{folder}/{rank}")
-    own, data = (
-        [dist.new_group([other]) for other in range(2)],
-        tuple(x[rank::2] for x in small_data()),
-    )
+    group = dist.group.WORLD
+    torch.save((fixed_run(group), real_run(group)), f"{folder}/{rank}")
+    own = [dist.new_group([other]) for other in range(2)]
     started(process_group=own[rank]).step()
     with pytest.raises(NotImplementedError, match="a model in shards is not supported"):
         started(fully_shard(small_model()), process_group=group)
-    refused_differences(rank, group, data, folder)
-    torch.save(steps_until_death(rank, group, data), f"{folder}/death")
+    refused_differences(rank, group, folder)
+    torch.save(steps_until_death(rank, group), f"{folder}/death")
     os._exit(0)
 
 
