@@ -29,7 +29,7 @@ from dplearn.claims.places import (
     wrong_units,
 )
 from dplearn.claims.reading import Claim, NotReadError, claims_of, refuse
-from dplearn.claims.vocabulary import INSTEAD
+from dplearn.claims.vocabulary import INSTEAD, SUMMED
 
 Outcome = Literal["holds", "refuted", "safe", "approximation", "ambiguous", "not read"]
 # The one that a line of several claims has, the first of these that one of them has.
@@ -148,7 +148,7 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     if first.rank == EQUAL:
         # A misprint of what the words speak of is as likely as what is right elsewhere.
         spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
-        if spoken and re.search(INSTEAD, claim.words):
+        if spoken and re.search(INSTEAD, claim.words) and not re.search(SUMMED, claim.words):
             return spoken[:2]
         return [c for c in rivals if not is_strange(claim, c)] + spoken[:2]
     if first.rank == CONSTANT:
@@ -282,7 +282,9 @@ def _given(claim: Claim, candidate: Candidate) -> tuple[tuple[str, ...], bool]:
             condition = re.sub(rf"\b{re.escape(claim.left)}\b", f"({formula.text})", condition)
         letters = parse(condition, formula.names).names
         if letters <= {*names}:
-            stated.append(re.sub(r"[A-Za-z]\w*", lambda m: names.get(m[0], m[0]), condition))
+            stated.append(
+                re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: names.get(m[0], m[0]), condition)
+            )
         else:
             more = more or bool(letters & {*formula.names, *candidate.roles})
     return tuple(stated), more
@@ -377,7 +379,7 @@ def _in_letters(candidate: Candidate, text: str) -> str:
     """A text about the entry's parameters in the letters of the formula, else of the book."""
     told = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
     told |= {parameter: letter for letter, parameter in candidate.roles.items()}
-    return re.sub(r"[A-Za-z]\w*", lambda m: _symbol(told.get(m[0]) or m[0]), text)
+    return re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: _symbol(told.get(m[0]) or m[0]), text)
 
 
 def _symbol(letter: str) -> str:

@@ -121,7 +121,9 @@ def candidates(claim: Claim) -> list[Candidate]:
 
 def _is_other(claim: Claim, candidate: Candidate) -> bool:
     """Whether the words beside the formula say that something else is meant than the entry."""
-    words, parameter = NOT_WITH.get(candidate.entry.id, ("$.", ""))
+    id = candidate.entry.id
+    named = f"{id}/{candidate.misprint}" if candidate.misprint else id
+    words, parameter = NOT_WITH.get(named, NOT_WITH.get(id, ("$.", "")))
     missing = parameter not in candidate.place.own
     return missing and bool(re.search(words, claim.words, re.IGNORECASE))
 

@@ -43,7 +43,7 @@ _SENSITIVITY = (
     r"\s*(?:_\{?[12A-Za-z]\}?|[₁₂])?|(?<![A-Za-z])S_\{?[fqu12]\}?(?![A-Za-z])"
 )
 _DIVERGENCE = (
-    r"(?<![A-Za-z])[DR]\s*_\{?\s*\\?(?:alpha|α|lambda|λ)\s*\}?\s*"
+    r"(?<![A-Za-z])[DR]\s*_\{?\s*\\?(?:alpha|α|lambda|λ|a)(?![A-Za-z])\s*\}?\s*"
     r"(?:\((?:[^()]|\([^()]*\))*\))?"
 )
 # In order; each writes one thing in the letters of the grammar.
@@ -99,6 +99,9 @@ _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^2|\^\{2\}|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^2|\^\{2\}|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*"
     r"\1_\{?[knmT]\}?(\^2|\^\{2\}|²)?"
+)
+_LIST = re.compile(
+    r"(\\?[A-Za-zα-ω]+)_\{?1\}?\s*,\s*(?:\\[lc]?dots|…|\.\.\.)\s*,\s*\1_\{?[knmT]\}?"
 )
 # A remainder behind the main term.
 _REMAINDER = re.compile(
@@ -245,7 +248,7 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
         text = text.removeprefix(begin).removesuffix(end)
     text, main = _REMAINDER.subn("", text)
-    text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, text))
+    text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, _LIST.sub(r"\1_{1}, \1_{2}, \1_{3}", text)))
     text = re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text)
     text, best = _BEST.subn(r"\1", text)
     if constant := _CONSTANT.search(words.replace("{,}", ".")):
@@ -305,7 +308,7 @@ def _conditions(text: str) -> tuple[list[str], set[str]]:
         try:
             names = parse(run).names
         except ValueError:
-            unread |= {*re.findall(r"[A-Za-z]\w*", run)}
+            unread |= {*re.findall(r"[A-Za-z][A-Za-z0-9_]*", run)}
             continue
         if _UNLESS.search(before):
             unread |= names

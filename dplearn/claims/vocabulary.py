@@ -43,7 +43,7 @@ _ONLY_WITH = {
     "propos|threshold": "B15",
     "mean": "B16",
     "smooth": "B17 B17b",
-    "group": "C8 C8b C8c",
+    "group|user|famil|relative|household": "C8 C8b C8c",
     "disjoint|parallel|part": "C9",
     "replacement|fixed|subset": "E2 E3 E3b E6 E12 E12b E12c K2b",
     "shuffl|local": "E10 E11",
@@ -66,14 +66,16 @@ _ONLY_WITH = {
 ONLY_WITH = {f"G-{id}": words for words, ids in _ONLY_WITH.items() for id in ids.split()}
 # Entries whose letters mean something else without these words.
 NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
-# Words beside which an entry is not meant, unless its form has this parameter.
+# Words beside which an entry or misprint is not meant, unless its form has this parameter.
 NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
     "G-N3": (r"delta|δ", "delta"),
+    "G-F6b/fixed": ("fixed|public|constant|expected", ""),
 }  # fmt: skip
 # Words beside which a misprint that they speak of is meant, rather than the sum of releases.
-INSTEAD = r"\bgroups?\b|famil|[GL]NMax"
+INSTEAD = r"\bgroups?\b|famil|user|[GL]NMax"
+SUMMED = r"compos|releas|runs?\b|quer|round|mechanisms|steps|times"
 # The words for what does not equal the entry, and words beside which a misprint of an entry is as
 # likely as another entry that is right.
 UNEQUAL_WITH = {"G-B14b": r"lap(?:lace)?\b|double exp"}
@@ -95,13 +97,13 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "epsilon": "epsilon eps", "epsilon_0": "epsilon_0 epsilon0 eps_0 eps0",
         "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta", "slack": "delta", "paid": "delta",
-        "order": "alpha a lambda", "orders": "alpha lambda",
+        "order": "alpha a lambda", "orders": "alpha lambda a",
         "rdp": "epsilon epsilon_bar rho D tau gamma",
         "moment": "lambda alpha l", "log_moment": "K", "rho": "rho xi", "other_rho": "rho xi",
         "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p gamma",
         "steps": "T k n t K m", "batches": "B T n", "records": "n N", "draws": "m k",
-        "batch": "m B L b", "users": "n N", "group": "k", "dimension": "d D p",
+        "batch": "m B L b", "users": "n N", "group": "k m g", "dimension": "d D p",
         "max_grad_norm": "C S", "max_norm": "C S", "sensitivity": "Delta S", "distance": "Delta S",
         "scale": "b lambda beta", "expected_batch": "L B n", "groups": "M k m",
         "false_positive_rate": "alpha a x FPR", "false_negative_rate": "beta FNR",

@@ -103,6 +103,9 @@ PRINTED = [
     (r"\mathrm{TV}(P,Q)\le\frac{e^\varepsilon-1}{e^\varepsilon+1}", "", "holds", "G-N3"),
     (r"\Phi(\frac\Delta{2\sigma}-\frac{\varepsilon\sigma}\Delta)-e^\varepsilon\Phi(-\frac\Delta{2\sigma}"
      r"-\frac{\varepsilon\sigma}\Delta)\le\delta", "", "holds", "G-B5"),
+    (r"\delta_{user}=m\delta", "each user has m records", "refuted", "G-C8/linear"),
+    (r"\varepsilon=\max(\varepsilon_1,\dots,\varepsilon_k)", "disjoint parts", "holds", "G-C9"),
+    (r"\mu_{user}=m\mu", "each user has m records", "holds", "G-C8c"),
     (r"\delta_{tot}=k\delta_0", r"with the slack \delta' it fails with", "ambiguous", ""),
     ("D_α = 1/(α-1) ln(α/(2α-1) e^((α-1)/b) + (α-1)/(2α-1) e^(-α/b))", "", "holds", "G-A8"),
 ]  # fmt: skip
@@ -167,6 +170,7 @@ UNCLEAR = [
     (r"\mathrm{Var}=((e^ε+1)/(e^ε-1))^2", "one bit of each user", "Nothing in the book"),
     ("p = e^(ε/2)/(e^(ε/2)+1)", "symmetric unary encoding keeps a bit with", "Nothing in the book"),
     (r"\varepsilon=\ln\frac{1-p}p", "the probability p > 1/2 of a true answer", "Nothing in the"),
+    (r"\Delta_2=C/B", "one joins, and B is fixed", "Nothing in the book"),
     (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
 ]
 
