@@ -37,6 +37,8 @@ _WORST_FIRST = ("refuted", "ambiguous", "not read", "approximation", "safe", "ho
 # Quantities that somebody chooses: of these "=", ">=" and "<=" say alike that so much is enough.
 _CHOSEN = ("sigma", "scale", "delta", "epsilon")
 _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
+# Words that account for a constant factor.
+_FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
@@ -111,8 +113,11 @@ def proofread(formula: str, *, words: str = "") -> Finding:
     findings = sorted((_found(c) for c in claims), key=lambda f: _WORST_FIRST.index(f.verdict))
     if not findings:
         return Finding(verdict="not read", reason="Expected a formula, got letters alone.")
-    if len({(c.quantity, c.left) for c in claims}) == 1:  # of a chain what can be read counts
-        findings = [f for f in findings if f.verdict != "not read"] or findings[:1]
+    if len({(c.quantity, c.left) for c in claims}) == 1 and findings[0].verdict != "refuted":
+        # What a chain ends with is its claim; of the others what can be read counts.
+        last = _found(claims[0])
+        findings = [f for f in findings if f.verdict != "not read"]
+        findings = findings if last.verdict != "not read" else [last, *findings]
     first, *others = findings
     rest = tuple(Reading(f.reading or f.reason, f.verdict, f.entry) for f in others)
     return replace(first, candidates=first.candidates + rest)
@@ -215,8 +220,11 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     outcome = _search(candidate, kind, stated)
     if outcome.status == "refuted" and more:
         refuse("It is stated under a condition that is not read.")
-    if outcome.status == "refuted" and candidate.rank == CONSTANT and is_at_one(claim):
-        refuse("Expected the sensitivity in it: without it a constant factor may be one.")
+    if outcome.status == "refuted" and candidate.rank == CONSTANT:
+        if is_at_one(claim):
+            refuse("Expected the sensitivity in it: without it a constant factor may be one.")
+        if re.search(_FACTOR, claim.words, re.IGNORECASE):
+            refuse("The words around it may account for its factor.")
     if outcome.status == "error":
         refuse(f"The search has no answer: {outcome.reason}")
     if outcome.status == "refuted":

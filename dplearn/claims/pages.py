@@ -71,7 +71,7 @@ _BREAK = re.compile(
     r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
 )
 _ASSUMED = re.compile(
-    r"(?:\*\*(?:Theorem|Lemma)\W+)?(?:Let|Suppose|Assume|Given)\b|.*(?:sensitivity|replace|changes?\b)",
+    r"(?:\*\*(?:Theorem|Lemma)\W+)?(?:Let|Suppose|Assume|Given|Throughout)\b|.*(?:sensitivity|replace|changes?\b)",
     re.DOTALL,
 )
 # A formula that ends its sentence.

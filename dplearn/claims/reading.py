@@ -414,9 +414,9 @@ def _relations(text: str) -> list[Claim]:
         signs_so_far = {*said[: k + 1]} - {"="}
         sign = signs_so_far.pop() if len(signs_so_far) == 1 else "≈" if signs_so_far else "="
         relation = {"<": "upper", ">": "lower", "=": "identity"}.get(sign, "about")
-        if k == len(members) - 1 or not _bare(member):
+        if len(members) == 1 or not _bare(member):
             claims.append(Claim(about, relation, member, root, name))
-    return claims[::-1]
+    return claims[::-1] or [Claim(about, "identity", members[-1], root, name)]
 
 
 def _left_side(text: str) -> tuple[str, str, bool]:

@@ -170,6 +170,8 @@ UNCLEAR = [
     (r"\mathrm{Var}=((e^ε+1)/(e^ε-1))^2", "one bit of each user", "Nothing in the book"),
     ("p = e^(ε/2)/(e^(ε/2)+1)", "symmetric unary encoding keeps a bit with", "Nothing in the book"),
     (r"\varepsilon=\ln\frac{1-p}p", "the probability p > 1/2 of a true answer", "Nothing in the"),
+    (r"\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}\le3\sqrt{\rho\ln(1/\delta)}", "", "Nothing in"),
+    ("ρ = 1/(8σ²)", "of sensitivity one half", "factor"),
     (r"\Delta_2=C/B", "one joins, and B is fixed", "Nothing in the book"),
     (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
 ]
