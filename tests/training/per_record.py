@@ -245,7 +245,7 @@ CASES: dict[str, Case] = {
     "conv groups": (lambda: convolutions(2, groups=2), pictures(2)),
     "conv same even": (lambda: convolutions(2, kernel=2, padding="same"), pictures(2)),
     "conv reflect": (lambda: convolutions(2, padding=2, padding_mode="reflect"), pictures(2)),
-    "conv 1d": (lambda: convolutions(1, stride=2), pictures(1, 12)),
+    "conv 1d": (lambda: convolutions(1, stride=2), pictures(1, 30)),
     "conv 3d": (lambda: convolutions(3, padding=1), pictures(3, 4)),
     "conv ghost": (lambda: headed(nn.Conv2d(2, 64, 3, 2, 1, (1, 2))), pictures(2, 5)),
     "conv ghost 1d": (lambda: headed(nn.Conv1d(2, 64, 3, 3, 2)), pictures(1, 5)),

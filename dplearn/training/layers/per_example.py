@@ -18,7 +18,7 @@ Tensors are float32 or float64, never less: the norm must hold for the sum that 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
@@ -65,11 +65,12 @@ class Dense(PerExample):
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         value = _kept(self.value, keep).to(total)
-        # Of a convolution they may lie in memory with channels last.
+        # Those of a convolution lie in memory with channels last.
         order = sorted(range(1, value.dim()), key=value.stride, reverse=True)
         rows = value.permute(0, *order)
-        added = rows.flatten(1).T.mv(factors.to(total)).view(rows.shape[1:])
-        total.permute([dim - 1 for dim in order]).add_(added)
+        added = (factors.to(total) @ _flat(rows)).view(rows.shape[1:])
+        back = [order.index(dim) for dim in range(1, value.dim())]
+        total.add_(added.permute(back).reshape(total.shape))
 
     def dense(self) -> Tensor:
         return self.value
@@ -184,13 +185,12 @@ class Convolution(PerExample):
     groups: int
 
     def squared_norm(self) -> Tensor:
-        pairs = zip(self.grad.split(self._few()), self.values.split(self._few()), strict=True)
-        products = (Outer(grad.flatten(2).mT, self._patches(values)) for grad, values in pairs)
+        products = (Outer(grad.flatten(2).mT, self._patches(x)) for grad, x in self._split())
         return torch.cat([product.squared_norm() for product in products])
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
-        total.add_(self._weights(grad, _kept(self.values, keep), self.shape, self.groups))
+        total.add_(self._weights(grad, _kept(self.values, keep)))
 
     def dense(self) -> Tensor:
         return self.formed().value
@@ -206,22 +206,20 @@ class Convolution(PerExample):
         filters, channels, *kernel = self.shape
         # Where many positions share many channels, copies of pixels cost more than they save.
         cheap = channels <= _FEW or self._positions() <= _POSITIONS
-        copied, squares = cheap and self.groups == 1, []
-        value = self.grad.new_empty(len(self.grad), filters, math.prod(self.shape[1:]))
-        few = self._few() if copied else _AT_ONCE
-        parts = [x.split(few) for x in (self.grad, self.values, value)]
-        for grad, values, out in zip(*parts, strict=True):
-            if copied:
-                torch.bmm(grad.flatten(2), self._patches(values), out=out)
-            else:
-                out.copy_(self._by_groups(grad, values))
+        if self.groups > 1 or not cheap:
+            single = self.grad[:, None], self.values[:, None]
+            return Dense(torch.vmap(self._weights, chunk_size=_AT_ONCE)(*single))
+        value, squares = self.grad.new_empty(len(self.grad), filters, math.prod(self.shape[1:])), []
+        for grad, values, out in self._split(value):
+            torch.bmm(grad.flatten(2), self._patches(values), out=out)
             squares.append(_squares(out))
-        last = value.view(-1, filters, *kernel, channels).movedim(-1, 2)
-        return Dense(last if copied else value.view(-1, *self.shape), torch.cat(squares))
+        value = value.view(-1, filters, *kernel, channels).movedim(-1, 2)
+        return Dense(value, torch.cat(squares))
 
-    def _few(self) -> int:
-        """So many examples that their patches fit into caches."""
-        return max(1, _NUMBERS // (self._positions() * math.prod(self.shape[1:])))
+    def _split(self, *others: Tensor) -> Iterator[Sequence[Tensor]]:
+        """Gradients, inputs and others of few examples at a time, whose patches fit into caches."""
+        few = max(1, _NUMBERS // (self._positions() * math.prod(self.shape[1:])))
+        return zip(*(x.split(few) for x in (self.grad, self.values, *others)), strict=True)
 
     def _patches(self, values: Tensor) -> Tensor:
         """Pixels under the kernel at each position, (b, T, kernel * channels)."""
@@ -242,24 +240,14 @@ class Convolution(PerExample):
             return patches.flatten(-dims).flatten(1, -2).mT
         return patches.flatten(-1 - dims).flatten(1, -2)
 
-    def _by_groups(self, grad: Tensor, values: Tensor) -> Tensor:
-        """Gradients by one backward pass in which examples are groups, (b, filters, rest)."""
-        batch = len(grad)
-        shape = (batch * self.shape[0], *self.shape[1:])
-        grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (grad, values))
-        weights = self._weights(grad, values, shape, batch * self.groups)
-        return weights.view(batch, self.shape[0], -1)
-
     def _positions(self) -> int:
         return math.prod(self.grad.shape[2:])
 
-    def _weights(self, grad: Tensor, values: Tensor, shape: Sequence[int], groups: int) -> Tensor:
+    def _weights(self, grad: Tensor, values: Tensor) -> Tensor:
         """Ordinary gradient of the weights."""
-        where = self.stride, self.padding, self.dilation, False, [0] * len(self.stride), groups
-        weights = grad.new_empty(shape)
-        return torch.ops.aten.convolution_backward(
-            grad, values, weights, None, *where, [False, True, False]
-        )[1]
+        ordinary = getattr(torch.nn.grad, f"conv{len(self.stride)}d_weight")
+        form = self.stride, self.padding, self.dilation, self.groups
+        return ordinary(values, self.shape, grad, *form)
 
 
 def combined(uses: list[PerExample]) -> PerExample:
