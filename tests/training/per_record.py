@@ -256,6 +256,10 @@ CASES: dict[str, Case] = {
     "instance norm": (lambda: normed(nn.InstanceNorm2d(4, affine=True)), pictures(2)),
     "layer norm": (lambda: normed(nn.LayerNorm((4, 4, 4))), pictures(2)),
     "rms norm": (lambda: pooled(nn.Linear(8, 6), nn.RMSNorm(6)), few(4, 8)),
+    "instance norm in eval mode": (
+        lambda: normed(nn.InstanceNorm2d(4, affine=True, track_running_stats=True).eval()),
+        pictures(2),
+    ),
     "batch norm in eval mode": (lambda: normed(nn.BatchNorm2d(4).eval()), pictures(2)),
     "embedding": (lambda: pooled(nn.Embedding(CLASSES, 8)), words),
     "embedding padding": (lambda: pooled(nn.Embedding(CLASSES, 8, padding_idx=2)), words),
