@@ -31,9 +31,9 @@ from torch import Tensor
 ROUNDING = 8
 # Squares that are added in one go.
 _BLOCK = 256
-# Of convolutions: pixels that are copied in one go, or examples without copies; how few channels or
-# positions make copies cheap; how few weights are formed sooner than Gram matrices.
+# Of convolutions: pixels that are copied, and examples that are formed without copies, in one go.
 _NUMBERS, _AT_ONCE = 2**19, 16
+# Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
@@ -196,10 +196,10 @@ class Convolution(PerExample):
         return self.formed().value
 
     def cheapest(self) -> PerExample:
-        """Itself, or formed: small ones always, others where two Gram matrices cost more."""
-        size = math.prod(self.shape)
-        ghost = self.groups == 1 and size > max(_SMALL, 2 * self._positions() ** 2)
-        return self if ghost else self.formed()
+        """Itself, or formed where that costs less than two Gram matrices."""
+        t, p, d = self._positions(), self.shape[0], math.prod(self.shape[1:])
+        few = 2 * t**2 <= p * d if p * d > _SMALL else t**2 * (p + d) <= 8 * p * d
+        return self if few and self.groups == 1 else self.formed()
 
     def formed(self) -> Dense:
         """The gradients, and their squares while they are in the processor's caches."""
@@ -218,7 +218,8 @@ class Convolution(PerExample):
 
     def _split(self, *others: Tensor) -> Iterator[Sequence[Tensor]]:
         """Gradients, inputs and others of few examples at a time, whose patches fit into caches."""
-        few = max(1, _NUMBERS // (self._positions() * math.prod(self.shape[1:])))
+        numbers = _NUMBERS if self.grad.device.type == "cpu" else 100 * _NUMBERS
+        few = max(1, numbers // (self._positions() * math.prod(self.shape[1:])))
         return zip(*(x.split(few) for x in (self.grad, self.values, *others)), strict=True)
 
     def _patches(self, values: Tensor) -> Tensor:
@@ -237,8 +238,8 @@ class Convolution(PerExample):
         dims = len(kernel)
         if long:
             patches = patches.permute(0, *range(1 + dims, 2 + 2 * dims), *range(1, 1 + dims))
-            return patches.flatten(-dims).flatten(1, -2).mT
-        return patches.flatten(-1 - dims).flatten(1, -2)
+            return patches.contiguous().flatten(-dims).flatten(1, -2).mT
+        return patches.contiguous().flatten(1, dims).flatten(2)
 
     def _positions(self) -> int:
         return math.prod(self.grad.shape[2:])
