@@ -165,8 +165,9 @@ WORKLOADS = (
     Workload(
         name="MLP 784-1000-1000-10, B 256", build=perceptron,
         inputs=partial(torch.randn, 256, 784), batch=256, steps=10, goal=1.35,
-        rest="1.8 million normals, one per parameter and step whatever the batch, a quarter to a "
-        "third of SGD; Python a tenth, norms a twentieth; products of matrices are those of SGD",
+        rest="1.8 million normals, one per parameter and step whatever the batch, a quarter of SGD "
+        "where products are slow and 0.36 where they are fast; Python 0.1, norms 0.05; products of "
+        "matrices are those of SGD",
     ),
     Workload(
         name="MNIST CNN, B 256", build=mnist,
