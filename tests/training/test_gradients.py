@@ -69,9 +69,10 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch):
-    """Convolutions in several parts, in both forms."""
-    monkeypatch.setattr(per_example, "_AT_ONCE", 4)
-    monkeypatch.setattr(per_example, "_FEW", 2)
+    """Convolutions in several parts, and in all forms."""
+    sizes = {"_NUMBERS": 200, "_AT_ONCE": 4, "_FEW": 2, "_POSITIONS": 8, "_SMALL": 300}
+    for name, value in sizes.items():
+        monkeypatch.setattr(per_example, name, value)
 
 
 @each("name", CASES)

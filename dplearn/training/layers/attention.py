@@ -38,8 +38,7 @@ def forward(
     # (B, T, d) becomes (B, heads, T, d / heads).
     split = lambda x: x.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
     q, k, v = map(split, _projected(module, record, query, key, value))
-    causal = is_causal and key_padding_mask is None and not need_weights
-    mask = None if causal else _mask(attn_mask, key_padding_mask, q)
+    mask = _mask(attn_mask, key_padding_mask, q)
     dropout = module.dropout if module.training else 0.0
     weights = None
     if need_weights:
@@ -48,7 +47,7 @@ def forward(
         mixed = weights @ v
         weights = weights.mean(1) if average_attn_weights else weights
     else:
-        mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, causal)
+        mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout)
     output = module.out_proj(mixed.transpose(1, 2).flatten(2))
     return output if module.batch_first else output.transpose(0, 1), weights
 

@@ -18,9 +18,10 @@ Tensors are float32 or float64, never less: the norm must hold for the sum that 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import mul
 
 import torch
 import torch.nn.functional as F
@@ -30,8 +31,10 @@ from torch import Tensor
 ROUNDING = 8
 # Squares that are added in one go.
 _BLOCK = 256
-# Examples whose convolution gradients are formed in one go, and how many channels are few.
-_AT_ONCE, _FEW = 32, 4
+# Of convolutions: pixels that are copied, and examples that are formed without copies, in one go.
+_NUMBERS, _AT_ONCE = 2**19, 16
+# Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
+_FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
 class PerExample(ABC):
@@ -61,8 +64,13 @@ class Dense(PerExample):
         return _squares(self.value) if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        rows = _flat(_kept(self.value, keep))
-        total.view(-1).addmv_(rows.T.to(total), factors.to(total))
+        value = _kept(self.value, keep).to(total)
+        # Those of a convolution lie in memory with channels last.
+        order = sorted(range(1, value.dim()), key=value.stride, reverse=True)
+        rows = value.permute(0, *order)
+        added = (factors.to(total) @ _flat(rows)).view(rows.shape[1:])
+        back = [order.index(dim) for dim in range(1, value.dim())]
+        total.add_(added.permute(back).reshape(total.shape))
 
     def dense(self) -> Tensor:
         return self.value
@@ -177,69 +185,70 @@ class Convolution(PerExample):
     groups: int
 
     def squared_norm(self) -> Tensor:
-        """Ghost norm; patches are never cut out: their products add up from those of pixels."""
-        pixels = self._padded(self.values)
-        batch, dims, filters = len(pixels), pixels.dim() - 2, self.grad.flatten(2)
-        gram = pixels.flatten(2).mT @ pixels.flatten(2)
-        gram = gram.view(batch, *pixels.shape[2:], *pixels.shape[2:])
-        for dim in range(dims):  # patches t and s: the sum over offsets of pixels t + o and s + o
-            reach, step = self.grad.shape[2 + dim], self.stride[dim]
-            starts = range(0, self.shape[2 + dim] * self.dilation[dim], self.dilation[dim])
-            windows = [slice(o, o + step * (reach - 1) + 1, step) for o in starts]
-            before, between = (slice(None),) * (1 + dim), (slice(None),) * (dims - 1)
-            gram = reduce(torch.add, [gram[(*before, w, *between, w)] for w in windows])
-        gram = gram.flatten(1, dims).flatten(2)
-        return _ghost_norm(filters.mT @ filters, gram, self.shape[0], math.prod(self.shape[1:]))
+        products = (Outer(grad.flatten(2).mT, self._patches(x)) for grad, x in self._split())
+        return torch.cat([product.squared_norm() for product in products])
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
-        total.add_(self._weights(grad, _kept(self.values, keep), self.shape, self.groups))
+        total.add_(self._weights(grad, _kept(self.values, keep)))
 
     def dense(self) -> Tensor:
         return self.formed().value
 
-    def formed(self) -> Dense:
-        """The gradients, of few examples at a time: those fit into caches."""
-        few = self.groups == 1 and self.shape[1] <= _FEW and set(self.dilation) == {1}
-        form = self._by_patches if few else self._by_groups
-        pairs = zip(self.grad.split(_AT_ONCE), self.values.split(_AT_ONCE), strict=True)
-        parts = [(value := form(*pair), _squares(value)) for pair in pairs]
-        return Dense(*map(torch.cat, zip(*parts, strict=True)))
-
-    def _by_groups(self, grad: Tensor, values: Tensor) -> Tensor:
-        """Gradients by one backward pass in which examples are groups."""
-        batch = len(grad)
-        shape = (batch * self.shape[0], *self.shape[1:])
-        grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (grad, values))
-        return self._weights(grad, values, shape, batch * self.groups).view(batch, *self.shape)
-
-    def _by_patches(self, grad: Tensor, values: Tensor) -> Tensor:
-        """Gradients by products with all patches: where channels are few, copies are cheaper."""
-        dims = len(self.stride)
-        patches = self._padded(values)
-        for dim in range(dims):
-            patches = patches.unfold(2 + dim, self.shape[2 + dim], self.stride[dim])
-        order = *range(2 + dims, 2 + 2 * dims), *range(2, 2 + dims)
-        patches = patches.permute(0, 1, *order).reshape(len(grad), math.prod(self.shape[1:]), -1)
-        return (grad.flatten(2) @ patches.mT).view(-1, *self.shape)
-
-    def _padded(self, values: Tensor) -> Tensor:
-        return F.pad(values, [side for size in reversed(self.padding) for side in (size, size)])
-
     def cheapest(self) -> PerExample:
-        """Itself, or formed where that costs less than products of pixels."""
-        space = zip(self.values.shape[2:], self.padding, strict=True)
-        pixels = math.prod([size + 2 * side for size, side in space])
-        ghost = 2 * pixels * math.prod(self.grad.shape[2:]) <= math.prod(self.shape)
-        return self if ghost and self.groups == 1 else self.formed()
+        """Itself, or formed where that costs less than two Gram matrices."""
+        t, p, d = self._positions(), self.shape[0], math.prod(self.shape[1:])
+        few = 2 * t**2 <= p * d if p * d > _SMALL else t**2 * (p + d) <= 8 * p * d
+        return self if few and self.groups == 1 else self.formed()
 
-    def _weights(self, grad: Tensor, values: Tensor, shape: Sequence[int], groups: int) -> Tensor:
+    def formed(self) -> Dense:
+        """The gradients, and their squares while they are in the processor's caches."""
+        filters, channels, *kernel = self.shape
+        # Where many positions share many channels, copies of pixels cost more than they save.
+        cheap = channels <= _FEW or self._positions() <= _POSITIONS
+        if self.groups > 1 or not cheap:
+            single = self.grad[:, None], self.values[:, None]
+            return Dense(torch.vmap(self._weights, chunk_size=_AT_ONCE)(*single))
+        value, squares = self.grad.new_empty(len(self.grad), filters, math.prod(self.shape[1:])), []
+        for grad, values, out in self._split(value):
+            torch.bmm(grad.flatten(2), self._patches(values), out=out)
+            squares.append(_squares(out))
+        value = value.view(-1, filters, *kernel, channels).movedim(-1, 2)
+        return Dense(value, torch.cat(squares))
+
+    def _split(self, *others: Tensor) -> Iterator[Sequence[Tensor]]:
+        """Gradients, inputs and others of few examples at a time, whose patches fit into caches."""
+        numbers = _NUMBERS if self.grad.device.type == "cpu" else 100 * _NUMBERS
+        few = max(1, numbers // (self._positions() * math.prod(self.shape[1:])))
+        return zip(*(x.split(few) for x in (self.grad, self.values, *others)), strict=True)
+
+    def _patches(self, values: Tensor) -> Tensor:
+        """Pixels under the kernel at each position, (b, T, kernel * channels)."""
+        channels, *kernel = self.shape[1:]
+        positions = self.grad.shape[2:]
+        # What is copied in one go: a row of positions, or all channels under a row of the kernel.
+        long = positions[-1] > 2 * kernel[-1] * channels
+        pixels = values.movedim(1, -1) if long else values.movedim(1, -1).contiguous()
+        if any(self.padding):
+            sides = [side for size in reversed(self.padding) for side in (size, size)]
+            pixels = F.pad(pixels, [0, 0, *sides])
+        first, *steps, last = pixels.stride()
+        strides = first, *map(mul, self.stride, steps), *map(mul, self.dilation, steps), last
+        patches = pixels.as_strided((len(values), *positions, *kernel, channels), strides)
+        dims = len(kernel)
+        if long:
+            patches = patches.permute(0, *range(1 + dims, 2 + 2 * dims), *range(1, 1 + dims))
+            return patches.contiguous().flatten(-dims).flatten(1, -2).mT
+        return patches.contiguous().flatten(1, dims).flatten(2)
+
+    def _positions(self) -> int:
+        return math.prod(self.grad.shape[2:])
+
+    def _weights(self, grad: Tensor, values: Tensor) -> Tensor:
         """Ordinary gradient of the weights."""
-        where = self.stride, self.padding, self.dilation, False, [0] * len(self.stride), groups
-        weights = grad.new_empty(shape)
-        return torch.ops.aten.convolution_backward(
-            grad, values, weights, None, *where, [False, True, False]
-        )[1]
+        ordinary = getattr(torch.nn.grad, f"conv{len(self.stride)}d_weight")
+        form = self.stride, self.padding, self.dilation, self.groups
+        return ordinary(values, self.shape, grad, *form)
 
 
 def combined(uses: list[PerExample]) -> PerExample:

@@ -80,7 +80,8 @@ def layers(module: Any, record: Any, input: Any, hx: Any = None) -> Any:
         values = torch.cat(outputs, 2) if module.bidirectional else outputs[0]
     last = tuple(torch.stack(parts) for parts in zip(*ends, strict=True))
     if lengths is not None:
-        values = _packed(values, lengths, input)
+        sorted_before = input.sorted_indices is None
+        values = pack_padded_sequence(values, lengths, True, enforce_sorted=sorted_before)
     elif not module.batch_first:
         values = values.transpose(0, 1)
     return values, last if isinstance(module, nn.LSTM) else last[0]
@@ -96,15 +97,6 @@ def _check_batch(values: Tensor, dims: int) -> None:
 def _states(state: Any) -> State:
     """Initial states as a tuple, empty if they are zero."""
     return () if state is None else (state,) if isinstance(state, Tensor) else tuple(state)
-
-
-def _packed(values: Tensor, lengths: Tensor, like: PackedSequence) -> PackedSequence:
-    """Sequences (B, T, d) in the order in which these were packed."""
-    if like.sorted_indices is not None:
-        values = values[like.sorted_indices]
-        lengths = lengths[like.sorted_indices.cpu()]
-    data = pack_padded_sequence(values, lengths, batch_first=True).data
-    return PackedSequence(data, like.batch_sizes, like.sorted_indices, like.unsorted_indices)
 
 
 def _layer(

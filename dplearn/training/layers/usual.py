@@ -118,20 +118,18 @@ def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], gra
 
 
 @rule(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
-def _channel_norm(module: nn.GroupNorm, inputs: Sequence[Tensor], grad: Tensor):
-    groups = getattr(module, "num_groups", grad.shape[1])
-    normalised = lambda: F.group_norm(inputs[0], groups, eps=module.eps)
-    return _affine(
-        module, lambda: _per_channel(normalised().mul_(grad)), lambda: _per_channel(grad)
-    )
-
-
 @rule(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
-def _batch_norm(module: Any, inputs: Sequence[Tensor], grad: Tensor):
-    """With statistics that are constants: others are refused."""
-    mean, variance = (x.to(grad) for x in (module.running_mean, module.running_var))
-    normalised = lambda: F.batch_norm(inputs[0], mean, variance, eps=module.eps)
-    return _affine(module, lambda: _per_channel(normalised() * grad), lambda: _per_channel(grad))
+def _channel_norm(module: Any, inputs: Sequence[Tensor], grad: Tensor):
+    def weight() -> Tensor:
+        if getattr(module, "running_mean", None) is None:
+            groups = getattr(module, "num_groups", grad.shape[1])
+            normalised = F.group_norm(inputs[0], groups, eps=module.eps)
+        else:  # constants: statistics that change are refused
+            mean, variance = (x.to(grad) for x in (module.running_mean, module.running_var))
+            normalised = F.batch_norm(inputs[0], mean, variance, eps=module.eps)
+        return _per_channel(normalised.mul_(grad))
+
+    return _affine(module, weight, lambda: _per_channel(grad))
 
 
 _OURS = frozenset(RULES.values())
