@@ -81,10 +81,10 @@ class Randomness:
                 part.mul_(scale)
             return flat
         words = _cipher() if self.seed is None else partial(_generated, self.stream(NOISE, *key))
-        flat = torch.zeros(sum(sizes), dtype=like.dtype)
+        flat = torch.empty(sum(sizes), dtype=like.dtype)
         for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
-            for piece in part.split(_CHUNK) if scale else ():
-                _draw(words, piece.numpy(), scale)
+            for piece in part.split(_CHUNK):
+                _draw(words, piece.numpy(), scale) if scale else piece.zero_()
         return devices.moved(flat, like.device)
 
     @contextmanager
