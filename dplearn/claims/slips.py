@@ -12,14 +12,19 @@ _FOR |= {"log10": "log", "log2": "log"}
 _NAMES = {"*": "·", "/": "a fraction bar", "-": "−", 1.0: "1", 2.0: "2", "expm1": "exp(…) − 1"}
 # ... what was lost behind a part of the formula, ...
 _LOST = {
-    "a root": (Step("sqrt", 1),),
-    "a square": (Step(2.0), Step("**", 2)),
-    "a factor 2": (Step(2.0), Step("*", 2)),
-    "a divisor 2": (Step(2.0), Step("/", 2)),
-    "− 1": (Step(1.0), Step("-", 2)),
+    "a root more": (Step("sqrt", 1),),
+    "a square more": (Step(2.0), Step("**", 2)),
+    "a factor 2 more": (Step(2.0), Step("*", 2)),
+    "a divisor 2 more": (Step(2.0), Step("/", 2)),
+    "− 1 more": (Step(1.0), Step("-", 2)),
 }
 # ... and what was added.
-_ADDED = {"sqrt": "root", "minus": "minus", "log": "logarithm", "exp": "exponential"}
+_ADDED = {
+    "sqrt": "one root less",
+    "minus": "one minus less",
+    "log": "one logarithm less",
+    "exp": "one exponential less",
+}
 # A formula with fewer steps is a slip away from many.
 _LEAST = 6
 
@@ -35,15 +40,15 @@ def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
             told = f"{_NAMES.get(right, right)} in place of {_NAMES.get(what, what)}"
             yield Expression(formula.text, (*before, Step(right, inputs), *behind)), told
         if inputs == 1 and what in _ADDED:
-            yield Expression(formula.text, (*before, *behind)), f"one {_ADDED[what]} less"
-        if (what, inputs) == ("**", 2):
+            yield Expression(formula.text, (*before, *behind)), _ADDED[what]
+        if (what, inputs) == ("**", 2) and not steps[k - 1].inputs:
             yield Expression(formula.text, (*before[:-1], *behind)), "no power there"
         alike = [j for j, step in enumerate(steps) if _stem(step) == _stem(steps[k])]
         if alike[0] == k or not _stem(steps[k]).endswith("_"):
             at = alike if _stem(steps[k]).endswith("_") else [k]
             for told, lost in _LOST.items():
                 parts = ((step, *lost) if j in at else (step,) for j, step in enumerate(steps))
-                yield Expression(formula.text, tuple(chain.from_iterable(parts))), f"{told} more"
+                yield Expression(formula.text, tuple(chain.from_iterable(parts))), told
 
 
 def _stem(step: Step) -> str:

@@ -714,7 +714,7 @@ adam = torch.optim.Adam(adapter, lr=0.02)
 texts = private_text, private_text  # what it reads is what it should say
 adapted = fit(language, next_words, texts, by_person, optimizer=adam, **quiet)
 after = next_words(language(unseen_text), unseen_text).mean().item()
-print(f"loss of unseen private texts: {before:.1f}, then less than a third: {after < before / 3}")
+print(f"the loss of unseen private texts falls to less than a third: {after < before / 3}")
 print(adapted.guarantee(1e-5))
 
 # %% [markdown]
