@@ -110,15 +110,12 @@ def proofread(formula: str, *, words: str = "") -> Finding:
         claims = claims_of(formula, words)
     except NotReadError as error:
         return Finding(verdict="not read", reason=str(error))
-    findings = sorted((_found(c) for c in claims), key=lambda f: _WORST_FIRST.index(f.verdict))
-    if not findings:
-        return Finding(verdict="not read", reason="Expected a formula, got letters alone.")
-    if len({(c.quantity, c.left) for c in claims}) == 1 and findings[0].verdict != "refuted":
+    found = [_found(c) for c in claims]
+    first, *others = sorted(found, key=lambda f: _WORST_FIRST.index(f.verdict))
+    if len({(c.quantity, c.left) for c in claims}) == 1 and first.verdict != "refuted":
         # What a chain ends with is its claim; of the others what can be read counts.
-        last = _found(claims[0])
-        findings = [f for f in findings if f.verdict != "not read"]
-        findings = findings if last.verdict != "not read" else [last, *findings]
-    first, *others = findings
+        read = [f for f in (first, *others) if f.verdict != "not read"]
+        first, *others = read if found[0].verdict != "not read" else [found[0], *read]
     rest = tuple(Reading(f.reading or f.reason, f.verdict, f.entry) for f in others)
     return replace(first, candidates=first.candidates + rest)
 

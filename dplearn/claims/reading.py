@@ -330,7 +330,8 @@ def _pair(text: str) -> list[Claim]:
             about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
             if len(parts) == 2:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
-                return [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
+                claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
+                return claims or refuse("Expected a formula, got letters alone.")
         if kind[1] in ("zCDP", "GDP") and before and not _outside(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
             return [Claim(about, "identity", spell(before), left=about)]
