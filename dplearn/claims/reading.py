@@ -402,8 +402,7 @@ def _relations(text: str) -> list[Claim]:
         return [Claim("", "identity", spelled)]
     begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]
     members = [spelled[a:b].strip() for a, b in zip(begins, ends, strict=True)]
-    said = ["=" if m[0] in ("=", ":=") else m[0][0] for m in signs]
-    left = spelled[: begins[0] - len(signs[0][0])].strip()
+    said, left = [m[0][0] for m in signs], spelled[: signs[0].start()].strip()
     about, name, root = _left_side(left)
     if not about and len(members) == 1 and _bare(members[0]) and _left_side(members[0])[0]:
         about, name, root = _left_side(members[0])

@@ -5,8 +5,10 @@ never runs code from one.
 """
 
 import io
+import struct
 import zipfile
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -15,6 +17,12 @@ from torch.optim import Optimizer
 
 from dplearn.ground.files import temporaries, write_whole
 from dplearn.training.layers import trainable
+
+# What archives and pickles that are none raise, and what a file of something else does.
+_DAMAGED = (
+    *(zipfile.BadZipFile, UnpicklingError, struct.error, RuntimeError),
+    *(TypeError, ValueError, LookupError, EOFError, OSError),
+)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
@@ -38,7 +46,7 @@ def loaded(path: str | Path) -> dict[str, Any]:
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
         return dict(content, run=dict(content["run"]))
-    except Exception as error:  # whatever archives and pickles raise that are none
+    except _DAMAGED as error:
         told = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(told) from error
 
