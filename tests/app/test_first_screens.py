@@ -47,6 +47,7 @@ def test_a_long_file_of_votes_shows_how_far_it_is_and_can_be_stopped(page, addre
     data = {"name": "votes.npy", "mimeType": "", "buffer": file.getvalue()}
     page.locator("input[type=file]").set_input_files(data)
     page.get_by_text("200 answers. ").wait_for()
+    settled(page)
     for field in ("queries", "answers"):
         page.locator(f".st-key-box_{field} input").fill("100000")
         page.locator(f".st-key-box_{field} input").press("Enter")

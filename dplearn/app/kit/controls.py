@@ -28,10 +28,15 @@ def page_state(
 
 
 def draw(state: State, say: Words, fields: Iterable[Field]) -> None:
-    """The heading and purpose of a page, and the controls of those fields that count."""
+    """The heading and purpose of a page, and the controls of those fields that count.
+
+    A hidden control keeps its place: else the browser shows those after it twice for a moment.
+    """
     st.markdown(say("heading"), help=say("purpose"))
     for kind in fields:
-        if kind.key not in state.hidden(state.values):
+        if kind.key in state.hidden(state.values):
+            st.empty()
+        else:
             (quantity if isinstance(kind, Quantity) else choice)(state, kind)  # type: ignore[operator]
 
 

@@ -15,7 +15,7 @@ from dplearn.app.kit import controls, look, questions
 from dplearn.app.kit.fields import DELTA, Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
-from dplearn.app.kit.state import State, idle, load, save
+from dplearn.app.kit.state import State, Values, idle, load, save
 from dplearn.figures.prices import histogram, price_lines
 from dplearn.ground.guarantee import round_up
 from dplearn.pate import NO_ANSWER, PATE, SHIPPED, Aggregator, Votes, read_votes, shipped_votes
@@ -38,7 +38,7 @@ FIELDS = (
     ANSWERS,
     DELTA,
 )
-HIDDEN = idle({"check": {"every": ("threshold", "check_std"), "agreed": ()}})
+_IDLE = idle({"check": {"every": ("threshold", "check_std"), "agreed": ()}})
 
 # Places along the answers where epsilon is computed, and orders of exact divergences.
 _POINTS, _FEW = 7, ORDERS[::6]
@@ -166,7 +166,7 @@ def render() -> None:
 
     While a slider moves, the sentence and the pictures are the last ones.
     """
-    state = load("pate", lambda _: State(by_key(*FIELDS), HIDDEN))
+    state = load("pate", lambda _: State(by_key(*FIELDS), _hidden))
     with st.sidebar:
         # Above the file, which says how many queries there are, and whose votes they are.
         above = st.container()
@@ -175,7 +175,7 @@ def render() -> None:
         ranged = lambda kind: replace(kind, lower=1, upper=most)
         kinds = [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in FIELDS]
         with above:
-            controls.draw(state, _say, kinds if votes is None else kinds[1:])
+            controls.draw(state, _say, kinds)
     save(state)
     question = _question(state, votes)
     last = st.session_state.get(_LAST)
@@ -200,6 +200,11 @@ def render() -> None:
         people(told.found)
     with right:
         look.assumptions(told.assumptions, _say("members"))
+
+
+def _hidden(values: Values) -> set[str]:
+    """Keys of controls that do not count: shipped votes beside the reader's, a check not made."""
+    return {*_IDLE(values)} | ({"teachers"} if _OWN in st.session_state else set())
 
 
 def _votes_of_a_file() -> Votes | None:
