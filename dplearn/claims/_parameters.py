@@ -82,41 +82,24 @@ def _steps(first: int, last: int, mantissas: Iterable[float]) -> tuple[float, ..
     return tuple(float(f"{m}e{k}") for k in range(first, last + 1) for m in mantissas)
 
 
-_EPSILON = Parameter(
-    "epsilon", "privacy loss in nats", "epsilon", 1e-4, 300, 1.0,
-    (*_steps(-2, -1, (1, 2, 5)), 1, 2, 3, 4, 5, 6, 8, 10, 20, 50),
-)  # fmt: skip
+_PARTS = (1, 2, 5)
+_NOISE = (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
+_SLACK = (*_steps(-12, -1, (1,)), 0.5)
+_LOSS = (*_steps(-2, -1, _PARTS), 1, 2, 3, 4, 5, 6, 8, 10, 20, 50)
+_PER_STEP = _steps(-2, 0, _PARTS)
 _ORDERS = (1.1, 1.2, 1.5, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
 PARAMETERS = {
     p.name: p
     for p in (
-        Parameter(
-            "q", "sample rate", "sample_rate", 1e-6, 1, 0.01,
-            (*_steps(-4, -1, (1, 2, 5)), 1),
-        ),
-        Parameter(
-            "sigma", "noise multiplier", "noise_multiplier", 0.05, 1e4, 1.0,
-            (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100),
-        ),
-        Parameter(
-            "T", "number of steps", "steps", 1, 1e6, 100,
-            (*_steps(0, 4, (1, 2, 5)), 1e5), True,
-        ),
-        Parameter(
-            "delta", "additive slack", "delta", 1e-30, 0.999, 1e-5,
-            (*_steps(-12, -1, (1,)), 0.5),
-        ),
-        _EPSILON,
-        replace(
-            _EPSILON, name="epsilon_0", meaning="privacy loss of one step",
-            key="epsilon_0", usual=0.1,
-            tried=_steps(-2, 0, (1, 2, 5)),
-        ),
-        Parameter(
-            "alpha", "Rényi order", "order", 1 + 1e-6, 1000, 5, _ORDERS,
-        ),
+        Parameter("q", "sample rate", "sample_rate", 1e-6, 1, 0.01, (*_steps(-4, -1, _PARTS), 1)),
+        Parameter("sigma", "noise multiplier", "noise_multiplier", 0.05, 1e4, 1.0, _NOISE),
+        Parameter("T", "number of steps", "steps", 1, 1e6, 100, (*_steps(0, 4, _PARTS), 1e5), True),
+        Parameter("delta", "additive slack", "delta", 1e-30, 0.999, 1e-5, _SLACK),
+        Parameter("epsilon", "privacy loss in nats", "epsilon", 1e-4, 300, 1.0, _LOSS),
+        Parameter("epsilon_0", "privacy loss of one step", "epsilon_0", 1e-4, 300, 0.1, _PER_STEP),
+        Parameter("alpha", "Rényi order", "order", 1 + 1e-6, 1000, 5, _ORDERS),
     )
-}  # fmt: skip
+}
 
 
 def setting(text: str) -> tuple[str, Setting]:

@@ -1,7 +1,7 @@
 """What a claim is compared with: the certified answer, as a lower and an upper end."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -70,34 +70,22 @@ def subject(quantity: str, of: str) -> Subject:
     return subjects[of]
 
 
-def ends_at(
-    truth: Subject,
-    points: Points,
-    *,
-    rtol: float,
-) -> Bracket:
+def ends_at(truth: Subject, points: Points, *, rtol: float) -> Bracket:
     """Lower and upper end at every point."""
-    size = len(next(iter(points.values())))
-    lower, upper = np.full(size, np.nan), np.full(size, np.nan)
     if truth.along is None:
-        lower[:], upper[:] = truth.bracket({}, points, rtol)
-        return lower, upper
-    for shared, rows in _groups(truth, points):
+        return truth.bracket({}, points, rtol)
+    lower, upper = np.full((2, len(next(iter(points.values())))), np.nan)
+    names = [n for n in truth.names if n != truth.along]
+    # Points that differ only in the parameter `along` are answered together.
+    keys, place = np.unique([points[n] for n in names], axis=1, return_inverse=True)
+    for k, key in enumerate(keys.T.tolist()):
+        rows = np.flatnonzero(place == k)
         values = points[truth.along][rows] if truth.along else np.zeros(1)
         distinct, back = np.unique(values, return_inverse=True)
+        shared = tuple(zip(names, key, strict=True))
         low, high = _remembered(truth, shared, tuple(distinct.tolist()), rtol)
         lower[rows], upper[rows] = np.array(low)[back], np.array(high)[back]
     return lower, upper
-
-
-def _groups(
-    truth: Subject, points: Points
-) -> Iterator[tuple[tuple[tuple[str, float], ...], NDArray]]:
-    """Points that differ only in the parameter `along`."""
-    names = [n for n in truth.names if n != truth.along]
-    keys, place = np.unique([points[n] for n in names], axis=1, return_inverse=True)
-    for k, key in enumerate(keys.T.tolist()):
-        yield tuple(zip(names, key, strict=True)), np.flatnonzero(place == k)
 
 
 @lru_cache(maxsize=20_000)

@@ -6,14 +6,13 @@ Nothing that a page holds is run. Searches look at every character a bounded num
 import argparse
 import html
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
@@ -56,6 +55,7 @@ _PLAIN = re.compile(
     r"(?:_\{?\w+\}?|[₀-₉]|\d)?['′]*(?:\([^()\s=]{1,12}\)|\[[^\[\]\s=]{1,9}\])?\s*(?:<=|>=|[=≤≥≈])"
 )
 _BEHIND = re.compile(r"\s*(?:[.,;:!?)\]|—–]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s")
+_OPERATORS = tuple("+-−*·/^=≤≥<>")
 # What a formula is said to satisfy by the words behind it.
 _NOTION = re.compile(
     r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))"
@@ -146,27 +146,16 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
             yield Place(claim, _sentence(text, start, end), line + 1)
 
 
-class _Next:
-    """Where a text has the next closing, found in one pass over it for all questions in order."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.known = text, dict[str, float]()
-
-    def __call__(self, close: str, at: int) -> Any:
-        if self.known.get(close, -1) < at:
-            found = self.text.find(close, at)
-            self.known[close] = math.inf if found < 0 else found
-        return self.known[close]
-
-
 def _without_code(text: str, code: dict[str, str]) -> str:
     """The text with blanks for code and comments, its lines where they were."""
     opening = re.compile(r"(?<!\\)(?:" + "|".join(map(re.escape, code)) + ")")
-    parts, at, next_ = [], 0, _Next(text)
+    last = {close: text.rfind(close) for close in code.values()}
+    parts, at = [], 0
     while match := opening.search(text, at):
         begin, close = match.end(), code[match[0]]
-        end = next_(close, begin)
-        if end == math.inf or (close == "`" and "\n\n" in text[begin:end]):
+        # What is never closed is not looked for again and again.
+        end = text.find(close, begin) if begin <= last[close] else -1
+        if end < 0 or (close == "`" and "\n\n" in text[begin:end]):
             parts.append(text[at:begin])
             at = begin
         else:
@@ -177,16 +166,15 @@ def _without_code(text: str, code: dict[str, str]) -> str:
 
 def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and content of every formula of at most 2,000 characters."""
-    at, next_ = 0, _Next(text)
+    at = 0
     while match := _OPEN.search(text, at):
         opening, start, at = match[0], match.start(), match.end()
         close = rf"\end{{{match[1]}}}" if match[1] else _CLOSE.get(opening, "</annotation>")
-        end = next_(close, at)
-        body = text[at : min(end, at + _LONGEST)]
+        body, closed, _ = text[at : at + _LONGEST + len(close)].partition(close)
         # A single dollar is a price unless it touches its formula, within a paragraph.
         price = opening == "$" and (body != body.strip() or "\n\n" in body)
-        if at < end <= at + _LONGEST and not price:
-            at = end + len(close)
+        if body and closed and not price:
+            at += len(body) + len(close)
             yield start, at, body
 
 
@@ -199,28 +187,14 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
     text, at = "".join([*parts, text[at:]]), 0
     while match := _PLAIN.search(text, at):
         start, at = match.start(), match.end()
-        if text[max(start - 20, 0) : start].rstrip()[-1:] in (
-            "+",
-            "-",
-            "−",
-            "*",
-            "·",
-            "/",
-            "^",
-            "=",
-            "≤",
-            "≥",
-            "<",
-            ">",
-        ):
+        if text[max(start - 20, 0) : start].rstrip().endswith(_OPERATORS):
             continue
         paragraph = re.split(r"\n\s*\n|[|$]", text[start : start + _LONGEST], maxsplit=1)[0]
         end = end_of_formula(paragraph, match.end() - start)
-        if paragraph[:end].rstrip()[-1:] not in tuple("+-−*·/^=<>") and _BEHIND.match(
-            paragraph[end:]
-        ):
+        formula = paragraph[:end].strip()
+        if not formula.endswith(_OPERATORS) and _BEHIND.match(paragraph[end:]):
             at = start + end
-            yield start, at, paragraph[:end].strip()
+            yield start, at, formula
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:

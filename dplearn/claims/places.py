@@ -219,15 +219,8 @@ _STANDS_FOR = {
     **dict.fromkeys(("alpha", "lambda"), ("moment of order",)),
 }
 # How a letter changes where four releases are told as one.
-_FOUR = {
-    "rho": 4.0,
-    "epsilon_bar": 4.0,
-    "D_alpha": 4.0,
-    "K": 4.0,
-    "mu": 2.0,
-    "sigma": 0.5,
-    "z": 0.5,
-}
+_FOUR = dict.fromkeys(("rho", "epsilon_bar", "D_alpha", "K"), 4.0)
+_FOUR |= {"mu": 2.0, "sigma": 0.5, "z": 0.5}
 
 
 def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:

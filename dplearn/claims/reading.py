@@ -81,7 +81,15 @@ _SPELLING = [
     (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
     (r"\s+", " "),
 ]
-_GROUPED = re.compile(r"\\([dt]?frac|[dt]?binom|sqrt)(?![A-Za-z])\s*")
+_GROUP = r"[^{}]*"
+for _ in range(_DEEPEST):
+    _GROUP = rf"(?:[^{{}}]|\{{{_GROUP}\}})*"
+_ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
+_COMMAND = re.compile(
+    rf"\\[dt]?(frac|binom)(?![A-Za-z]){_ARGUMENT}{_ARGUMENT}"
+    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{_ARGUMENT})",
+    re.DOTALL,
+)
 _RELATION = re.compile(r"\b(?:approx|lesssim|gtrsim|simeq|to)\b|<=|>=|(?<![<>=!])=(?!=)|<|>")
 
 # The best order: what is claimed of it is claimed of every order.
@@ -138,6 +146,9 @@ _CUT = re.compile(
     r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
 )
 _COMMA = re.compile(r"\\?,")
+_LAST_BRACKET = re.compile(
+    r"\(((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(?:\\(?:right|[bB]igg?r?)\s*)?\)$"
+)
 _DEFINED = re.compile(
     r"(?:\{[^{}]*\})?\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
 )
@@ -211,33 +222,14 @@ def spell(text: str) -> str:
 
 def _with_brackets(text: str) -> str:
     r"""``\frac12``, ``\sqrt x`` and ``\binom{a}{b}`` as ((1)/(2)), sqrt(x) and binom(a, b)."""
-    out, place = [], 0
-    while found := _GROUPED.search(text, place):
-        out.append(text[place : found.start()])
-        place, parts = found.end(), []
-        if found[1] == "sqrt" and text[place : place + 1] in "([":
-            out.append(" sqrt")
-            continue
-        for _ in range(1 if found[1] == "sqrt" else 2):
-            part, place = _argument(text, place)
-            parts.append(_with_brackets(part))
-        form = {"sqrt": " sqrt({})", "frac": "(({})/({}))", "binom": " binom({}, {})"}
-        out.append(form[found[1].lstrip("dt")].format(*parts))
-    return "".join(out) + text[place:]
 
+    def written(m: re.Match) -> str:
+        first, second, under = (_with_brackets(m[k] or m[k + 1] or "") for k in (2, 4, 7))
+        if m[6]:
+            return f" sqrt({under})" if under else " sqrt"
+        return f" binom({first}, {second})" if m[1] == "binom" else f"(({first})/({second}))"
 
-def _argument(text: str, place: int) -> tuple[str, int]:
-    """The braces, command or sign at a place, and the place behind it."""
-    while text[place : place + 1].isspace():
-        place += 1
-    if text[place : place + 1] == "{":
-        depth, end = 1, place + 1
-        while end < len(text) and depth:
-            depth += {"{": 1, "}": -1}.get(text[end], 0)
-            end += 1
-        return text[place + 1 : end - 1], end
-    one = re.compile(r"\\[A-Za-z]+|.", re.DOTALL).match(text, place)
-    return (one[0], one.end()) if one else ("", place)
+    return _COMMAND.sub(written, text)
 
 
 def claims_of(text: str, words: str = "") -> list[Claim]:
@@ -325,8 +317,8 @@ def _pair(text: str) -> list[Claim]:
             r"(?:\\(?:text|mathrm)\s*\{(?:[\s-]*\})?|[\s$~-]|\bis\b)+$", "", text[: kind.start()]
         )
         before = before.rpartition(r"\Rightarrow")[2].strip()
-        if kind[1] in ("DP", "RDP") and before.endswith(")"):
-            parts = _pieces(_COMMA, _last_bracket(before))
+        if kind[1] in ("DP", "RDP") and (last := _LAST_BRACKET.search(before)):
+            parts = _pieces(_COMMA, last[1])
             about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
             if len(parts) == 2:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
@@ -341,16 +333,6 @@ def _pair(text: str) -> list[Claim]:
         if len(lefts) == len(rights) == 2:
             return [_relations(f"{a} = {b}")[0] for a, b in zip(lefts, rights, strict=True)]
     return []
-
-
-def _last_bracket(text: str) -> str:
-    """The content of the bracket that ends a text."""
-    depth = 0
-    for place in range(len(text) - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(text[place], 0)
-        if depth == 0:
-            return re.sub(r"\\(?:right|[bB]igg?[lr]?)\s*$", "", text[place + 1 : -1])
-    return ""
 
 
 def _bare(text: str) -> bool:
