@@ -58,8 +58,17 @@ _BEHIND = re.compile(r"\s*(?:[.,;:!?)\]|—–]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
 # What a formula is said to satisfy by the words behind it.
 _NOTION = re.compile(
-    r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))"
+    r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))",
+    re.IGNORECASE,
 )
+# The same inside of it.
+_OWN_NOTION = re.compile(r"[-‑–\s]*\\(?:text\w*|mbox|math\w+)\s*\{[-‑–\s]*(?=(?:R?DP|zCDP|GDP)\b)")
+# A law whose scale is in brackets, and words before a scale.
+_LAW = re.compile(r"Lap(?:lace)?\}?\s*(?:\\left)?(?=\()")
+_SCALE = re.compile(r"\bscale(?: parameter)?(?: of| is| equal to)?\s*\Z")
+_TOLD = re.compile("|".join(p.pattern for p in (_SIGN, _OWN_NOTION, _LAW)))
+# Escapes of Markdown around and in a formula.
+_ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
 _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
@@ -128,6 +137,8 @@ def _of_cells(text: str, name: str) -> Iterator[Place]:
 def _of_text(text: str, kind: str) -> Iterator[Place]:
     if kind == ".md":
         text = text.replace("$`", " $").replace("`$", "$ ")
+        if _ESCAPED.search(text):
+            text = re.sub(r"\\([\\()\[\]{}_*])", r"\1", text)
     text = _without_code(text, _CODE[kind])
     macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
     line = before = 0
@@ -136,13 +147,15 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
     for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
-        if not behind and not _SIGN.search(body) and not macros:
+        scale = bool(_SCALE.search(text[max(start - 40, 0) : start]))
+        if not (behind or scale or macros) and not _TOLD.search(body):
             continue
         line, before = line + text.count("\n", before, start), start
         body = html.unescape(body) if kind == ".html" else body
         for _ in range(3 if macros else 0):  # one may stand in another
             body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
-        for claim in _claims(body, _NOTIONS[behind.lastindex or 0] if behind else ""):
+        notion = _NOTIONS[behind.lastindex or 0] if behind else "scale" * scale
+        for claim in _claims(body, notion):
             yield Place(claim, _sentence(text, start, end), line + 1)
 
 
@@ -213,9 +226,29 @@ def _claims(body: str, notion: str) -> Iterator[str]:
         for claim in (re.sub(r"(?:[\s,.;]|\\q?quad)+$", "", " ".join(x.split())) for x in claims):
             if _is_claim(claim):
                 yield claim
-            elif notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
-                pure = notion == "DP" and "," not in claim
-                yield rf"({claim}, 0)\text{{-DP}}" if pure else rf"{claim}\text{{-{notion}}}"
+                continue
+            for law in _LAW.finditer(claim):
+                size = claim[law.end() :][: _flat(claim[law.end() :]).find(")") + 1]
+                if _says_more(size[1:-1]):
+                    yield f"Lap{size}"
+            if own := _OWN_NOTION.search(claim):
+                notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
+            claim = claim.rstrip("-‑– ")
+            if notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
+                yield _said_of(claim, notion)
+
+
+def _said_of(formula: str, notion: str) -> str:
+    """A formula without a relation as one, by what it is said to satisfy."""
+    if notion == "scale":
+        return f"b = {formula}"
+    if notion == "DP" and "," not in formula:
+        return rf"({formula}, 0)\text{{-DP}}"
+    return (
+        rf"({formula})\text{{-{notion}}}"
+        if "," in _flat(formula)
+        else rf"{formula}\text{{-{notion}}}"
+    )
 
 
 def _lines(body: str) -> list[str]:

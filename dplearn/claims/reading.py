@@ -57,7 +57,7 @@ _SPELLING = [
     (_WIDE + r"\{\s*(\\?[A-Za-zα-ω]+(?:_\{?\w+\}?)?)\s*\}", r" \2_\1 "),
     (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
     (r"_line\b", "_bar"),
-    (r"(?:\\(?:text|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
+    (r"(?:\\(?:text|mbox|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
     (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\d|\b)", " epsilon"),
     (r"\b(epsilon|delta|sigma|rho|mu)(?=\d)", r"\1_"),
     (r"\\lfloor", " floor("),
