@@ -67,6 +67,7 @@ _OWN_NOTION = re.compile(r"[-‑–\s]*\\(?:text\w*|mbox|math\w+)\s*\{[-‑–\s
 _LAW = re.compile(r"Lap(?:lace)?\}?\s*(?:\\left)?(?=\()")
 _SCALE = re.compile(r"\bscale(?: parameter)?(?: of| is| equal to)?\s*\Z")
 _TOLD = re.compile("|".join(p.pattern for p in (_SIGN, _OWN_NOTION, _LAW)))
+_NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
 # Escapes of Markdown around and in a formula.
 _ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
@@ -82,6 +83,10 @@ _BREAK = re.compile(
 _ASSUMED = re.compile(
     r"(?:\*\*(?:Theorem|Lemma)\W+)?(?:Let|Suppose|Assume|Given|Throughout)\b|.*(?:sensitivity|replace|changes?\b)",
     re.DOTALL,
+)
+# A letter that a paragraph gives one value.
+_SETTING = re.compile(
+    r"(?<![\w\\])((?:\\[a-z]+|[A-Za-zα-ω])\s*=\s*(?:10\^\{?-\d+\}?|\d[\d.]*))(?=\s*(?:[$,;)]|\\\)))"
 )
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
@@ -155,6 +160,8 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         for _ in range(3 if macros else 0):  # one may stand in another
             body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
         notion = _NOTIONS[behind.lastindex or 0] if behind else "scale" * scale
+        if notion == "DP" and _NEARLY.search(text[max(start - 30, 0) : start]):
+            notion = "≈"
         for claim in _claims(body, notion):
             yield Place(claim, _sentence(text, start, end), line + 1)
 
@@ -242,6 +249,8 @@ def _said_of(formula: str, notion: str) -> str:
     """A formula without a relation as one, by what it is said to satisfy."""
     if notion == "scale":
         return f"b = {formula}"
+    if notion == "≈":
+        return rf"\epsilon \approx {formula}"
     if notion == "DP" and "," not in formula:
         return rf"({formula}, 0)\text{{-DP}}"
     return (
@@ -301,6 +310,8 @@ def _sentence(text: str, start: int, end: int) -> str:
     rest = text[end : end + 200]
     rest = rest.lstrip() if re.match(r"\s*[a-z(,]", rest) else rest.lstrip(" \t")
     behind = "" if ended else _BREAK.split(rest)[0]
+    *_, paragraph = re.split(r"\n\s*\n", text[max(start - 1000, 0) : start])
+    assumed = "".join(f"${one}$; " for one in _SETTING.findall(paragraph)) + assumed
     around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{assumed} {before} {behind}")
     return " ".join(html.unescape(around).split())
 

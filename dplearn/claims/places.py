@@ -78,6 +78,8 @@ def formula_of(claim: Claim) -> Expression:
         text = re.sub(r"(?<![A-Za-z_])s(?![A-Za-z_])", " Delta ", text)
     text = re.sub(r"\b([A-Za-z]+_\w+) ?\((?! ?\w+ ?\))", r"\1 * (", text)
     text = re.sub(r"\|([^|]+)\|", r" abs(\1) ", text)
+    # Two releases, of which one has a prime.
+    text = re.sub(r"^(\w+?)(?:_prime)? \+ \1(?:_prime)?$", r"\1_1 + \1_2", text.strip())
     rate = re.sub(r"\(\((m|B|L|b)\)/\((n|N)\)\)|\b(m|B|L|b) ?/ ?(n|N)\b", " q ", text)
     text = text if re.search(r"\b[mnBNL]\b", rate) else rate
     letters = {letter for names in LETTERS.values() for letter in names if "_" not in letter}
@@ -163,6 +165,10 @@ class _Solved:
         with np.errstate(all="ignore"):
             first, last = gap(low), gap(high)
             sign = np.sign(first)
+            # A formula that turns around has two inverses.
+            seen = np.array([gap(low + (high - low) * k / 100) for k in range(101)])
+            if np.any(np.diff(seen, axis=0) * sign > _SAME * (1 + np.abs(seen[1:]))):
+                return np.full(target.shape, np.nan)
             root = decreasing_root(
                 lambda log: np.nan_to_num(sign * gap(log), nan=-1.0), lower=low, upper=high
             )
@@ -220,7 +226,7 @@ _STANDS_FOR = {
 }
 # How a letter changes where four releases are told as one.
 _FOUR = dict.fromkeys(("rho", "epsilon_bar", "D_alpha", "K"), 4.0)
-_FOUR |= {"mu": 2.0, "sigma": 0.5, "z": 0.5}
+_FOUR |= {"mu": 2.0, "sigma": 0.5, "z": 0.5, "b": 0.25}
 
 
 def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
@@ -241,7 +247,7 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
         ]
         fits.append(exact or direct + derived)
     missing = [n for n, fit in zip(names, fits, strict=True) if not fit]
-    one = len(missing) == 1 and missing[0] in "TknN" and len(names) > 2
+    one = len(missing) == 1 and missing[0] in "TknN" and (len(names) > 2 or "b" in names)
     if one and _scales(place, formula, names, missing[0]):
         fits = [fit or ["one release"] for fit in fits]
     for chosen in itertools.islice(itertools.product(*fits), _ASSIGNMENTS):

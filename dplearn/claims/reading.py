@@ -64,6 +64,7 @@ _SPELLING = [
     (r"\\lceil", " ceil("),
     (r"\\rfloor|\\rceil", ")"),
     (r"\\[lr]?(?:vert|Vert)|\\\||‖|\|\|", "|"),
+    (r"\|\s*_\s*\{*[12pF]\}*", "|"),
     (_SENSITIVITY, " Delta "),
     (r"(?<![A-Za-z])GS(?:_f)?(?![A-Za-z])", " Delta "),
     (_DIVERGENCE, " D_alpha "),
@@ -90,6 +91,7 @@ _COMMAND = re.compile(
     rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{_ARGUMENT})",
     re.DOTALL,
 )
+_OVER = re.compile(rf"\{{({_GROUP})\\over(?![a-z])({_GROUP})\}}")
 _RELATION = re.compile(r"\b(?:approx|lesssim|gtrsim|simeq|to)\b|<=|>=|(?<![<>=!])=(?!=)|<|>")
 
 # The best order: what is claimed of it is claimed of every order.
@@ -208,6 +210,8 @@ def spell(text: str) -> str:
     for pattern, why in _REFUSED.items():
         if re.search(pattern, text):
             refuse(f"Expected a closed form: {why}.")
+    while re.search(r"\\over(?![a-z])", text) and _OVER.search(text):
+        text = _OVER.sub(r"\\frac{\1}{\2}", text)
     text = unicodedata.normalize("NFD", text.replace("¯", "\u0304"))
     text = re.sub(f"(.)([{''.join(_MARKS)}])", lambda m: f" {m[1]}_{_MARKS[m[2]]} ", text)
     text = re.sub(r"\\(?![A-Za-z{}|,;:!>/ ])", " ", text)
@@ -295,6 +299,8 @@ def _conditions(text: str) -> tuple[list[str], set[str]]:
     while at < len(text):
         begin, at = at, max(end_of_formula(text, at), at + 1)
         run, before = text[begin:at].strip(), text[max(begin - 60, 0) : begin]
+        if fixed := re.fullmatch(r"([A-Za-z]\w*) ?= ?[\d.]+( ?\^ ?[({]?-?\d+[)}]?)?", run):
+            unread.add(fixed[1])  # for one value alone
         if not re.search("[<>]", run) or "=" in re.sub("[<>]=", "", run):
             continue
         try:
@@ -322,6 +328,9 @@ def _pair(text: str) -> list[Claim]:
             about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
             if len(parts) == 2:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
+                marked = re.findall(r"\b(?!epsilon|delta)(\w+)_(?:tilde|hat|bar)", named[0][1])
+                if any(re.search(rf"\b{letter}\b", named[1][1]) for letter in marked):
+                    refuse(f"Expected one letter, got {marked[0]} with a mark and without one.")
                 claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
                 return claims or refuse("Expected a formula, got letters alone.")
         if kind[1] in ("zCDP", "GDP") and before and not _outside(_RELATION, spell(before)):

@@ -38,7 +38,7 @@ ABOUT = {f"G-{id}": quantity for quantity, ids in _ABOUT.items() for id in ids.s
 # these words stands in the sentence.
 _ONLY_WITH = {
     "score|exponential|range|candidate": "B6 B7 B7b B8 B11",
-    "max|select|report": "B9 B10 B10b",
+    r"(?<!\\)\bmax|select|report": "B9 B10 B10b",
     "staircase": "B13",
     "propos|threshold": "B15",
     "mean": "B16",
@@ -51,7 +51,7 @@ _ONLY_WITH = {
     "adaptive|quantile|bit": "F5",
     "batch|divid|mean|update|sum|lot": "F1 F6 F6b",
     "tree|prefix": "F10",
-    "sparse|above|threshold": "H1 H2 H2b H2c",
+    r"sparse|above\W?threshold|thresholds?\b": "H1 H2 H2b H2c",
     "respon|local|report|survey|user|coin|true|truth": "A9 B12 B12b I1 I1b I2",
     "encod|OUE|RAPPOR|hash|bits": "I3 I3b I4 I4b I5",
     "discrete|integer|lattice|skellam": "B3 B3b J1 J2 J2b J3 J3b J4",
@@ -96,13 +96,13 @@ LETTERS: Mapping[str, frozenset[str]] = {
     for name, letters in {
         "epsilon": "epsilon eps", "epsilon_0": "epsilon_0 epsilon0 eps_0 eps0",
         "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
-        "delta": "delta", "slack": "delta", "paid": "delta",
+        "delta": "delta", "slack": "delta beta", "paid": "delta",
         "order": "alpha a lambda", "orders": "alpha lambda a",
         "rdp": "epsilon epsilon_bar rho D tau gamma",
         "moment": "lambda alpha l", "log_moment": "K", "rho": "rho xi", "other_rho": "rho xi",
         "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
-        "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p gamma",
-        "steps": "T k n t K m", "batches": "B T n", "records": "n N", "draws": "m k",
+        "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p r gamma",
+        "steps": "T k n t K m N", "batches": "B T n", "records": "n N", "draws": "m k",
         "batch": "m B L b", "users": "n N", "group": "k m g", "dimension": "d D p",
         "max_grad_norm": "C S", "max_norm": "C S", "sensitivity": "Delta S", "distance": "Delta S",
         "scale": "b lambda beta", "expected_batch": "L B n", "groups": "M k m",
@@ -143,6 +143,16 @@ class Form:
 
 _Q, _NOISE, _DELTA, _LOSS = Log(1e-3, 1.0), Log(0.2, 5.0), Log(1e-9, 0.5), Log(0.05, 3.0)
 _ORDER, _K = Log(1.05, 50.0), Whole(1, 6)
+
+
+def _two_gaussians(rdp_1: float, rdp_2: float) -> dict[str, Any]:
+    """Two Gaussians, the second of which knows nothing of the first."""
+    return {
+        "order": 2.0, "cut": 0.0, "first": rdp_1, "second": rdp_2, "noise": rdp_1**-0.5,
+        "below": rdp_2**-0.5, "above": rdp_2**-0.5,
+    }  # fmt: skip
+
+
 _over_order = lambda value, order, **_: value / (order - 1)
 FORMS: dict[str, list[Form]] = {
     "G-A4": [
@@ -185,10 +195,9 @@ FORMS: dict[str, list[Form]] = {
     # At the best order both terms of the sum are alike, up to one rho.
     "G-D3c": [Form({"rho": _LOSS, "delta": _DELTA}, lambda **letters: letters,
         about="order", value=lambda value, rho, **_: (value / rho + 1) / 2)],
-    # Two Gaussians, the second of which knows nothing of the first.
-    "G-C7": [Form({"rdp_1": _LOSS, "rdp_2": _LOSS}, lambda rdp_1, rdp_2: {
-        "order": 2.0, "cut": 0.0, "first": rdp_1, "second": rdp_2, "noise": rdp_1**-0.5,
-        "below": rdp_2**-0.5, "above": rdp_2**-0.5})],
+    "G-C7": [Form({"rdp_1": _LOSS, "rdp_2": _LOSS}, _two_gaussians),
+        Form({"steps": Whole(2, 6), "rdp": _LOSS},
+             lambda steps, rdp: _two_gaussians(rdp, (steps - 1) * rdp))],
     # Somebody is published with chance delta, and nobody is protected better by any epsilon.
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,

@@ -173,7 +173,7 @@ UNCLEAR = [
     (r"\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}\le3\sqrt{\rho\ln(1/\delta)}", "", "Nothing in"),
     ("ρ = 1/(8σ²)", "of sensitivity one half", "factor"),
     (r"\Delta_2=C/B", "one joins, and B is fixed", "Nothing in the book"),
-    (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
+    (r"\varepsilon_1=\varepsilon/3", "we split the budget", "resembles"),
 ]
 
 
