@@ -20,6 +20,7 @@ from dplearn.claims.places import (
     MISPRINT,
     SLIP,
     Candidate,
+    as_gaussian_noise,
     candidates,
     formula_of,
     is_at_one,
@@ -126,7 +127,10 @@ def _found(claim: Claim) -> Finding:
         if why := wrong_units(claim):
             reading = f"Read as a claim about {_LETTER[claim.quantity]}."
             return Finding(verdict="refuted", reading=reading, reason=why)
-        return _judged(claim, _alike(claim, candidates(claim)))
+        found = candidates(claim)
+        if not found and (enough := _enough_noise(claim)):
+            return enough
+        return _judged(claim, _alike(claim, found))
     except NotReadError as error:
         return Finding(verdict="not read", reason=str(error))
 
@@ -230,6 +234,26 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         also = " under the condition stated with it" if stated else ""
         return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
     return replace(finding, verdict="safe", reason=_looseness(candidate))
+
+
+def _enough_noise(claim: Claim) -> Finding | None:
+    """That an unknown formula gives enough Gaussian noise, if no counterexample is found."""
+    for candidate in as_gaussian_noise(claim):
+        entry, (wide, hypothesis) = candidate.entry, _wider(candidate) or refuse("no wider range")
+        trial = Misprint("typed", "", entry.statement, _stated(candidate), kind="upper")
+        beyond = refute(entry, replace(trial, given=wide.given, domain=wide.domain))
+        where = ""
+        if beyond.status == "refuted":
+            where = f" if {_in_letters(candidate, hypothesis)}; beyond, {_case(candidate, beyond)}"
+        if beyond.status == "stands" or refute(entry, trial).status == "stands":
+            size = f"In the median it is {candidate.factor:.3g} times {entry.id}."
+            return Finding(
+                verdict="safe",
+                reading=_echo(claim, candidate, "upper"),
+                entry=entry.id,
+                reason=f"No counterexample was found{where}. {size}",
+            )
+    return None
 
 
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:

@@ -121,6 +121,16 @@ def candidates(claim: Claim) -> list[Candidate]:
     return sorted(found, key=lambda c: (c.rank + 2.5 * is_strange(claim, c), *c.order))
 
 
+def as_gaussian_noise(claim: Claim) -> Iterator[Candidate]:
+    """Ways to read a claim that resembles nothing as the noise of the Gaussian mechanism."""
+    formula = formula_of(claim)
+    if claim.quantity == "sigma" and claim.relation in ("identity", "lower") and not claim.best:
+        (place,) = places_of("G-B4", 0)
+        for roles in _roles(place, formula):
+            if {*roles.values()} == {*place.own}:
+                yield _compared(place, formula, roles, claim.root, *_design(place))
+
+
 def _is_other(claim: Claim, candidate: Candidate) -> bool:
     """Whether the words beside the formula say that something else is meant than the entry."""
     id = candidate.entry.id
