@@ -14,11 +14,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from oracles import Case, agrees
+import numpy as np
 
+from dplearn.book.chapters.discrete import sum_delta
+from dplearn.book.kit.oracles import coins_delta
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.certificates.check import FORMAT
 from dplearn.engine.contour import worse_brackets
@@ -33,6 +36,9 @@ FAMILIES = HEAD["families"]
 CERTIFIED = ("gaussian", "poisson_gaussian")
 # Largest epsilon of a drawn case, and widest bracket: upper end / lower end - 1.
 MOST, WIDEST = 50, 1e-4
+# An oracle's nodes of one step of Laplace noise, and most nodes of a composed law.
+NODES, MOST_NODES = 4096, 2**22
+Case = dict[str, Any]
 
 
 def candidates() -> Iterator[Case]:
@@ -118,6 +124,55 @@ def judged(case: Case) -> str:
     if proof:
         case["certificate"] = {name: proof[name] for name in ("bits", "proofs", "lower side")}
     return ""
+
+
+def agrees(case: Case) -> bool:
+    """Whether delta at both ends lies on either side of the case's, up to rounding."""
+    target, lower, upper = (float(case[name]) for name in ("delta", "lower", "upper"))
+    # Connected dots are above the truth by their spacing, and their transform rounds.
+    dots = case["family"] in ("laplace", "poisson_laplace")
+    slack = 2e-4 + 2e-13 / target if dots else 1e-11
+    enough = delta_at(case, upper) <= target * (1 + slack)
+    return enough and (lower == 0 or delta_at(case, lower) >= target * (1 - slack))
+
+
+def delta_at(case: Case, epsilon: float) -> float:
+    """Delta of a case at epsilon."""
+    steps = case["T"]
+    match case:
+        case {"family": "discrete_gaussian", "sigma": size}:
+            # Of all outputs only their sum is told apart: it moves by one for each step.
+            return sum_delta(sigma=float(size), clients=steps, sensitivity=steps, epsilon=epsilon)
+        case {"epsilon0": size}:
+            return coins_delta(epsilon, local=float(size), steps=steps)
+        case {"family": "discrete_laplace", "b": b}:
+            return coins_delta(epsilon, local=1 / float(b), steps=steps)
+    laws = _dots(1 / float(case["b"]), float(case.get("q", 1)), steps)
+    return max(math.fsum(law * -np.expm1(np.minimum(epsilon - at, 0))) for law, at in laws)
+
+
+@lru_cache(1)
+def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(Sampled) Laplace: the dots of both profiles connected, composed without folding.
+
+    Each law of a composed loss is given by its masses and their places.
+    """
+    plain = lambda e: 1 - np.sqrt(e * math.exp(-a))
+    remove = lambda e: q * plain((e - 1 + q) / q)
+    add = lambda e: (1 - e * (1 - q)) * plain(e * q / (1 - e * (1 - q)))
+    least, most = np.log1p(q * np.expm1([-a, a]))
+    laws = []
+    for profile, first, last in ((remove, least, most), (add, -most, -least)):
+        grid = np.linspace(first, last, min(NODES, MOST_NODES // steps))
+        e = np.exp(grid)
+        # delta is the sum of law_j (1 - e / e_j)+, so its slope grows by law_j / e_j at e_j.
+        slopes = np.diff(profile(e), prepend=1.0) / np.diff(e, prepend=0.0)
+        law = np.maximum(e * np.diff(slopes, append=0.0), 0)
+        count = steps * (law.size - 1) + 1
+        size = 1 << (count - 1).bit_length()
+        power = np.fft.irfft(np.fft.rfft(law, size) ** steps, size)[:count]
+        laws.append((np.maximum(power, 0), np.linspace(steps * first, steps * last, count)))
+    return laws
 
 
 def drawn() -> list[Case]:

@@ -4,6 +4,7 @@ import ast
 import fcntl
 import json
 import math
+import os
 import random
 import re
 import subprocess
@@ -132,9 +133,9 @@ def test_a_tool_that_breaks_lies_or_hangs_is_counted_and_ended(
     line = "| my | gaussian | 8 of 8 | 2 | 1 | 1 | 1 | 3 | 1.125 | 1.25 | 0.5 | "
     assert line in run.markdown({"my": rows}, rows)
     assert run.held(load, name, [case(1)], 600, 3)[0]["why"] == "no answer in 3 s"
-    with open("lock") as file:
+    with open("lock", "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert file.read() == ""
+        assert os.path.getsize("lock") == 0
 
 
 def test_what_cannot_be_asked_is_said_in_one_line_and_the_rest_in_a_table(tmp_path):
