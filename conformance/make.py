@@ -11,7 +11,6 @@ import json
 import math
 import random
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
@@ -178,18 +177,17 @@ def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]
 def drawn() -> list[Case]:
     """The cases that are in: of those drawn in a family as many as it keeps."""
     cases: list[Case] = []
-    count: Counter[str] = Counter()
     known = set()
     for case in candidates():
         run = tuple(value for name, value in case.items() if name != "why")
         family, by_lot = case["family"], case["why"] == "drawn"
-        if run in known or (by_lot and count[family] == FAMILIES[family]["kept"]):
+        kept = sum(other["why"] == "drawn" and other["family"] == family for other in cases)
+        if run in known or (by_lot and kept == FAMILIES[family]["kept"]):
             continue
         known.add(run)
         if reason := judged(case):
             print("refused", case, reason, flush=True)
         else:
-            count[family] += by_lot
             cases.append({"id": f"{family}-{len(cases) + 1:04}"} | case)
     return cases
 

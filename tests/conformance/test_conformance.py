@@ -24,8 +24,7 @@ import run
 
 SUITE = json.loads(make.FILE.read_text())
 CASES = SUITE["cases"]
-PLACES = ("q", "delta", "sigma", "T")
-RUNS = {tuple(str(case.get(place)) for place in PLACES): case for case in CASES}
+RUNS = {tuple(case.get(place) for place in ("q", "delta", "sigma", "T")): case for case in CASES}
 
 
 def candidate(case):
@@ -66,29 +65,24 @@ def test_a_sample_is_made_and_proved_again_and_a_spoilt_case_is_refused(
         assert make.judged(candidate(case)) == ("no proof" if proof else "the oracle disagrees")
 
 
-def shown(*place):
-    """The number of the printed tables at q, delta, sigma and T; infinite where there is none."""
-    entry = RUNS.get(tuple(map(str, place)))
-    return float(round_up(float(entry["upper"]))) if entry else math.inf
-
-
 def test_what_is_read_from_a_table_is_an_upper_bound():
     text = (make.HERE / "tables.md").read_text()
     assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
+    printed = {place: float(round_up(float(case["upper"]))) for place, case in RUNS.items()}
     grid, rng = make.HEAD["tables"], random.Random(0)
     for _ in range(30):
         q, sigma, steps = rng.uniform(0.001, 0.1), rng.uniform(0.6, 5), rng.randint(100, 300_000)
-        delta = rng.uniform(1e-5, 1e-4)
-        rate = min(float(sheet) for sheet, _ in grid["sheets"] if float(sheet) >= q)
+        rate = min((rate for rate, _ in grid["sheets"] if float(rate) >= q), key=float)
         size = max((size for size in grid["sigma"] if float(size) <= sigma), key=float)
-        worse = shown(rate, 1e-5, size, min(count for count in grid["T"] if count >= steps))
-        assert worse_brackets([steps], sigma=sigma, q=q, delta=delta)[0][0] <= worse
+        worse = rate, "1e-05", size, min(count for count in grid["T"] if count >= steps)
+        low, _ = worse_brackets([steps], sigma=sigma, q=q, delta=rng.uniform(1e-5, 1e-4))
+        assert low <= printed.get(worse, math.inf)
         # On the straight line of e^epsilon between two deltas.
         share, size, steps = rng.random(), rng.choice(grid["sigma"]), rng.choice(grid["T"])
-        ends = [math.exp(shown(0.01, delta, size, steps)) for delta in (1e-6, 1e-5)]
-        line, delta = (share * a + (1 - share) * b for a, b in (ends, (1e-6, 1e-5)))
-        low = worse_brackets([steps], sigma=float(size), q=0.01, delta=delta)[0][0]
-        assert low <= math.log(line)
+        ends = [printed.get(("0.01", delta, size, steps), math.inf) for delta in ("1e-06", "1e-05")]
+        line = share * math.exp(ends[0]) + (1 - share) * math.exp(ends[1])
+        delta = share * 1e-6 + (1 - share) * 1e-5
+        assert worse_brackets([steps], sigma=float(size), q=0.01, delta=delta)[0] <= math.log(line)
 
 
 TOOL = """
@@ -177,5 +171,5 @@ def test_findings_quote_the_suite():
             assert ends[low] == high, name
     for row in (make.HERE / "findings/printed.md").read_text().splitlines()[6:]:
         _, sigma, q, steps, delta, _, proved = row.strip("| ").split(" | ")
-        case = RUNS[q, delta, sigma, steps]
+        case = RUNS[q, delta, sigma, int(steps)]
         assert proved == f"{case['lower']} to {case['upper']}"
