@@ -200,7 +200,7 @@ def main():
     add("--module", action="append", default=[], metavar="FILE", help="has epsilon(case)")
     add("--seconds", type=float, default=100, help="for each tool")
     add("--limit", type=float, default=10, help="seconds for each case")
-    add("--json", type=Path, metavar="FILE", help="gets the verdict on each case")
+    add("--json", type=argparse.FileType("w"), metavar="FILE", help="gets each case's verdict")
     options = parser.parse_args()
     tools = {name: command for name in options.tool} | {name: imported for name in options.module}
     if not (tools and FILES):
@@ -217,7 +217,7 @@ def main():
         print(f"# Accountants against certified epsilon, suite {suite['version']}\n")
         print(markdown(results, cases))
     if options.json:
-        options.json.write_text(json.dumps(results), encoding="utf-8")
+        json.dump(results, options.json)
     sys.exit(len(results) < len(tools))
 
 
