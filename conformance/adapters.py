@@ -27,21 +27,19 @@ def opacus(name, case):
 def dp_accounting(name, case):
     """dp-accounting 0.6.0: its accountants `rdp` and `pld`, with their default orders and grid."""
     import dp_accounting as dp
-    from dp_accounting import dp_event, pld, rdp
 
     kinds = {
         "gaussian": dp.GaussianDpEvent,
         "laplace": dp.LaplaceDpEvent,
-        "discrete_laplace": lambda b: dp_event.DiscreteLaplaceDpEvent(1 / b, 1),
+        "discrete_laplace": lambda b: dp.dp_event.DiscreteLaplaceDpEvent(1 / b, 1),
         "randomized_response": lambda e: dp.RandomizedResponseDpEvent(2 / (1 + math.exp(e)), 2),
     }
     size, q, steps, delta = read(case, *kinds, "poisson_gaussian", "poisson_laplace")
-    event = kinds[case["family"].replace("poisson_", "")](size)
+    event = kinds[case["family"].removeprefix("poisson_")](size)
     event = dp.PoissonSampledDpEvent(q, event) if "q" in case else event
-    replaced = "REPLACE_ONE" if "epsilon0" in case else "ADD_OR_REMOVE_ONE"
-    accountant = {"rdp": rdp.RdpAccountant, "pld": pld.PLDAccountant}[name](
-        neighboring_relation=dp.NeighboringRelation[replaced]
-    )
+    replaced = dp.NeighboringRelation["REPLACE_ONE" if "epsilon0" in case else "ADD_OR_REMOVE_ONE"]
+    accountants = {"rdp": dp.rdp.RdpAccountant, "pld": dp.pld.PLDAccountant}
+    accountant = accountants[name](neighboring_relation=replaced)
     if not accountant.supports(event):
         raise NotImplementedError(case["family"])
     return accountant.compose(event, steps).get_epsilon(delta)

@@ -13,6 +13,7 @@ tool is asked of each as much as the time allows. An adapter is named FILE.py:FU
 
 import argparse
 import contextlib
+import functools
 import importlib
 import itertools
 import json
@@ -31,6 +32,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+FILES = [*HERE.glob("epsilon_golden.json"), *HERE.parent.glob("data/epsilon_golden.json")]
+Process = multiprocessing.get_context("spawn").Process
 PARAMETERS = {"sigma", "b", "epsilon0", "q", "T", "delta"}
 SHOWN = PARAMETERS | {"family", "P", "Q"}
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf(?:inity)?|nan)\b", re.I)
@@ -44,17 +47,15 @@ def held(load, name, cases, seconds, limit):
     rows, until = [], time.monotonic() + seconds
     while len(rows) < len(cases) and time.monotonic() < until:
         pipe, theirs = multiprocessing.Pipe(duplex=False)
-        told = load, name, cases[len(rows) :], theirs
-        process = multiprocessing.get_context("spawn").Process(target=serve, args=told)
+        process = Process(target=serve, args=(load, name, cases[len(rows) :], theirs))
         process.start()
         theirs.close()
         why = f"no answer in {limit:g} s"
         try:
             # A module may take longer to import than a case to answer.
-            broken = pipe.recv() if pipe.poll(60) else "It takes more than 60 s to import."
-            if broken:
+            if broken := pipe.recv() if pipe.poll(60) else "It takes more than 60 s to import.":
                 raise ImportError(broken)
-            while len(rows) < len(cases) and pipe.poll(limit):
+            while pipe.poll(limit):
                 rows.append(pipe.recv())
                 if time.monotonic() > until:
                     return rows
@@ -66,8 +67,9 @@ def held(load, name, cases, seconds, limit):
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.join()
-        failed = {"verdict": "failed", "why": why}
-        rows += [judged(case, failed, limit) for case in cases[len(rows) :][:1]]
+        for case in cases[len(rows) :][:1]:
+            row = {"id": case["id"], "family": case["family"], "seconds": limit}
+            rows.append({**row, "verdict": "failed", "why": why})
     return rows
 
 
@@ -77,43 +79,45 @@ def serve(load, name, cases, pipe):
         os.setsid()
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    epsilon = outcome(load, name)
-    pipe.send(epsilon["why"] if isinstance(epsilon, dict) else "")
-    for case in cases:
-        start, shown = time.monotonic(), {key: case[key] for key in SHOWN & case.keys()}
-        answer = outcome(lambda case: float(epsilon(case)), shown)
-        pipe.send(judged(case, answer, time.monotonic() - start))
-
-
-def outcome(function, argument):
-    """The value of a function, or the verdict and why there is none."""
     try:
-        return function(argument)
+        epsilon = load(name)
+    except BaseException as error:
+        return pipe.send(f"{type(error).__name__}: {error}")
+    pipe.send("")
+    for case in cases:
+        pipe.send(asked(epsilon, case))
+
+
+def asked(epsilon, case):
+    """The verdict on a tool's answer to a case, and how far it is from both ends."""
+    row = {"id": case["id"], "family": case["family"], "seconds": 0}
+    lower, upper, start = float(case["lower"]), float(case["upper"]), time.monotonic()
+    try:
+        answer = float(epsilon({key: case[key] for key in SHOWN & case.keys()}))
+        if not answer > -math.inf:
+            row.update(verdict="failed", why=f"{answer} is no bound")
+        elif answer == math.inf:
+            row.update(verdict="infinite")
+        elif answer < lower:
+            row.update(epsilon=answer, verdict="unsound", share=answer / lower if lower else 0)
+        else:
+            factor = max(answer / upper, 1) if upper else None
+            row.update(epsilon=answer, verdict="sound", factor=factor)
     except NotImplementedError as error:
-        return {"verdict": "refused", "why": str(error)[:200]}
-    except Exception as error:
-        return {"verdict": "failed", "why": f"{type(error).__name__}: {error}"[:200]}
-
-
-def imported(name):
-    """The function `epsilon` of a module, or an adapter of it with the words that it takes."""
-    file, *words = name.split(":")
-    sys.path.insert(0, str(Path(file).resolve().parent))
-    module = importlib.import_module(Path(file).stem)
-    if not words:
-        return module.epsilon
-    adapter = lambda case: getattr(module, words[0])(*words[1:], case)
-    # It imports its package before it refuses.
-    with contextlib.suppress(NotImplementedError):
-        adapter({"family": "none"})
-    return adapter
+        row.update(verdict="refused", why=str(error)[:200])
+    except BaseException as error:
+        row.update(verdict="failed", why=f"{type(error).__name__}: {error}"[:200])
+    row["seconds"] = round(time.monotonic() - start, 4)
+    return row
 
 
 def command(template):
     """A function that runs a program and reads the one number that it prints."""
-    names, words = set(re.findall(r"\{(\w+)\}", template)), shlex.split(template)
-    if not names or names - SHOWN:
-        raise ValueError(f"Expected names in braces among {sorted(SHOWN)}, got {template!r}")
+    words, names = shlex.split(template), set(re.findall(r"\{(\w+)\}", template))
+    if not {"T", "delta"} <= names <= SHOWN:
+        raise ValueError(
+            f"Expected {{T}}, {{delta}} and others of {sorted(SHOWN)}, got {template!r}"
+        )
     if not shutil.which(words[0]):
         raise ValueError(f"Expected a program, got {words[0]!r}")
 
@@ -121,35 +125,33 @@ def command(template):
         discrete = case["family"].startswith("discrete") and "family" not in names
         if discrete or not names >= case.keys() & PARAMETERS:
             raise NotImplementedError("the command does not name all parameters")
-        values = {"q": "1", **case}
-        value = lambda match: str(values.get(match[1], ""))
+        value = lambda name: str({"q": 1, **case}.get(name[1], ""))
         filled = [re.sub(r"\{(\w+)\}", value, word) for word in words]
-        run = subprocess.run(filled, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        text = run.stdout.decode(errors="replace").strip()
-        if run.returncode == 3:
+        ended = subprocess.run(filled, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        text = ended.stdout.decode(errors="replace").strip()
+        if ended.returncode == 3:
             raise NotImplementedError(text)
         numbers = {float(number) for number in NUMBER.findall(text)}
-        if run.returncode or len(numbers) != 1:
-            raise ValueError(f"exit status {run.returncode}, printed {text[:80]!r}")
+        if ended.returncode or len(numbers) != 1:
+            raise ValueError(f"exit status {ended.returncode}, printed {text[:80]!r}")
         return numbers.pop()
 
     return epsilon
 
 
-def judged(case, answer, seconds):
-    """The verdict on an answer, and how far it is from both ends."""
-    about = {"id": case["id"], "family": case["family"], "seconds": round(seconds, 4)}
-    lower, upper = float(case["lower"]), float(case["upper"])
-    if isinstance(answer, dict):
-        return {**about, **answer}
-    if not answer > -math.inf:
-        return {**about, "verdict": "failed", "why": f"{answer} is no bound"}
-    if answer == math.inf:
-        return {**about, "verdict": "infinite"}
-    about["epsilon"] = answer
-    if answer < lower:
-        return {**about, "verdict": "unsound", "share": answer / lower if lower else 0}
-    return {**about, "verdict": "sound", "factor": max(answer / upper, 1) if upper else None}
+def imported(name):
+    """The function `epsilon` of a module, or an adapter of it with the words that it takes."""
+    file, *words = name.split(":")
+    folder, module = os.path.split(os.path.abspath(file))
+    sys.path.insert(0, folder)
+    module = importlib.import_module(module.removesuffix(".py"))
+    if not words:
+        return module.epsilon
+    adapter = functools.partial(getattr(module, words[0]), *words[1:])
+    # It imports its package before it refuses.
+    with contextlib.suppress(NotImplementedError):
+        adapter({"family": "none"})
+    return adapter
 
 
 def ordered(cases):
@@ -172,19 +174,19 @@ def markdown(results, cases):
             mine = [row for row in rows if row["family"] == family]
             count = sum(case["family"] == family for case in cases)
             counts = [sum(row["verdict"] == verdict for row in mine) for verdict in VERDICTS]
-            factors = [row["factor"] for row in mine if row.get("factor")]
-            shares = [row["share"] for row in mine if "share" in row]
-            looseness = statistics.median(factors or [math.nan]), max(factors, default=math.nan)
+            factors = [row["factor"] for row in mine if row.get("factor")] or [math.nan]
+            shares = [row["share"] for row in mine if "share" in row] or [math.nan]
             seconds = statistics.median(row["seconds"] for row in mine)
-            numbers = (*looseness, min(shares, default=math.nan), seconds)
+            numbers = statistics.median(factors), max(factors), min(shares), seconds
             cells = [f"{number:.6g}".replace("nan", "") for number in numbers]
             table.append([name, family, f"{len(mine)} of {count}", *counts, *cells])
         about = ", ".join(families) or "nothing"
         notes += ["", f"**{name}** covers {len(covered)} of {len(rows)} cases: {about}.", ""]
         first = {}
-        for row in (row for row in rows if row["verdict"] in ("unsound", "failed")):
-            kind = row.get("why", "").partition(":")[0]
-            first.setdefault((row["family"], row["verdict"], kind), row)
+        for row in rows:
+            if row["verdict"] in ("unsound", "failed"):
+                kind = row.get("why", "").partition(":")[0]
+                first.setdefault((row["family"], row["verdict"], kind), row)
         for row in first.values():
             about = row.get("why") or f"{row['epsilon']}, {row['share']:.6g} of what is proved"
             notes.append(f"- {row['verdict']}, {row['id']}: {about}")
@@ -198,14 +200,12 @@ def main():
     add("--module", action="append", default=[], metavar="FILE", help="has epsilon(case)")
     add("--seconds", type=float, default=100, help="for each tool")
     add("--limit", type=float, default=10, help="seconds for each case")
-    add("--json", type=Path, metavar="FILE", help="gets the verdict on each case")
+    add("--json", type=argparse.FileType("w"), metavar="FILE", help="gets each case's verdict")
     options = parser.parse_args()
     tools = {name: command for name in options.tool} | {name: imported for name in options.module}
-    places = [folder / "epsilon_golden.json" for folder in (HERE, HERE.parent / "data")]
-    file = next((place for place in places if place.is_file()), None)
-    if not (tools and file):
-        parser.error(f"expected --tool or --module, and a file {places[0]} or {places[1]}")
-    suite = json.loads(file.read_text(encoding="utf-8"))
+    if not (tools and FILES):
+        parser.error("expected --tool or --module, and epsilon_golden.json beside run.py")
+    suite = json.loads(FILES[0].read_text(encoding="utf-8"))
     cases, results = ordered(suite["cases"]), {}
     for name, load in tools.items():
         try:
@@ -217,7 +217,7 @@ def main():
         print(f"# Accountants against certified epsilon, suite {suite['version']}\n")
         print(markdown(results, cases))
     if options.json:
-        options.json.write_text(json.dumps(results), encoding="utf-8")
+        json.dump(results, options.json)
     sys.exit(len(results) < len(tools))
 
 
