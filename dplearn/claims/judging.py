@@ -45,7 +45,8 @@ _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
     "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
     "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
-    "probability": "the probability", "tradeoff": "the trade-off", "": "the value",
+    "auc": "the area under the curve", "probability": "the probability",
+    "tradeoff": "the trade-off", "": "the value",
 }  # fmt: skip
 _READ = {
     "upper": "Read as: {} is at most this",
@@ -295,7 +296,9 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
     if candidate.solved and about == candidate.place.about:
         said = _READ["may"]
-    solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
+    letter = _LETTER[candidate.place.about]
+    solved = f", solved for {letter}" * candidate.solved
+    solved += f", only where it falls as {letter} grows" * candidate.turns
     solved += ", at sensitivity 1" if is_at_one(claim) else ""
     return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 

@@ -47,7 +47,7 @@ _LEFT = re.compile(
     r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
 )
 # Left sides that are about privacy if there is an epsilon on the right.
-_LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?(?:TV|Adv))")
+_LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?(?:TV|Adv|AUC))")
 _EPSILON = re.compile(r"\\(?:var)?epsilon|[εϵ]|(?<![A-Za-z])eps")
 # Where a formula begins that stands in the text as it is, and what may follow one.
 _PLAIN = re.compile(
@@ -65,7 +65,7 @@ _NOTION = re.compile(
 _OWN_NOTION = re.compile(r"[-‑–\s]*\\(?:text\w*|mbox|math\w+)\s*\{[-‑–\s]*(?=(?:R?DP|zCDP|GDP)\b)")
 # A law whose scale is in brackets, and words before a scale.
 _LAW = re.compile(r"Lap(?:lace)?\}?\s*(?:\\left)?(?=\()")
-_SCALE = re.compile(r"\bscale(?: parameter)?(?: of| is| equal to)?\s*\Z")
+_NAMED = re.compile(r"\b(scale|RDP)(?: parameter| guarantee| bound)?(?: of| is| equal to)?\s*\Z")
 _TOLD = re.compile("|".join(p.pattern for p in (_SIGN, _OWN_NOTION, _LAW)))
 _NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
 # Escapes of Markdown around and in a formula.
@@ -152,14 +152,14 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
     for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
-        scale = bool(_SCALE.search(text[max(start - 40, 0) : start]))
-        if not (behind or scale or macros) and not _TOLD.search(body):
+        named = _NAMED.search(text[max(start - 40, 0) : start])
+        if not (behind or named or macros) and not _TOLD.search(body):
             continue
         line, before = line + text.count("\n", before, start), start
         body = html.unescape(body) if kind == ".html" else body
         for _ in range(3 if macros else 0):  # one may stand in another
             body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
-        notion = _NOTIONS[behind.lastindex or 0] if behind else "scale" * scale
+        notion = _NOTIONS[behind.lastindex or 0] if behind else named[1] + " =" if named else ""
         if notion == "DP" and _NEARLY.search(text[max(start - 30, 0) : start]):
             notion = "≈"
         for claim in _claims(body, notion):
@@ -247,8 +247,8 @@ def _claims(body: str, notion: str) -> Iterator[str]:
 
 def _said_of(formula: str, notion: str) -> str:
     """A formula without a relation as one, by what it is said to satisfy."""
-    if notion == "scale":
-        return f"b = {formula}"
+    if notion.endswith("="):
+        return ("b = " if notion == "scale =" else r"D_\alpha = ") + formula
     if notion == "≈":
         return rf"\epsilon \approx {formula}"
     if notion == "DP" and "," not in formula:

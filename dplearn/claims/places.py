@@ -56,6 +56,7 @@ class Candidate:
     slip: str = ""  # what the entry has and the claim has not
     left_out: tuple[str, ...] = ()  # parameters of the entry that the claim does not speak of
     solved: bool = False
+    turns: bool = False  # whether it was solved where it falls, and rises before
 
     @property
     def entry(self) -> Formula:
@@ -164,7 +165,7 @@ class _Solved:
 
     def __init__(self, formula: Expression, old: str, new: str) -> None:
         self.formula, self.old, self.new = formula, old, new
-        self.names = (formula.names - {old}) | {new}
+        self.names, self.turns = (formula.names - {old}) | {new}, False
 
     def __call__(self, **values: Any) -> NDArray:
         target = np.asarray(values[self.new], dtype=float)
@@ -173,12 +174,18 @@ class _Solved:
         low = np.full(target.shape, -20.0)
         high = np.full(target.shape, 0.0 if base(self.old) in ("p", "delta") else 20.0)
         with np.errstate(all="ignore"):
+            # A formula that rises and falls has two inverses: the one where it falls is meant.
+            seen = np.array([gap(low + (high - low) * k / 100) for k in range(101)])
+            steps = np.diff(seen, axis=0)
+            rises, falls = steps > _SAME * (1 + np.abs(seen[1:])), steps < 0
+            self.turns = bool(np.any(rises.any(axis=0) & falls.any(axis=0)))
+            if self.turns:
+                peak = np.nanargmax(seen, axis=0)
+                if np.any(rises & (np.arange(100)[:, None] >= peak)):
+                    return np.full(target.shape, np.nan)
+                low = low + (high - low) * peak / 100
             first, last = gap(low), gap(high)
             sign = np.sign(first)
-            # A formula that turns around has two inverses.
-            seen = np.array([gap(low + (high - low) * k / 100) for k in range(101)])
-            if np.any(np.diff(seen, axis=0) * sign > _SAME * (1 + np.abs(seen[1:]))):
-                return np.full(target.shape, np.nan)
             root = decreasing_root(
                 lambda log: np.nan_to_num(sign * gap(log), nan=-1.0), lower=low, upper=high
             )
@@ -297,7 +304,9 @@ def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candi
     lists = {n for n, x in points[0].items() if isinstance(x, np.ndarray)} if points else set()
     roles = [r for r in _roles(place, formula) if points and not lists & _parameters(r)]
     found = [_compared(place, formula, r, root, points, values) for r in roles]
-    return [replace(min(found, key=lambda c: c.order), solved=solved)] if found else []
+    turns = solved and formula.turns
+    best = [min(found, key=lambda c: c.order)] if found else []
+    return [replace(c, solved=solved, turns=turns) for c in best]
 
 
 def _slips(place: Place, formula: Expression, root: bool) -> Iterator[Candidate]:

@@ -138,6 +138,7 @@ _QUANTITIES = {
     "norm": r"C_\w+",
     "variance": r"V|Var.*|variance",
     "adv": r"Adv.*|TV.*",
+    "auc": r"AUC.*",
     "order": r"alpha(_\w+)?",
     "probability": r"(P|Pr)(_\w+)?[\[(].*[\])]",
     "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",

@@ -153,6 +153,12 @@ def _two_gaussians(rdp_1: float, rdp_2: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _coin(epsilon: float) -> dict[str, Any]:
+    """Randomised response of one bit."""
+    p = np.array([1.0, np.exp(-epsilon)]) / (1 + np.exp(-epsilon))
+    return {"p": p, "q": p[::-1], "delta": 0.0, "epsilon": epsilon}
+
+
 _over_order = lambda value, order, **_: value / (order - 1)
 FORMS: dict[str, list[Form]] = {
     "G-A4": [
@@ -199,6 +205,13 @@ FORMS: dict[str, list[Form]] = {
         Form({"steps": Whole(2, 6), "rdp": _LOSS},
              lambda steps, rdp: _two_gaussians(rdp, (steps - 1) * rdp))],
     # Somebody is published with chance delta, and nobody is protected better by any epsilon.
+    # So many releases, and each with Laplace noise.
+    "G-C10": [
+        Form({"steps": _K, "epsilon": _LOSS}, lambda steps, epsilon: {"epsilon": epsilon},
+             value=lambda value, steps, **_: steps * value),
+        Form({"steps": _K, "scale": _NOISE, "sensitivity": _NOISE},
+             lambda steps, scale, sensitivity: {"epsilon": sensitivity / scale},
+             value=lambda value, steps, **_: steps * value)],
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,
         "sample_rate": sample_rate})],
@@ -218,9 +231,9 @@ FORMS: dict[str, list[Form]] = {
                  "noise_multiplier": noise_multiplier, "max_grad_norm": max_grad_norm,
                  "expected_batch": 1.0, "dimension": 10}),
     ],
-    "G-N3": [Form({"epsilon": _LOSS}, lambda epsilon: {
-        "p": np.array([1.0, np.exp(-epsilon)]) / (1 + np.exp(-epsilon)), "delta": 0.0,
-        "q": np.array([np.exp(-epsilon), 1.0]) / (1 + np.exp(-epsilon)), "epsilon": epsilon})],
+    # Of two answers the area under the curve is half of 1 and the advantage.
+    "G-N3": [Form({"epsilon": _LOSS}, _coin),
+        Form({"epsilon": _LOSS}, _coin, about="auc", value=lambda value, **_: (1 + value) / 2)],
     "G-F4b": [Form({"groups": _K, "max_norm": _NOISE}, lambda groups, max_norm: {
         "norms": np.full(groups, max_norm)})],
     "G-K2": [Form({"sample_rate": Log(1e-3, 0.1), "steps": Whole(10, 10**6),

@@ -78,6 +78,24 @@ def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
     assert found(r"This is $\tfrac12\varepsilon^2$-zCDP.")[0][1].endswith(r"\text{-zCDP}")
 
 
+SPELLED = [
+    (r"It is $(r(e^\epsilon-1), r\delta)$-dp.", r"(r(e^\epsilon-1), r\delta)\text{-DP}"),
+    (r"It is $(\lambda, k\rho)-$ RDP.", r"(\lambda, k\rho)\text{-RDP}"),
+    (r"$$(k\epsilon, k\delta)\mbox{-DP}$$", r"(k\epsilon, k\delta)\text{-DP}"),
+    (r"It is $q\epsilon, q\delta$-DP.", r"(q\epsilon, q\delta)\text{-DP}"),
+    (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
+    (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),
+    (r"Laplace noise of scale $\Delta/\epsilon$.", r"b = \Delta/\epsilon"),
+    (r"The RDP parameter is $\alpha/(2\sigma^2)$.", r"D_\alpha = \alpha/(2\sigma^2)"),
+    (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"(k\varepsilon_0, 0)\text{-DP}"),
+]
+
+
+@each("text, formula", SPELLED)
+def test_a_claim_is_found_however_it_is_spelled(text, formula):
+    assert found(text) == [(1, formula)]
+
+
 def test_the_sentence_comes_along_with_its_conditions():
     text = f"Laplace. For $\\varepsilon < 1$, noise of\n\n$$\n{NOISE}\n$$\n\nis enough. Not this."
     (place,) = places_in(text.encode(), "a.md")
@@ -85,6 +103,10 @@ def test_the_sentence_comes_along_with_its_conditions():
     rows = b"| noisy max | $\\varepsilon = 2\\Delta$ | safe |\n| counts | $\\varepsilon = k/b$ | |"
     told = [place.words for place in places_in(rows, "a.md")]
     assert told == ["| noisy max | | safe |", "counts | | |"]
+    # So does a number that a paragraph gives a letter.
+    text = "Say $\\delta=10^{-9}$. One may. Then $\\varepsilon = \\sqrt{k}\\varepsilon_0$."
+    (place,) = places_in(text.encode(), "a.md")
+    assert place.words == r"$\delta=10^{-9}$; Then ."
     # What a sentence assumes holds on; another paragraph does not count.
     text = "Let $\\varepsilon\\le1$. Then $\\varepsilon' = 2q\\varepsilon$\n\nFor $q<1$ it is less."
     (place,) = places_in(text.encode(), "a.md")

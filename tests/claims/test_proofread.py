@@ -50,6 +50,18 @@ PRINTED = [
     (r"D_\alpha=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac1{1-\alpha}\ln\frac{\sigma_"
      r"\alpha}{\sigma_0^{1-\alpha}\sigma_1^\alpha},\quad \sigma_\alpha^2=(1-\alpha)\sigma_0^2"
      r"+\alpha\sigma_1^2", "", "holds", "G-A4"),
+    (r"\delta=\exp(-(\epsilon\sigma-1/(2\sigma))^2/2)", "", "holds", "G-D3"),
+    (r"\sigma>{\sqrt{2\log\delta^{-1}}+\sqrt{2\log\delta^{-1}+2\epsilon}\over 2\epsilon}",
+     "", "holds", "G-D3"),
+    ("σ > √(2 ln(1/δ))/ε + (2ε)^(-1/2)", "", "safe", "G-B4"),
+    (r"\sigma=\sqrt{2\log(1.25)/\delta}\Delta_2/\epsilon", "", "safe", "G-B4/delta-outside"),
+    (r"(\lambda,k\rho)\text{-RDP}", "", "holds", "G-C7"),
+    (r"(\epsilon'+\epsilon,\delta'+\delta)\text{-DP}", "", "holds", "G-C1"),
+    ("ε_j = √(2ρ/k)", "", "holds", "G-C10"),
+    ("Lap(√(k/(2ρ)))", "", "holds", "G-C10"),
+    ("Lap(k/ε)", "noise for each of k answers, as above", "holds", "G-B2"),
+    (r"(r(e^\epsilon-1),r\delta)\text{-DP}", "", "safe", "G-E1/no-logarithm"),
+    (r"\mathrm{AUC}\le\frac{e^\epsilon}{1+e^\epsilon}", "", "holds", "G-N3"),
     ("b = ε/Δ", "", "refuted", ""),
     ("b = Δ/ε", "", "holds", "G-B2"),
     ("ρ = 1/(2σ²)", "", "holds", "G-B19b"),
@@ -173,7 +185,10 @@ UNCLEAR = [
     (r"\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}\le3\sqrt{\rho\ln(1/\delta)}", "", "Nothing in"),
     ("ρ = 1/(8σ²)", "of sensitivity one half", "factor"),
     (r"\Delta_2=C/B", "one joins, and B is fixed", "Nothing in the book"),
-    (r"\varepsilon_1=\varepsilon/3", "we split the budget", "resembles"),
+    (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
+    (r"(\tilde q\epsilon,q\delta)\text{-DP}", "", "with a mark and without"),
+    ("ε_0 = ε/√(2k ln(1/δ))", r"$\varepsilon=1$; $\delta=10^{-9}$;", "under a condition"),
+    ("σ = √(ln(1/δ))/(3ε) + ε/9", "", "Nothing in the book"),
 ]
 
 

@@ -149,6 +149,8 @@ enter(rdp_to_epsilon,
        claim="2 * sqrt(-rho * log(delta))",
        says=r"\varepsilon = 2\sqrt{k\rho\ln(1/\delta)} \text{ for any number of releases}",
        delta=_SMALL)
+@wrong("both-roots", "epsilon^2 / (4 ln(1/delta) + 4 epsilon) is a little less than the best rho.",
+       claim="2 * rho + 2 * sqrt(rho * (rho - log(delta)))", kind="identity")
 @wrong("tight", "The Rényi curve is exact; turning it into epsilon and delta is not.",
        says=r"\rho + 2\sqrt{\rho\ln(1/\delta)} \text{ is exact for Gaussian noise}",
        kind="identity", delta=_SMALL)

@@ -98,6 +98,8 @@ enter(theorems.composition_slack,
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
        typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
        claim="epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
+@wrong("two-squares", "A bound, and half an epsilon^2 for each release would do.",
+       claim="epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
     epsilon = np.asarray(epsilon, dtype=float)
@@ -178,6 +180,9 @@ enter(theorems.heterogeneous_composition,
       oracle(enumerated_epsilon),
       printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
       printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
+    wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
+          claim=lambda epsilons, slack: float(np.sum(epsilons**2) / 2 +
+          math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2))), kind="identity"),
     wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
           slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
           counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "

@@ -113,6 +113,8 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
 @wrong("twice-linear", "From epsilon = 1.26 on the exponential is larger.",
        typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
        claim="2 * sample_rate * epsilon", kind="upper")
+@wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
+       claim="sample_rate * (exp(epsilon) - 1)", kind="identity")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", claim="0.0",
        given="epsilon > 0", kind="asymptotic", oracle=lambda epsilon, sample_rate:
        (sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate * epsilon)),
