@@ -23,6 +23,7 @@ from dplearn.claims.reading import Claim, refuse
 from dplearn.claims.slips import undone
 from dplearn.claims.vocabulary import (
     ABOUT,
+    EVENTS,
     LETTERS,
     MISPRINT_WITH,
     NEVER_WITHOUT,
@@ -123,6 +124,9 @@ def _is_other(claim: Claim, candidate: Candidate) -> bool:
     """Whether the words beside the formula say that something else is meant than the entry."""
     id = candidate.entry.id
     named = f"{id}/{candidate.misprint}" if candidate.misprint else id
+    event = re.sub(r"[\s{}()\[\]\\]|[bB]igg?[lr]?|left|right|cdot|mathcal", "", claim.left)
+    if claim.quantity == "probability" and not re.fullmatch(f"Pr?({EVENTS.get(id, '.*')})", event):
+        return True
     words, parameter = NOT_WITH.get(named, NOT_WITH.get(id, ("$.", "")))
     missing = parameter not in candidate.place.own
     return missing and bool(re.search(words, claim.words, re.IGNORECASE))

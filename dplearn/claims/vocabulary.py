@@ -74,6 +74,12 @@ NOT_WITH = {
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),
 }  # fmt: skip
 # Words beside which a misprint that they speak of is meant, rather than the sum of releases.
+# The event whose probability an entry has, without blanks and brackets.
+EVENTS = {
+    "G-B3": r"\w=\w", "G-B8": r"u\w*(,\w+)*<=OPT-2Delta/epsilonl(n|og)\|?R\|?\+t",
+    "G-B14": r"\|\w\|>=?((t|tau),?(b|lambda)?|(b|lambda),?t)", "G-D5b": r"(some|any).*published",
+    "G-D8b": "L>=?2epsilon", "G-L2": "L<=l", "G-L2b": "L<=l",
+}  # fmt: skip
 INSTEAD = r"\bgroups?\b|famil|user|[GL]NMax"
 SUMMED = r"compos|releas|runs?\b|quer|round|mechanisms|steps|times"
 # The words for what does not equal the entry, and words beside which a misprint of an entry is as

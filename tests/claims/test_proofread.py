@@ -182,6 +182,12 @@ def test_nobody_is_accused_by_what_the_words_leave_open(formula, words, why):
     found = proofread(formula, words=words)
     assert found.verdict == "not read" and why in found.reason, found
 
+    # An event or a place that is not the entry's own is a part of the claim.
+    ("P(X > t) = e^(-t/b)", "", "Nothing in the book"),
+    (r"P(u \le OPT-\frac\Delta\varepsilon(\ln|R|+t)) \le e^{-t}", "", "Nothing in the book"),
+    ("P(nobody is published) = 1-(1-δ)^n", "", "Nothing in the book"),
+    ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "", "on the left"),
+    ("ε(δ/2) = ρ + 2√(ρ ln(1/δ))", "", "on the left"),
 
 def test_a_slip_is_named_by_what_the_entry_has_instead():
     slip = proofread(
