@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
-from dplearn.claims.reading import end_of_formula
+from dplearn.claims.reading import ARGUMENT, end_of_formula
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -44,10 +44,12 @@ _NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
 _LEFT = re.compile(
     r"[\s({]*(?:\\(?:bar|tilde|hat|wide\w+|over\w+|text|mathrm|operatorname|max|min)\s*\{?\s*)?"
     r"(?:\\(?:(?:var)?epsilon|delta|sigma|rho|mu|Delta|alpha_)|[εϵδσρμΔ]|[DR]_|K\s*[(_]"
-    r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
+    r"|[zb](?![A-Za-z^]|_i)|G_|(?:D_|\\[a-z]+\{)?\{?KL|\\?Pr?\W{0,4}(?:left\W{0,2})?(?:\||u\()|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
 )
 # Left sides that are about privacy if there is an epsilon on the right.
-_LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?(?:TV|Adv))")
+_LEFT_OF_EPSILON = re.compile(
+    r"\s*(?:p(?![A-Za-z])|\\?(?:lambda|tau)|[λτ]|(?:\\[a-z]+\{)?(?:TV|Adv))"
+)
 _EPSILON = re.compile(r"\\(?:var)?epsilon|[εϵ]|(?<![A-Za-z])eps")
 # Where a formula begins that stands in the text as it is, and what may follow one.
 _PLAIN = re.compile(
@@ -61,8 +63,14 @@ _NOTION = re.compile(
     r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))"
 )
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
+# What the words before it say that a formula is.
+_SAID = re.compile(
+    r"\b(?:(variance)|standard\sdeviation)(?:\s(?:per|for)(?:\s\w+){1,3}?)?(?:\sis|\sof(?=\sat))?"
+    r"(\sat\smost)?\s*\Z"
+)
 _MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
+    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*(?:\[1\])?\s*"
+    r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
 # Where a sentence, a paragraph, a row, an item or a heading ends.
 _BREAK = re.compile(
@@ -130,20 +138,32 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         text = text.replace("$`", " $").replace("`$", "$ ")
     text = _without_code(text, _CODE[kind])
     macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
+    taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
+    command = re.compile(rf"({taking})(?![A-Za-z]){ARGUMENT}|\\[A-Za-z]+")
     line = before = 0
     formulas = [*_formulas(text)]
     if kind == ".md":
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
     for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
-        if not behind and not _SIGN.search(body) and not macros:
+        said = _SAID.search(text, max(start - 60, 0), start)
+        if not behind and not said and not _SIGN.search(body) and not macros:
             continue
         line, before = line + text.count("\n", before, start), start
         body = html.unescape(body) if kind == ".html" else body
         for _ in range(3 if macros else 0):  # one may stand in another
-            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
-        for claim in _claims(body, _NOTIONS[behind.lastindex or 0] if behind else ""):
+            body = command.sub(lambda m: _meant(m, macros), body)[:_LONGEST]
+        notion = _NOTIONS[behind.lastindex or 0] if behind else ""
+        named = ("Var" if said[1] else r"\sigma") + (r" \le " if said[2] else " = ") if said else ""
+        for claim in _claims(body, notion, named):
             yield Place(claim, _sentence(text, start, end), line + 1)
+
+
+def _meant(command: re.Match, macros: dict[str, str]) -> str:
+    """What a command stands for, with what it takes."""
+    if command[1]:
+        return macros[command[1]].replace("#1", command[2] or command[3])
+    return macros.get(command[0], command[0])
 
 
 def _without_code(text: str, code: dict[str, str]) -> str:
@@ -197,8 +217,9 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
             yield start, at, formula
 
 
-def _claims(body: str, notion: str) -> Iterator[str]:
-    """The claims of one formula; `notion` is what the words behind it say that it satisfies."""
+def _claims(body: str, notion: str, named: str) -> Iterator[str]:
+    """The claims of one formula; `notion` is what the words behind it say that it satisfies, and
+    `named` what those before it say that it is."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
         cuts = [0, *(m.end() for m in re.finditer(r"\\q?quad|(?<!\\)[;,]", _flat(line))), len(line)]
@@ -216,6 +237,8 @@ def _claims(body: str, notion: str) -> Iterator[str]:
             elif notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
                 pure = notion == "DP" and "," not in claim
                 yield rf"({claim}, 0)\text{{-DP}}" if pure else rf"{claim}\text{{-{notion}}}"
+            elif named and _says_more(claim):
+                yield named + claim
 
 
 def _lines(body: str) -> list[str]:
