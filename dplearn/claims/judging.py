@@ -39,12 +39,14 @@ _CHOSEN = ("sigma", "scale", "delta", "epsilon")
 _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
 # Words that account for a constant factor.
 _FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
+_SQUARE = re.compile(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*[({]?2[)}]?|²)")
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
     "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
     "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
-    "probability": "the probability", "tradeoff": "the trade-off", "": "the value",
+    "probability": "the probability", "tradeoff": "the trade-off", "kl": "the KL divergence",
+    "": "the value",
 }  # fmt: skip
 _READ = {
     "upper": "Read as: {} is at most this",
@@ -124,6 +126,12 @@ def _found(claim: Claim) -> Finding:
     try:
         require_clear_noise(claim)
         if why := wrong_units(claim):
+            right, words = (_SQUARE.sub("Delta", text) for text in (claim.right, claim.words))
+            other = replace(claim, right=right, words=words)
+            if words != claim.words and (
+                right == claim.right or _found(other).verdict != "refuted"
+            ):
+                refuse("It is not clear whether Δ² is a square or the L2 sensitivity.")
             reading = f"Read as a claim about {_LETTER[claim.quantity]}."
             return Finding(verdict="refuted", reading=reading, reason=why)
         return _judged(claim, _alike(claim, candidates(claim)))

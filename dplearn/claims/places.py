@@ -73,6 +73,7 @@ def formula_of(claim: Claim) -> Expression:
     """The right side as a program, with the letters of the vocabulary."""
     below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
     text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
+    text = re.sub(r"\b(epsilon_\w+) ?\( ?(alpha|tau|lambda) ?\)", r"\1", text)
     text = re.sub(r"\b(K|alpha|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
     noisy = claim.quantity in ("sigma", "scale", "variance") or re.search(r"\bsigma\b", text)
     if noisy and "Delta" not in text:
@@ -121,12 +122,12 @@ def candidates(claim: Claim) -> list[Candidate]:
 
 
 def _is_other(claim: Claim, candidate: Candidate) -> bool:
-    """Whether the words beside the formula say that something else is meant than the entry."""
+    """Whether left side or words say that something else is meant than the entry."""
     id = candidate.entry.id
-    named = f"{id}/{candidate.misprint}" if candidate.misprint else id
     event = re.sub(r"[\s{}()\[\]\\]|[bB]igg?[lr]?|left|right|cdot|mathcal", "", claim.left)
     if claim.quantity == "probability" and not re.fullmatch(f"Pr?({EVENTS.get(id, '.*')})", event):
         return True
+    named = f"{id}/{candidate.misprint}" if candidate.misprint else id
     words, parameter = NOT_WITH.get(named, NOT_WITH.get(id, ("$.", "")))
     missing = parameter not in candidate.place.own
     return missing and bool(re.search(words, claim.words, re.IGNORECASE))
@@ -450,8 +451,6 @@ def wrong_units(claim: Claim) -> str:
     if multiplied or ("Delta" in formula.names and (noise or claim.quantity in scales)):
         ratio = _doubled(formula, [*noise, "Delta"]) ** (0.5 if claim.root else 1.0)
         if math.isfinite(ratio) and abs(ratio - wanted) >= 1e-9:
-            if re.search(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*\{?2|²)", claim.words):
-                refuse("It is not clear whether Δ² is a square or the L2 sensitivity.")
             return (
                 "Twice the sensitivity and twice the noise change the right side by a factor"
                 f" {ratio:.4g} instead of {wanted:g}."

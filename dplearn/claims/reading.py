@@ -58,6 +58,7 @@ _SPELLING = [
     (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
     (r"_line\b", "_bar"),
     (r"(?:\\(?:text|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
+    (r"(?:\\?Phi|Φ)\s*\^\s*[{(]?\s*-\s*1\s*[})]?|Φ⁻¹", " probit "),
     (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\d|\b)", " epsilon"),
     (r"\b(epsilon|delta|sigma|rho|mu)(?=\d)", r"\1_"),
     (r"\\lfloor", " floor("),
@@ -84,10 +85,10 @@ _SPELLING = [
 _GROUP = r"[^{}]*"
 for _ in range(_DEEPEST):
     _GROUP = rf"(?:[^{{}}]|\{{{_GROUP}\}})*"
-_ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
+ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
 _COMMAND = re.compile(
-    rf"\\[dt]?(frac|binom)(?![A-Za-z]){_ARGUMENT}{_ARGUMENT}"
-    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{_ARGUMENT})",
+    rf"\\[dt]?(frac|binom)(?![A-Za-z]){ARGUMENT}{ARGUMENT}"
+    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{ARGUMENT})",
     re.DOTALL,
 )
 _RELATION = re.compile(r"\b(?:approx|lesssim|gtrsim|simeq|to)\b|<=|>=|(?<![<>=!])=(?!=)|<|>")
@@ -121,7 +122,8 @@ _CONSTANT = re.compile(r"c\s*\^\{?2\}?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^
 
 # What a left side is about: the first form that fits it.
 _QUANTITIES = {
-    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha",
+    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha|tau"
+    r"|epsilon_\w+\((alpha|tau|lambda)\)",
     "log_moment": r"(K|alpha|mu)(_M)?(_\w+)?\((lambda|alpha|l)(;.*)?\)|K",
     "sigma": r"(sigma|z|s)(_\w+)?|noise_multiplier|std",
     "epsilon": r"epsilon(_\w+)?(\([^)\d+*/-]*\))?|D_inf|D_prime_inf",
@@ -136,14 +138,18 @@ _QUANTITIES = {
     "norm": r"C_\w+",
     "variance": r"V|Var.*|variance",
     "adv": r"Adv.*|TV.*",
+    "kl": r"(D_)?KL.*",
     "order": r"alpha(_\w+)?",
-    "probability": r"(P|Pr)(_\w+)?[\[(].*[\])]",
+    "probability": r"\\?(P|Pr)(_\w+)?[\[(].*[\])]",
     "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",
 }
 _CUT = re.compile(
     r"\\q?quad|\\text\s*(?=\{\s*(?:[,;]|for|if|when|where|with|and))|\\Rightarrow|\\iff"
     r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
     r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
+)
+_SCALES = re.compile(
+    r"\| ?\w+ ?\| ?>=? ?(?:t ?(?:cdot ?|\\,)?(b|lambda)|(b|lambda) ?(?:cdot ?|\\,)?t) ?[\])]"
 )
 _COMMA = re.compile(r"\\?,")
 _LAST_BRACKET = re.compile(
@@ -156,7 +162,8 @@ _DEFINED = re.compile(
 _PIECE = re.compile(
     r"\s*(?:<=|>=|[<>=≤≥≈∈]|(?<=\s)in(?=\s)|(?<![A-Za-z\\])(?:"
     r"(?:log(?:2|10)?|ln|exp|sqrt|min|max|Phi|tanh|sinh|cosh|erfc?|floor|ceil|binom|inf)(?![A-Za-z])"
-    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV)"
+    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV"
+    r"|sensitivity)"
     r"|[A-Zb-zα-ωΔΦΣ]|[a-z][A-Z])\d?(?:_\{?\w+\}?)?['′₀-₉]*(?![A-Za-z]))"
     r"|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^·×⋅−√|²³⁰-⁹⁻∞]|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,))"
 )
@@ -239,7 +246,7 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     text = text.strip().strip("$").strip().rstrip(".,;")
     for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
         text = text.removeprefix(begin).removesuffix(end)
-    text, main = _REMAINDER.subn("", text)
+    text, main = _REMAINDER.subn("", re.sub(r"\bsensitivity\b", "Delta", text))
     text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, _LIST.sub(r"\1_{1}, \1_{2}, \1_{3}", text)))
     text = re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text)
     text, best = _BEST.subn(r"\1", text)
@@ -374,7 +381,7 @@ def _relations(text: str) -> list[Claim]:
         defined = _DEFINED.fullmatch(place)
         if defined and defined[1] in _RELATION.sub("=", first).partition("=")[2]:
             square = f"({defined[3]})" if defined[2] else f"({defined[3]})^2"
-            root = rf"\sqrt{{{defined[3]}}}" if defined[2] else f"({defined[3]})"
+            root = rf"{{\sqrt{{{defined[3]}}}}}" if defined[2] else f"({defined[3]})"
             letter = re.escape(defined[1])
             first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
             first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
@@ -389,6 +396,11 @@ def _relations(text: str) -> list[Claim]:
     if not about and len(members) == 1 and _bare(members[0]) and _left_side(members[0])[0]:
         about, name, root = _left_side(members[0])
         members, said = [left], [{"<": ">", ">": "<"}.get(said[0], said[0])]
+    # What is printed of t scales of the noise, or of an order by another letter.
+    if scales := _SCALES.search(left):
+        members = [re.sub(r"\bt\b", f"(t/{scales[1] or scales[2]})", m) for m in members]
+    elif order := re.fullmatch(r"epsilon_\w+ ?\( ?(tau|lambda) ?\)", left):
+        members = [re.sub(rf"\b{order[1]}\b", "alpha", m) for m in members]
     if not about:
         refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
     claims = []

@@ -107,6 +107,15 @@ PRINTED = [
     (r"\varepsilon=\max(\varepsilon_1,\dots,\varepsilon_k)", "disjoint parts", "holds", "G-C9"),
     (r"\mu_{user}=m\mu", "each user has m records", "holds", "G-C8c"),
     (r"\delta_{tot}=k\delta_0", r"with the slack \delta' it fails with", "ambiguous", ""),
+    (r"\Pr[|Y|\ge t\cdot b] = e^{-t}", "Laplace", "holds", "G-B14"),
+    (r"D_{KL}(P\|Q)\le\varepsilon(e^\varepsilon-1)", "", "safe", "G-A12/exponential"),
+    (r"\mathrm{KL}=\frac{\Delta^2}{2\sigma^2}", "Gaussian noise", "holds", "G-A4"),
+    (r"\varepsilon_T(\alpha)=T\varepsilon_1(\alpha)", "", "holds", "G-C7"),
+    (r"\varepsilon_{RDP}(\tau)=\tau\Delta^2/(2\sigma^2)", "", "holds", "G-A4"),
+    (r"\tau\le\alpha\varepsilon^2/2", "", "safe", "G-D4/half-square"),
+    (r"G_\mu(a)=\Phi(\Phi^{-1}(1-a)-\mu)", "", "holds", "G-K1"),
+    (r"\mu\ge\Phi^{-1}(1-\mathrm{FPR})-\Phi^{-1}(\mathrm{FNR})", "an audit", "holds", "G-N1b"),
+    ("sigma = sensitivity*sqrt(2*log(1.25/delta))/epsilon", "", "holds", "G-B4"),
     ("D_α = 1/(α-1) ln(α/(2α-1) e^((α-1)/b) + (α-1)/(2α-1) e^(-α/b))", "", "holds", "G-A8"),
 ]  # fmt: skip
 
@@ -173,6 +182,12 @@ UNCLEAR = [
     (r"\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}\le3\sqrt{\rho\ln(1/\delta)}", "", "Nothing in"),
     ("ρ = 1/(8σ²)", "of sensitivity one half", "factor"),
     (r"\Delta_2=C/B", "one joins, and B is fixed", "Nothing in the book"),
+    # An event or a place that is not the entry's own is a part of the claim.
+    ("P(X > t) = e^(-t/b)", "", "Nothing in the book"),
+    (r"P(u \le OPT-\frac\Delta\varepsilon(\ln|R|+t)) \le e^{-t}", "", "Nothing in the book"),
+    ("P(nobody is published) = 1-(1-δ)^n", "", "Nothing in the book"),
+    ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "", "on the left"),
+    ("ε(δ/2) = ρ + 2√(ρ ln(1/δ))", "", "on the left"),
     (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
 ]
 
@@ -182,12 +197,6 @@ def test_nobody_is_accused_by_what_the_words_leave_open(formula, words, why):
     found = proofread(formula, words=words)
     assert found.verdict == "not read" and why in found.reason, found
 
-    # An event or a place that is not the entry's own is a part of the claim.
-    ("P(X > t) = e^(-t/b)", "", "Nothing in the book"),
-    (r"P(u \le OPT-\frac\Delta\varepsilon(\ln|R|+t)) \le e^{-t}", "", "Nothing in the book"),
-    ("P(nobody is published) = 1-(1-δ)^n", "", "Nothing in the book"),
-    ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "", "on the left"),
-    ("ε(δ/2) = ρ + 2√(ρ ln(1/δ))", "", "on the left"),
 
 def test_a_slip_is_named_by_what_the_entry_has_instead():
     slip = proofread(
