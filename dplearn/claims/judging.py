@@ -218,7 +218,7 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if same and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
     stated, more = _given(claim, candidate)
-    if candidate.rank == EQUAL and not _goes_further(candidate, stated):
+    if candidate.rank == EQUAL and not (stated and _wider(candidate, stated)):
         stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
@@ -328,21 +328,6 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, 
             if not stated or any(parse(c).names & names for c in stated):
                 return wide, " and ".join(dropped)
     return None
-
-
-def _goes_further(candidate: Candidate, stated: tuple[str, ...]) -> bool:
-    """Whether the conditions leave points that the entry's own hypothesis excludes."""
-    wider = _wider(candidate, stated) if stated else None
-    if not wider:
-        return False
-    wide = candidate.entry.claimed(wider[0])
-    points = starting_points(wide, points=200)
-    meets = parse(" and ".join(stated))
-    return any(
-        not candidate.entry.accepts(p)
-        for p in points
-        if meets.names <= {*p} and bool(meets(**{n: p[n] for n in meets.names}))
-    )
 
 
 def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:

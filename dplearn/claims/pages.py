@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
-from dplearn.claims.reading import ARGUMENT, end_of_formula
+from dplearn.claims.reading import ARGUMENT, end_of_formula, outside
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -36,6 +36,7 @@ _LAID_OUT = re.compile(
     r"\\(?:begin|end)\{(?:aligned|split|gathered)\}|\\(?:label|tag)\{[^{}]*\}|\\no(?:number|tag)|&"
 )
 _SIGN = re.compile(r"\\(?:leq?|geq?|leqslant|geqslant|approx|lesssim)(?![A-Za-z])|[=≤≥≈≲<>]")
+_CUT = re.compile(r"\\q?quad|(?<!\\)[;,]")
 _LETTER = re.compile(
     r"\\(?:(?:var)?epsilon|alpha|beta|gamma|[dD]elta|lambda|mu|rho|sigma)|[α-ωΔ]|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
 )
@@ -222,7 +223,7 @@ def _claims(body: str, notion: str, named: str) -> Iterator[str]:
     `named` what those before it say that it is."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
-        cuts = [0, *(m.end() for m in re.finditer(r"\\q?quad|(?<!\\)[;,]", _flat(line))), len(line)]
+        cuts = [0, *(m.end() for m in outside(_CUT, line)), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
             # A claim of its own, unless it explains a letter of the one before.
             name, explained = _SIGN.split(part)[0].strip(), _SIGN.split(claims[-1], maxsplit=1)[1:]
@@ -234,7 +235,7 @@ def _claims(body: str, notion: str, named: str) -> Iterator[str]:
         for claim in (re.sub(r"(?:[\s,.;]|\\q?quad)+$", "", " ".join(x.split())) for x in claims):
             if _is_claim(claim):
                 yield claim
-            elif notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
+            elif notion and not outside(_SIGN, claim) and _says_more(claim):
                 pure = notion == "DP" and "," not in claim
                 yield rf"({claim}, 0)\text{{-DP}}" if pure else rf"{claim}\text{{-{notion}}}"
             elif named and _says_more(claim):
@@ -245,7 +246,7 @@ def _lines(body: str) -> list[str]:
     """The lines of a formula, with the left side where that stands above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
-        sign = _SIGN.search(_flat(row))
+        sign = next(iter(outside(_SIGN, row)), None)
         if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
             lines[-1] += " " + row  # it carries on
         else:
@@ -256,7 +257,7 @@ def _lines(body: str) -> list[str]:
 
 def _is_claim(formula: str) -> bool:
     """Whether a quantity of privacy is said to be more than a number or a name."""
-    sign = _SIGN.search(_flat(formula))
+    sign = next(iter(outside(_SIGN, formula)), None)
     if not sign:
         return False
     left, right = formula[: sign.start()], formula[sign.end() :]
@@ -270,16 +271,6 @@ def _says_more(right: str) -> bool:
     """Whether one of the parts of a right side has letters and is not just one name."""
     parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
     return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
-
-
-def _flat(formula: str) -> str:
-    """The formula with blanks for what stands in brackets."""
-    depth, out = 0, []
-    for sign in formula:
-        depth -= sign in ")]}" and depth > 0
-        out.append(" " if depth else sign)
-        depth += sign in "([{"
-    return "".join(out)
 
 
 def _sentence(text: str, start: int, end: int) -> str:

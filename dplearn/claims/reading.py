@@ -7,6 +7,7 @@ Nothing that is read is executed: what comes out is text for the grammar of
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NoReturn
 
 from dplearn.book.kit.expression import GREEK
@@ -204,11 +205,7 @@ def refuse(why: str) -> NoReturn:
 
 def spell(text: str) -> str:
     """LaTeX, Unicode or ASCII in the letters of the grammar; a `NotReadError` if it has none."""
-    deepest = depth = 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
+    if (deepest := max(_depths(text), default=0)) > _DEEPEST:
         refuse(f"Expected at most {_DEEPEST} levels of brackets, got {deepest}.")
     if len(re.findall(r"(?<!\\){", text)) != len(re.findall(r"(?<!\\)}", text)):
         refuse("Expected as many { as }.")
@@ -331,7 +328,7 @@ def _pair(text: str) -> list[Claim]:
                 named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
                 claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
                 return claims or refuse("Expected a formula, got letters alone.")
-        if kind[1] in ("zCDP", "GDP") and before and not _outside(_RELATION, spell(before)):
+        if kind[1] in ("zCDP", "GDP") and before and not outside(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
             return [Claim(about, "identity", spell(before), left=about)]
     left, sign, right = text.partition("=")
@@ -348,18 +345,20 @@ def _bare(text: str) -> bool:
     return bool(re.fullmatch(f"{name}|{number}", text.strip()))
 
 
-def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
+def outside(pattern: re.Pattern, text: str) -> list[re.Match]:
     """Where a pattern is found in no bracket."""
-    depth, depths = 0, []
-    for sign in text:
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
-        depths.append(depth)
-    return [m for m in pattern.finditer(text) if depths[m.start()] <= 0]
+    depth = _depths(text)
+    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
+
+
+def _depths(text: str) -> list[int]:
+    """In how many brackets every sign stands."""
+    return [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
 
 
 def _pieces(pattern: re.Pattern, text: str) -> list[str]:
     """A text divided where a pattern is found in no bracket."""
-    cuts = _outside(pattern, text)
+    cuts = outside(pattern, text)
     begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
@@ -386,7 +385,7 @@ def _relations(text: str) -> list[Claim]:
             first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
             first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
     spelled = spell(first)
-    signs = _outside(_RELATION, spelled)
+    signs = outside(_RELATION, spelled)
     if not signs:
         return [Claim("", "identity", spelled)]
     begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]
