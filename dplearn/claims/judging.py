@@ -145,8 +145,8 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
         about = f" about {_LETTER[claim.quantity]}" if claim.quantity else ""
         refuse(f"Nothing in the book{about} resembles it.")
     first = found[0]
-    unclear = claim.relation == "lower" and claim.quantity in ("epsilon", "delta")
-    if first.rank >= (MISPRINT if unclear else CONSTANT) and claim.relation == "lower":
+    unclear = {"epsilon": MISPRINT, "delta": MISPRINT, "kl": EQUAL}.get(claim.quantity, CONSTANT)
+    if first.rank >= unclear and claim.relation == "lower":
         refuse("It is not clear whether so much is enough, or a bound from below is meant.")
     if first.rank == MISPRINT and is_strange(claim, first):
         name = f"{first.entry.title} ({first.entry.id})"

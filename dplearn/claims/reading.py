@@ -124,11 +124,11 @@ _CONSTANT = re.compile(r"c\s*\^\{?2\}?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^
 # What a left side is about: the first form that fits it.
 _QUANTITIES = {
     "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha|tau"
-    r"|epsilon_\w+\((alpha|tau|lambda)\)",
+    r"|epsilon_\w+\((alpha|tau)\)",
     "log_moment": r"(K|alpha|mu)(_M)?(_\w+)?\((lambda|alpha|l)(;.*)?\)|K",
     "sigma": r"(sigma|z|s)(_\w+)?|noise_multiplier|std",
-    "epsilon": r"epsilon(_\w+)?(\([^)\d+*/-]*\))?|D_inf|D_prime_inf",
-    "delta": r"delta(_\w+)?(\([^)\d+*/-]*\))?",
+    "epsilon": r"epsilon(_\w+)?(\( ?[A-Za-z]\w* ?\))?|D_inf|D_prime_inf",
+    "delta": r"delta(_\w+)?(\( ?[A-Za-z]\w* ?\))?",
     "rho": r"(rho|xi)(_\w+)?",
     "mu": r"mu(_\w+)?",
     "steps": r"[kTt](_\w+)?",
@@ -398,8 +398,8 @@ def _relations(text: str) -> list[Claim]:
     # What is printed of t scales of the noise, or of an order by another letter.
     if scales := _SCALES.search(left):
         members = [re.sub(r"\bt\b", f"(t/{scales[1] or scales[2]})", m) for m in members]
-    elif order := re.fullmatch(r"epsilon_\w+ ?\( ?(tau|lambda) ?\)", left):
-        members = [re.sub(rf"\b{order[1]}\b", "alpha", m) for m in members]
+    elif re.fullmatch(r"epsilon_\w+ ?\( ?tau ?\)", left):
+        members = [re.sub(r"\btau\b", "alpha", m) for m in members]
     if not about:
         refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
     claims = []

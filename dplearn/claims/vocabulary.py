@@ -71,6 +71,8 @@ NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
 NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
+    "G-B7": (r"\bpure\b|(?:epsilon|ε)\W*(?:text\W*)?DP\b", ""),
+    "G-B14": (r"gauss|normal|geometric|discrete|uniform|\brate\b|inverse", ""),
     "G-N3": (r"delta|δ", "delta"),
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),
 }  # fmt: skip
