@@ -118,9 +118,9 @@ class _Step:
     def of(self, quantity: str, parameters: str, along: str | None = None, **more: Any) -> Subject:
         """One of its quantities, by default along the first parameter; that of noise is coarse."""
         first = parameters.split()[0] if along is None else along
-        rough = {"rough": 1e-2} if quantity == "sigma" else {}
+        rough = 1e-2 if quantity == "sigma" else Subject.rough
         bracket = getattr(self, quantity)
-        return Subject(parameters, bracket, first, self.adjacency, **rough, **more)
+        return Subject(parameters, bracket, first, self.adjacency, rough=rough, **more)
 
     def made(self, values: Values) -> Mechanism:
         return self.build(*(values[name] for name in self.parameters.split()))
