@@ -9,20 +9,21 @@ Where a mechanism has certified answers, `certified` (`verdict_on`) shows the cl
 
 from dplearn.claims._parameters import PARAMETERS, Setting, setting
 from dplearn.claims._truth import QUANTITIES
-from dplearn.claims.certified import Side, letters, readings, side_of, verdict_on
+from dplearn.claims.certified import letters, readings, side_of, verdict_on
 from dplearn.claims.judging import Finding, Reading, proofread
+from dplearn.claims.reading import Claim
 from dplearn.claims.verdict import STATUS, Point, Region, Slice, Verdict
 
 __all__ = [
     "PARAMETERS",
     "QUANTITIES",
     "STATUS",
+    "Claim",
     "Finding",
     "Point",
     "Reading",
     "Region",
     "Setting",
-    "Side",
     "Slice",
     "Verdict",
     "letters",

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,13 @@ class _Step:
     build: Callable[..., Mechanism]
     adjacency: Adjacency
 
+    def of(self, quantity: str, parameters: str, along: str | None = None, **more: Any) -> Subject:
+        """One of its quantities, by default along the first parameter; that of noise is coarse."""
+        first = parameters.split()[0] if along is None else along
+        rough = 1e-2 if quantity == "sigma" else Subject.rough
+        bracket = getattr(self, quantity)
+        return Subject(parameters, bracket, first, self.adjacency, rough=rough, **more)
+
     def made(self, values: Values) -> Mechanism:
         return self.build(*(values[name] for name in self.parameters.split()))
 
@@ -173,7 +181,7 @@ class _Step:
 
 
 _POISSON = _Step("sigma q", lambda s, q: PoissonSubsampled(Gaussian(s), q), "add_remove")
-_FIXED_SIZE = _Step("sigma q", lambda s, q: WithoutReplacement(Gaussian(s), q), "replace_one")
+_FIXED = _Step("sigma q", lambda s, q: WithoutReplacement(Gaussian(s), q), "replace_one")
 _LAPLACE = _Step("epsilon", lambda epsilon: Laplace(1 / epsilon), "add_remove")
 _RESPONSE = _Step("epsilon", RandomizedResponse, "replace_one")
 
@@ -228,61 +236,39 @@ def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
 
 
 _exact = partial(Subject, note="the exact closed profile of the Gaussian")
-_fixed_size = partial(Subject, adjacency="replace_one")
-_response = partial(
-    Subject,
-    adjacency="replace_one",
-    note="the worst mechanism of this kind, composed optimally (randomized response)",
-)
-_divergence = partial(Subject, note="the Rényi divergence of the worst neighbours, one step")
+_WORST = "the worst mechanism of this kind, composed optimally (randomized response)"
+_SAMPLED = "the worst base with this guarantee, whose Poisson sample loses exactly this"
+_DIVERGENCE = "the Rényi divergence of the worst neighbours, one step"
+_PURE = Subject("epsilon T delta", _pure_epsilon, None, "replace_one", _WORST)
 QUANTITIES: dict[str, dict[str, Subject]] = {
     "epsilon": {
         "gaussian": _exact("sigma T delta", _gaussian_epsilon),
-        "poisson_subsampled_gaussian": Subject("sigma T q delta", _POISSON.epsilon, "T", price=2),
-        "without_replacement_gaussian": _fixed_size(
-            "sigma T q delta", _FIXED_SIZE.epsilon, "T", price=12
-        ),
-        "laplace": Subject("epsilon T delta", _LAPLACE.epsilon, "T", price=4),
-        "randomized_response": _response(
-            "epsilon T delta", _pure_epsilon, proof=_proved_pure_epsilon
-        ),
+        "poisson_subsampled_gaussian": _POISSON.of("epsilon", "sigma T q delta", "T", price=2),
+        "without_replacement_gaussian": _FIXED.of("epsilon", "sigma T q delta", "T", price=12),
+        "laplace": _LAPLACE.of("epsilon", "epsilon T delta", "T", price=4),
+        "randomized_response": replace(_PURE, proof=_proved_pure_epsilon),
     },
     "delta": {
         "gaussian": _exact("epsilon sigma T", _gaussian_delta),
-        "poisson_subsampled_gaussian": Subject(
-            "epsilon sigma T q", _POISSON.delta, "epsilon", price=2
-        ),
-        "without_replacement_gaussian": _fixed_size(
-            "epsilon sigma T q", _FIXED_SIZE.delta, "epsilon", price=3
-        ),
-        "laplace": Subject("epsilon T epsilon_0", _LAPLACE.delta, "epsilon"),
-        "randomized_response": _response("epsilon T epsilon_0", _RESPONSE.delta, "epsilon"),
+        "poisson_subsampled_gaussian": _POISSON.of("delta", "epsilon sigma T q", price=2),
+        "without_replacement_gaussian": _FIXED.of("delta", "epsilon sigma T q", price=3),
+        "laplace": _LAPLACE.of("delta", "epsilon T epsilon_0"),
+        "randomized_response": _RESPONSE.of("delta", "epsilon T epsilon_0", note=_WORST),
     },
     "sigma": {
         "gaussian": _exact("epsilon delta T", _gaussian_sigma),
-        "poisson_subsampled_gaussian": Subject(
-            "epsilon T q delta", _POISSON.sigma, "", rough=1e-2, price=6
-        ),
-        "without_replacement_gaussian": _fixed_size(
-            "epsilon T q delta", _FIXED_SIZE.sigma, "", rough=1e-2, price=20
-        ),
+        "poisson_subsampled_gaussian": _POISSON.of("sigma", "epsilon T q delta", "", price=6),
+        "without_replacement_gaussian": _FIXED.of("sigma", "epsilon T q delta", "", price=20),
     },
     "rdp": {
-        "gaussian": _divergence("alpha sigma", _gaussian_rdp),
-        "poisson_subsampled_gaussian": _divergence("alpha sigma q", _POISSON.rdp, "alpha"),
-        "without_replacement_gaussian": _divergence(
-            "alpha sigma q", _FIXED_SIZE.rdp, "alpha", "replace_one"
-        ),
-        "laplace": _divergence("alpha epsilon", _LAPLACE.rdp, "alpha"),
-        "randomized_response": _divergence("alpha epsilon", _RESPONSE.rdp, "alpha", "replace_one"),
+        "gaussian": Subject("alpha sigma", _gaussian_rdp, note=_DIVERGENCE),
+        "poisson_subsampled_gaussian": _POISSON.of("rdp", "alpha sigma q", note=_DIVERGENCE),
+        "without_replacement_gaussian": _FIXED.of("rdp", "alpha sigma q", note=_DIVERGENCE),
+        "laplace": _LAPLACE.of("rdp", "alpha epsilon", note=_DIVERGENCE),
+        "randomized_response": _RESPONSE.of("rdp", "alpha epsilon", note=_DIVERGENCE),
     },
     "amplified_epsilon": dict.fromkeys(
-        ("approximate_dp", "pure_dp"),
-        Subject(
-            "epsilon q",
-            _amplified,
-            note="the worst base with this guarantee, whose Poisson sample loses exactly this",
-        ),
+        ("approximate_dp", "pure_dp"), Subject("epsilon q", _amplified, note=_SAMPLED)
     ),
 }
 # Randomized response is the worst of all that has epsilon, whoever the neighbours are.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from dplearn.book.kit.verdicts import refute
 from dplearn.book.kit.written import parse
 from dplearn.claims._parameters import PARAMETERS, Parameter, Setting, canonical, product
 from dplearn.claims._truth import QUANTITIES, Points, Subject, ends_at, subject
-from dplearn.claims.reading import claims_of
+from dplearn.claims.reading import Claim, claims_of
 from dplearn.claims.verdict import (
     HOLDS,
     SAME,
@@ -45,35 +45,27 @@ _CONSTANT = re.compile(r"[cC]_?\d?")
 _WITH_ORDER = ("epsilon", "delta", "sigma")
 
 
-class Side(NamedTuple):
-    """What a claim is about and in which relation, as far as it says, and its right side."""
-
-    quantity: str
-    relation: str
-    right: str
-
-
-def side_of(claim: str) -> Side:
-    """The two sides of a claim; only of a divergence the sign tells the relation.
+def side_of(claim: str) -> Claim:
+    """What a claim says for a map; only of a divergence the sign tells the relation, else "".
 
     Of what somebody chooses, "at least this" says, as "at most this" does, that so much is enough.
 
     Examples
     --------
-    >>> side_of("D_α ≥ 2α/σ^2")
-    Side(quantity='rdp', relation='lower', right='2 alpha/ sigma^2')
+    >>> side_of("D_α ≥ 2α/σ^2").relation
+    'lower'
     >>> side_of("ε′ = qε").quantity
     'amplified_epsilon'
     """
     first, *_ = claims_of(claim)
     if not first.left:
-        return Side("", "", claim)
+        return Claim("", "", claim)
     right = re.sub(r"_prime\b", "'", f"sqrt({first.right})" if first.root else first.right)
     sampled = re.fullmatch("epsilon_(prime|q|amplified|sampled)", first.left)
     if sampled and re.search(r"\b(q|sample_rate)\b", right):
-        return Side("amplified_epsilon", "", right)
+        return Claim("amplified_epsilon", "", right)
     says = first.relation if first.quantity == "rdp" and first.relation != "identity" else ""
-    return Side(first.quantity, says, right)
+    return Claim(first.quantity, says, right)
 
 
 def letters(quantity: str, of: str) -> set[str]:
@@ -82,7 +74,7 @@ def letters(quantity: str, of: str) -> set[str]:
     return {letter for n in names for letter in PARAMETERS[n].letters}
 
 
-def readings(side: Side, *, judged: bool = False) -> list[tuple[str, str]]:
+def readings(side: Claim, *, judged: bool = False) -> list[tuple[str, str]]:
     """Quantity and mechanism of every map that knows the names of a claim.
 
     Of a claim that the book has judged, only those that the book has it for.

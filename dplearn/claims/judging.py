@@ -40,13 +40,14 @@ _CHOSEN = ("sigma", "scale", "delta", "epsilon")
 _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
 # Words that account for a constant factor.
 _FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
+_SQUARE = re.compile(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*[({]?2[)}]?|²)")
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
     "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
     "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
     "auc": "the area under the curve", "probability": "the probability",
-    "tradeoff": "the trade-off", "": "the value",
+    "tradeoff": "the trade-off", "kl": "the KL divergence", "": "the value",
 }  # fmt: skip
 _READ = {
     "upper": "Read as: {} is at most this",
@@ -126,6 +127,12 @@ def _found(claim: Claim) -> Finding:
     try:
         require_clear_noise(claim)
         if why := wrong_units(claim):
+            right, words = (_SQUARE.sub("Delta", text) for text in (claim.right, claim.words))
+            other = replace(claim, right=right, words=words)
+            if words != claim.words and (
+                right == claim.right or _found(other).verdict != "refuted"
+            ):
+                refuse("It is not clear whether Δ² is a square or the L2 sensitivity.")
             reading = f"Read as a claim about {_LETTER[claim.quantity]}."
             return Finding(verdict="refuted", reading=reading, reason=why)
         found = candidates(claim)
@@ -142,8 +149,8 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
         about = f" about {_LETTER[claim.quantity]}" if claim.quantity else ""
         refuse(f"Nothing in the book{about} resembles it.")
     first = found[0]
-    unclear = claim.relation == "lower" and claim.quantity in ("epsilon", "delta")
-    if first.rank >= (MISPRINT if unclear else CONSTANT) and claim.relation == "lower":
+    unclear = {"epsilon": MISPRINT, "delta": MISPRINT, "kl": EQUAL}.get(claim.quantity, CONSTANT)
+    if first.rank >= unclear and claim.relation == "lower":
         refuse("It is not clear whether so much is enough, or a bound from below is meant.")
     if first.rank == MISPRINT and is_strange(claim, first):
         name = f"{first.entry.title} ({first.entry.id})"
@@ -215,7 +222,7 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     if same and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
     stated, more = _given(claim, candidate)
-    if candidate.rank == EQUAL and not _goes_further(candidate, stated):
+    if candidate.rank == EQUAL and not (stated and _wider(candidate, stated)):
         stated = ()
     if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
@@ -347,21 +354,6 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, 
             if not stated or any(parse(c).names & names for c in stated):
                 return wide, " and ".join(dropped)
     return None
-
-
-def _goes_further(candidate: Candidate, stated: tuple[str, ...]) -> bool:
-    """Whether the conditions leave points that the entry's own hypothesis excludes."""
-    wider = _wider(candidate, stated) if stated else None
-    if not wider:
-        return False
-    wide = candidate.entry.claimed(wider[0])
-    points = starting_points(wide, points=200)
-    meets = parse(" and ".join(stated))
-    return any(
-        not candidate.entry.accepts(p)
-        for p in points
-        if meets.names <= {*p} and bool(meets(**{n: p[n] for n in meets.names}))
-    )
 
 
 def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:

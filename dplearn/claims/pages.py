@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
-from dplearn.claims.reading import end_of_formula
+from dplearn.claims.reading import ARGUMENT, end_of_formula, outside
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -36,6 +36,7 @@ _LAID_OUT = re.compile(
     r"\\(?:begin|end)\{(?:aligned|split|gathered)\}|\\(?:label|tag)\{[^{}]*\}|\\no(?:number|tag)|&"
 )
 _SIGN = re.compile(r"\\(?:leq?|geq?|leqslant|geqslant|approx|lesssim)(?![A-Za-z])|[=≤≥≈≲<>]")
+_CUT = re.compile(r"\\q?quad|(?<!\\)[;,]")
 _LETTER = re.compile(
     r"\\(?:(?:var)?epsilon|alpha|beta|gamma|[dD]elta|lambda|mu|rho|sigma)|[α-ωΔ]|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
 )
@@ -44,10 +45,12 @@ _NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
 _LEFT = re.compile(
     r"[\s({]*(?:\\(?:bar|tilde|hat|wide\w+|over\w+|text|mathrm|operatorname|max|min)\s*\{?\s*)?"
     r"(?:\\(?:(?:var)?epsilon|delta|sigma|rho|mu|Delta|alpha_)|[εϵδσρμΔ]|[DR]_|K\s*[(_]"
-    r"|[zb](?![A-Za-z^]|_i)|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
+    r"|[zb](?![A-Za-z^]|_i)|G_|(?:D_|\\[a-z]+\{)?\{?KL|\\?Pr?\W{0,4}(?:left\W{0,2})?(?:\||u\()|\\?Var|RDP|(?:eps(?:ilon)?|delta|sigma|rho|mu|rdp)(?![A-Za-z]))"
 )
 # Left sides that are about privacy if there is an epsilon on the right.
-_LEFT_OF_EPSILON = re.compile(r"\s*(?:p(?![A-Za-z])|\\?lambda|λ|(?:\\[a-z]+\{)?(?:TV|Adv|AUC))")
+_LEFT_OF_EPSILON = re.compile(
+    r"\s*(?:p(?![A-Za-z])|\\?(?:lambda|tau)|[λτ]|(?:\\[a-z]+\{)?(?:TV|Adv|AUC))"
+)
 _EPSILON = re.compile(r"\\(?:var)?epsilon|[εϵ]|(?<![A-Za-z])eps")
 # Where a formula begins that stands in the text as it is, and what may follow one.
 _PLAIN = re.compile(
@@ -63,16 +66,24 @@ _NOTION = re.compile(
 )
 # The same inside of it.
 _OWN_NOTION = re.compile(r"[-‑–\s]*\\(?:text\w*|mbox|math\w+)\s*\{[-‑–\s]*(?=(?:R?DP|zCDP|GDP)\b)")
-# A law whose scale is in brackets, and words before a scale.
+# A law whose scale is in brackets.
+_CLOSING, _COMMA = re.compile(r"\)"), re.compile(",")
 _LAW = re.compile(r"Lap(?:lace)?\}?\s*(?:\\left)?(?=\()")
-_NAMED = re.compile(r"\b(scale|RDP)(?: parameter| guarantee| bound)?(?: of| is| equal to)?\s*\Z")
 _TOLD = re.compile("|".join(p.pattern for p in (_SIGN, _OWN_NOTION, _LAW)))
 _NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
 # Escapes of Markdown around and in a formula.
 _ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
+# What the words before it say that a formula is.
+_SAID = re.compile(
+    r"\b(?:(?P<variance>variance)|(?P<sigma>standard\sdeviation)|(?P<scale>scale(?:\sof)?)"
+    r"|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?(?:\s(?:per|for)(?:\s\w+){1,3}?)?"
+    r"(?:\sis(?:\sequal\sto)?|\sof(?=\sat))?(?P<most>\sat\smost)?\s*\Z"
+)
+_SAID_OF = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
 _MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*\{((?:[^{}]|\{[^{}]{0,80}\}){1,80})\}"
+    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*(?:\[1\])?\s*"
+    r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
 # Where a sentence, a paragraph, a row, an item or a heading ends.
 _BREAK = re.compile(
@@ -146,24 +157,36 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
             text = re.sub(r"\\([\\()\[\]{}_*])", r"\1", text)
     text = _without_code(text, _CODE[kind])
     macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
+    taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
+    command = re.compile(rf"({taking})(?![A-Za-z]){ARGUMENT}|\\[A-Za-z]+")
     line = before = 0
     formulas = [*_formulas(text)]
     if kind == ".md":
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
     for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
-        named = _NAMED.search(text[max(start - 40, 0) : start])
-        if not (behind or named or macros) and not _TOLD.search(body):
+        said = _SAID.search(text, max(start - 60, 0), start)
+        if not (behind or said or macros) and not _TOLD.search(body):
             continue
         line, before = line + text.count("\n", before, start), start
         body = html.unescape(body) if kind == ".html" else body
         for _ in range(3 if macros else 0):  # one may stand in another
-            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:_LONGEST]
-        notion = _NOTIONS[behind.lastindex or 0] if behind else named[1] + " =" if named else ""
+            body = command.sub(lambda m: _meant(m, macros), body)[:_LONGEST]
+        notion = _NOTIONS[behind.lastindex or 0] if behind else ""
+        if said and not behind:
+            left = next(x for group, x in _SAID_OF.items() if said[group])
+            notion = left + (r" \le " if said["most"] else " = ")
         if notion == "DP" and _NEARLY.search(text[max(start - 30, 0) : start]):
             notion = "≈"
         for claim in _claims(body, notion):
             yield Place(claim, _sentence(text, start, end), line + 1)
+
+
+def _meant(command: re.Match, macros: dict[str, str]) -> str:
+    """What a command stands for, with what it takes."""
+    if command[1]:
+        return macros[command[1]].replace("#1", command[2] or command[3])
+    return macros.get(command[0], command[0])
 
 
 def _without_code(text: str, code: dict[str, str]) -> str:
@@ -218,10 +241,10 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
-    """The claims of one formula; `notion` is what the words behind it say that it satisfies."""
+    """The claims of one formula; `notion` is what the words around it say that it satisfies."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
-        cuts = [0, *(m.end() for m in re.finditer(r"\\q?quad|(?<!\\)[;,]", _flat(line))), len(line)]
+        cuts = [0, *(m.end() for m in outside(_CUT, line)), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
             # A claim of its own, unless it explains a letter of the one before.
             name, explained = _SIGN.split(part)[0].strip(), _SIGN.split(claims[-1], maxsplit=1)[1:]
@@ -235,36 +258,35 @@ def _claims(body: str, notion: str) -> Iterator[str]:
                 yield claim
                 continue
             for law in _LAW.finditer(claim):
-                size = claim[law.end() :][: _flat(claim[law.end() :]).find(")") + 1]
-                if _says_more(size[1:-1]):
-                    yield f"Lap{size}"
+                size = claim[law.end() :]
+                size = size[1 : min((m.start() for m in outside(_CLOSING, size)), default=0)]
+                if _says_more(size):
+                    yield f"Lap({size})"
             if own := _OWN_NOTION.search(claim):
                 notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
             claim = claim.rstrip("-‑– ")
-            if notion and not _SIGN.search(_flat(claim)) and _says_more(claim):
+            if notion and not outside(_SIGN, claim) and _says_more(claim):
                 yield _said_of(claim, notion)
 
 
 def _said_of(formula: str, notion: str) -> str:
     """A formula without a relation as one, by what it is said to satisfy."""
-    if notion.endswith("="):
-        return ("b = " if notion == "scale =" else r"D_\alpha = ") + formula
+    if notion[-1] == " ":
+        return notion + formula
     if notion == "≈":
         return rf"\epsilon \approx {formula}"
     if notion == "DP" and "," not in formula:
-        return rf"({formula}, 0)\text{{-DP}}"
-    return (
-        rf"({formula})\text{{-{notion}}}"
-        if "," in _flat(formula)
-        else rf"{formula}\text{{-{notion}}}"
-    )
+        formula = f"({formula}, 0)"
+    elif outside(_COMMA, formula):
+        formula = f"({formula})"
+    return rf"{formula}\text{{-{notion}}}"
 
 
 def _lines(body: str) -> list[str]:
     """The lines of a formula, with the left side where that stands above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
-        sign = _SIGN.search(_flat(row))
+        sign = next(iter(outside(_SIGN, row)), None)
         if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
             lines[-1] += " " + row  # it carries on
         else:
@@ -275,7 +297,7 @@ def _lines(body: str) -> list[str]:
 
 def _is_claim(formula: str) -> bool:
     """Whether a quantity of privacy is said to be more than a number or a name."""
-    sign = _SIGN.search(_flat(formula))
+    sign = next(iter(outside(_SIGN, formula)), None)
     if not sign:
         return False
     left, right = formula[: sign.start()], formula[sign.end() :]
@@ -289,16 +311,6 @@ def _says_more(right: str) -> bool:
     """Whether one of the parts of a right side has letters and is not just one name."""
     parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
     return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
-
-
-def _flat(formula: str) -> str:
-    """The formula with blanks for what stands in brackets."""
-    depth, out = 0, []
-    for sign in formula:
-        depth -= sign in ")]}" and depth > 0
-        out.append(" " if depth else sign)
-        depth += sign in "([{"
-    return "".join(out)
 
 
 def _sentence(text: str, start: int, end: int) -> str:

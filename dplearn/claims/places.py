@@ -23,6 +23,7 @@ from dplearn.claims.reading import Claim, refuse
 from dplearn.claims.slips import undone
 from dplearn.claims.vocabulary import (
     ABOUT,
+    EVENTS,
     LETTERS,
     MISPRINT_WITH,
     NEVER_WITHOUT,
@@ -73,6 +74,7 @@ def formula_of(claim: Claim) -> Expression:
     """The right side as a program, with the letters of the vocabulary."""
     below = r"alpha|i|tot|total|iter|step|bar|RDP|M|t|f|D_alpha"
     text = re.sub(rf"\b([A-Za-z]+)_({below})\b", r"\1_bar", claim.right)
+    text = re.sub(r"\b(epsilon_\w+) ?\( ?(alpha|tau|lambda) ?\)", r"\1", text)
     text = re.sub(r"\b(K|alpha|alpha_bar|K_bar|mu_bar) ?\( ?(lambda|alpha|l) ?\)", " K ", text)
     noisy = claim.quantity in ("sigma", "scale", "variance") or re.search(r"\bsigma\b", text)
     if noisy and "Delta" not in text:
@@ -133,8 +135,11 @@ def as_gaussian_noise(claim: Claim) -> Iterator[Candidate]:
 
 
 def _is_other(claim: Claim, candidate: Candidate) -> bool:
-    """Whether the words beside the formula say that something else is meant than the entry."""
+    """Whether left side or words say that something else is meant than the entry."""
     id = candidate.entry.id
+    event = re.sub(r"[\s{}()\[\]\\]|[bB]igg?[lr]?|left|right|cdot|mathcal", "", claim.left)
+    if claim.quantity == "probability" and not re.fullmatch(f"Pr?({EVENTS.get(id, '.*')})", event):
+        return True
     named = f"{id}/{candidate.misprint}" if candidate.misprint else id
     words, parameter = NOT_WITH.get(named, NOT_WITH.get(id, ("$.", "")))
     missing = parameter not in candidate.place.own
@@ -471,8 +476,6 @@ def wrong_units(claim: Claim) -> str:
     if multiplied or ("Delta" in formula.names and (noise or claim.quantity in scales)):
         ratio = _doubled(formula, [*noise, "Delta"]) ** (0.5 if claim.root else 1.0)
         if math.isfinite(ratio) and abs(ratio - wanted) >= 1e-9:
-            if re.search(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*\{?2|²)", claim.words):
-                refuse("It is not clear whether Δ² is a square or the L2 sensitivity.")
             return (
                 "Twice the sensitivity and twice the noise change the right side by a factor"
                 f" {ratio:.4g} instead of {wanted:g}."

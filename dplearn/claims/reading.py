@@ -7,6 +7,7 @@ Nothing that is read is executed: what comes out is text for the grammar of
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NoReturn
 
 from dplearn.book.kit.expression import GREEK
@@ -58,6 +59,7 @@ _SPELLING = [
     (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
     (r"_line\b", "_bar"),
     (r"(?:\\(?:text|mbox|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
+    (r"(?:\\?Phi|Φ)\s*\^\s*[{(]?\s*-\s*1\s*[})]?|Φ⁻¹", " probit "),
     (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\d|\b)", " epsilon"),
     (r"\b(epsilon|delta|sigma|rho|mu)(?=\d)", r"\1_"),
     (r"\\lfloor", " floor("),
@@ -85,10 +87,10 @@ _SPELLING = [
 _GROUP = r"[^{}]*"
 for _ in range(_DEEPEST):
     _GROUP = rf"(?:[^{{}}]|\{{{_GROUP}\}})*"
-_ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
+ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
 _COMMAND = re.compile(
-    rf"\\[dt]?(frac|binom)(?![A-Za-z]){_ARGUMENT}{_ARGUMENT}"
-    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{_ARGUMENT})",
+    rf"\\[dt]?(frac|binom)(?![A-Za-z]){ARGUMENT}{ARGUMENT}"
+    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{ARGUMENT})",
     re.DOTALL,
 )
 _OVER = re.compile(rf"\{{({_GROUP})\\over(?![a-z])({_GROUP})\}}")
@@ -123,11 +125,12 @@ _CONSTANT = re.compile(r"c\s*\^\{?2\}?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^
 
 # What a left side is about: the first form that fits it.
 _QUANTITIES = {
-    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha",
+    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha|tau"
+    r"|epsilon_\w+\((alpha|tau)\)",
     "log_moment": r"(K|alpha|mu)(_M)?(_\w+)?\((lambda|alpha|l)(;.*)?\)|K",
     "sigma": r"(sigma|z|s)(_\w+)?|noise_multiplier|std",
-    "epsilon": r"epsilon(_\w+)?(\([^)]*\))?|D_inf|D_prime_inf",
-    "delta": r"delta(_\w+)?(\([^)]*\))?",
+    "epsilon": r"epsilon(_\w+)?(\( ?[A-Za-z]\w* ?\))?|D_inf|D_prime_inf",
+    "delta": r"delta(_\w+)?(\( ?[A-Za-z]\w* ?\))?",
     "rho": r"(rho|xi)(_\w+)?",
     "mu": r"mu(_\w+)?",
     "steps": r"[kTt](_\w+)?",
@@ -139,14 +142,18 @@ _QUANTITIES = {
     "variance": r"V|Var.*|variance",
     "adv": r"Adv.*|TV.*",
     "auc": r"AUC.*",
+    "kl": r"(D_)?KL.*",
     "order": r"alpha(_\w+)?",
-    "probability": r"(P|Pr)(_\w+)?[\[(].*[\])]",
+    "probability": r"\\?(P|Pr)(_\w+)?[\[(].*[\])]",
     "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",
 }
 _CUT = re.compile(
     r"\\q?quad|\\text\s*(?=\{\s*(?:[,;]|for|if|when|where|with|and))|\\Rightarrow|\\iff"
     r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
     r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
+)
+_SCALES = re.compile(
+    r"\| ?\w+ ?\| ?>=? ?(?:t ?(?:cdot ?|\\,)?(b|lambda)|(b|lambda) ?(?:cdot ?|\\,)?t) ?[\])]"
 )
 _COMMA = re.compile(r"\\?,")
 _LAST_BRACKET = re.compile(
@@ -159,7 +166,8 @@ _DEFINED = re.compile(
 _PIECE = re.compile(
     r"\s*(?:<=|>=|[<>=≤≥≈∈]|(?<=\s)in(?=\s)|(?<![A-Za-z\\])(?:"
     r"(?:log(?:2|10)?|ln|exp|sqrt|min|max|Phi|tanh|sinh|cosh|erfc?|floor|ceil|binom|inf)(?![A-Za-z])"
-    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV)"
+    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV"
+    r"|sensitivity)"
     r"|[A-Zb-zα-ωΔΦΣ]|[a-z][A-Z])\d?(?:_\{?\w+\}?)?['′₀-₉]*(?![A-Za-z]))"
     r"|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^·×⋅−√|²³⁰-⁹⁻∞]|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,))"
 )
@@ -200,11 +208,7 @@ def refuse(why: str) -> NoReturn:
 
 def spell(text: str) -> str:
     """LaTeX, Unicode or ASCII in the letters of the grammar; a `NotReadError` if it has none."""
-    deepest = depth = 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
+    if (deepest := max(_depths(text), default=0)) > _DEEPEST:
         refuse(f"Expected at most {_DEEPEST} levels of brackets, got {deepest}.")
     if len(re.findall(r"(?<!\\){", text)) != len(re.findall(r"(?<!\\)}", text)):
         refuse("Expected as many { as }.")
@@ -244,7 +248,7 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     text = text.strip().strip("$").strip().rstrip(".,;")
     for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
         text = text.removeprefix(begin).removesuffix(end)
-    text, main = _REMAINDER.subn("", text)
+    text, main = _REMAINDER.subn("", re.sub(r"\bsensitivity\b", "Delta", text))
     text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, _LIST.sub(r"\1_{1}, \1_{2}, \1_{3}", text)))
     text = re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text)
     text, best = _BEST.subn(r"\1", text)
@@ -334,7 +338,7 @@ def _pair(text: str) -> list[Claim]:
                     refuse(f"Expected one letter, got {marked[0]} with a mark and without one.")
                 claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
                 return claims or refuse("Expected a formula, got letters alone.")
-        if kind[1] in ("zCDP", "GDP") and before and not _outside(_RELATION, spell(before)):
+        if kind[1] in ("zCDP", "GDP") and before and not outside(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
             return [Claim(about, "identity", spell(before), left=about)]
     left, sign, right = text.partition("=")
@@ -351,18 +355,20 @@ def _bare(text: str) -> bool:
     return bool(re.fullmatch(f"{name}|{number}", text.strip()))
 
 
-def _outside(pattern: re.Pattern, text: str) -> list[re.Match]:
+def outside(pattern: re.Pattern, text: str) -> list[re.Match]:
     """Where a pattern is found in no bracket."""
-    depth, depths = 0, []
-    for sign in text:
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(sign, 0)
-        depths.append(depth)
-    return [m for m in pattern.finditer(text) if depths[m.start()] <= 0]
+    depth = _depths(text)
+    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
+
+
+def _depths(text: str) -> list[int]:
+    """In how many brackets every sign stands."""
+    return [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
 
 
 def _pieces(pattern: re.Pattern, text: str) -> list[str]:
     """A text divided where a pattern is found in no bracket."""
-    cuts = _outside(pattern, text)
+    cuts = outside(pattern, text)
     begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
@@ -384,12 +390,12 @@ def _relations(text: str) -> list[Claim]:
         defined = _DEFINED.fullmatch(place)
         if defined and defined[1] in _RELATION.sub("=", first).partition("=")[2]:
             square = f"({defined[3]})" if defined[2] else f"({defined[3]})^2"
-            root = rf"\sqrt{{{defined[3]}}}" if defined[2] else f"({defined[3]})"
+            root = rf"{{\sqrt{{{defined[3]}}}}}" if defined[2] else f"({defined[3]})"
             letter = re.escape(defined[1])
             first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
             first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
     spelled = spell(first)
-    signs = _outside(_RELATION, spelled)
+    signs = outside(_RELATION, spelled)
     if not signs:
         return [Claim("", "identity", spelled)]
     begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]
@@ -399,6 +405,11 @@ def _relations(text: str) -> list[Claim]:
     if not about and len(members) == 1 and _bare(members[0]) and _left_side(members[0])[0]:
         about, name, root = _left_side(members[0])
         members, said = [left], [{"<": ">", ">": "<"}.get(said[0], said[0])]
+    # What is printed of t scales of the noise, or of an order by another letter.
+    if scales := _SCALES.search(left):
+        members = [re.sub(r"\bt\b", f"(t/{scales[1] or scales[2]})", m) for m in members]
+    elif re.fullmatch(r"epsilon_\w+ ?\( ?tau ?\)", left):
+        members = [re.sub(r"\btau\b", "alpha", m) for m in members]
     if not about:
         refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
     claims = []

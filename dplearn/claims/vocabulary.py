@@ -29,6 +29,7 @@ _ABOUT = {
     "p": "B12 I3b N5",
     "probability": "B3 B8 B14 D5b D8b L2 L2b M2 M3",
     "adv": "A10 A10b N3",
+    "kl": "A12",
     "tradeoff": "D7 K1 K1b K3 K4",
     "sensitivity": "B11b B16 B18 B18b F4b F6b",
 }
@@ -70,15 +71,23 @@ NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
 NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
+    "G-B7": (r"\bpure\b|(?:epsilon|ε)\W*(?:text\W*)?DP\b", ""),
+    "G-B14": (r"gauss|normal|geometric|discrete|uniform|\brate\b|inverse", ""),
     "G-N3": (r"delta|δ", "delta"),
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),
+}  # fmt: skip
+# The event whose probability an entry has, without blanks and brackets.
+EVENTS = {
+    "G-B3": r"\w=\w", "G-B8": r"u\w*(,\w+)*<=OPT-2Delta/epsilonl(n|og)\|?R\|?\+t",
+    "G-B14": r"\|\w\|>=?((t|tau),?(b|lambda)?|(b|lambda),?t)", "G-D5b": r"(some|any).*published",
+    "G-D8b": "L>=?2epsilon", "G-L2": "L<=l", "G-L2b": "L<=l",
 }  # fmt: skip
 # Words beside which a misprint that they speak of is meant, rather than the sum of releases.
 INSTEAD = r"\bgroups?\b|famil|user|[GL]NMax"
 SUMMED = r"compos|releas|runs?\b|quer|round|mechanisms|steps|times"
 # The words for what does not equal the entry, and words beside which a misprint of an entry is as
 # likely as another entry that is right.
-UNEQUAL_WITH = {"G-B14b": r"lap(?:lace)?\b|double exp"}
+UNEQUAL_WITH = dict.fromkeys(("G-B14", "G-B14b"), r"lap(?:lace)?\b|double exp")
 MISPRINT_WITH = {"G-C2d": r"advanced|slack|(?:delta|δ)\s*['′]"}
 # Words beside the scale b of some noise, and why nothing can be said then.
 UNCLEAR_SCALE = {
@@ -168,7 +177,11 @@ FORMS: dict[str, list[Form]] = {
                 "order": order, "mean_p": 0.0, "mean_q": sensitivity,
                 "std_p": noise_multiplier, "std_q": noise_multiplier,
             },
-        )
+        ),
+        Form({"noise_multiplier": _NOISE, "sensitivity": Choice(1.0, 2.0, 3.5)},
+             lambda noise_multiplier, sensitivity: {
+                 "order": 1.0, "mean_p": 0.0, "mean_q": sensitivity,
+                 "std_p": noise_multiplier, "std_q": noise_multiplier}, about="kl"),
     ],
     "G-B1": [Form({"epsilon": Log(0.01, 3.0), "scale": _NOISE}, lambda epsilon, scale: {
         "epsilon": epsilon, "ratio": 1 / scale})],

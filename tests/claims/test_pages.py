@@ -11,6 +11,7 @@ from dplearn.claims.pages import places, places_in
 
 NOISE = r"\sigma = \sqrt{2\ln(1.25/\delta)}/\varepsilon"
 OTHER = r"$\rho = 2\sigma$"
+TAKING = NOISE.replace(r"2\ln(1.25/\delta)", r"\of{1.25/\delta}")
 PAGES = [
     (".md", f"Noise\n\n$$\n{NOISE}\n$$\n"),
     (".md", f"Noise\n\nof ${NOISE}$.\n"),
@@ -18,6 +19,7 @@ PAGES = [
     (".tex", f"% {OTHER}\n\nNoise of \\({NOISE}\\).\n"),
     (".tex", f"\n\\iffalse {OTHER} \\fi\n\\begin{{align*}}{NOISE}\\end{{align*}}"),
     (".tex", f"\\newcommand\\eps{{\\varepsilon}}\n\n\\[{NOISE.replace('varepsilon', 'eps')},\\]"),
+    (".tex", f"\\newcommand{{\\of}}[1]{{2\\ln(#1)}}\n\\[{TAKING}\\]"),
     (".html", f"<pre>{OTHER}</pre><script>'{OTHER}'\n\n</script>\\[{NOISE}\\]"),
     (".html", f"\n\n<math><annotation encoding='application/x-tex'>{NOISE}</annotation></math>"),
 ]
@@ -94,6 +96,14 @@ SPELLED = [
 @each("text, formula", SPELLED)
 def test_a_claim_is_found_however_it_is_spelled(text, formula):
     assert found(text) == [(1, formula)]
+
+
+@each(
+    "before, claim", [("has variance", "Var = 2b^2"), ("the variance is at most", r"Var \le 2b^2")]
+)
+def test_words_before_a_formula_say_what_it_is(before, claim):
+    assert found(f"It {before} $2b^2$.") == [(1, claim)]
+    assert not found(f"It {before} by a factor $2b^2$.")
 
 
 def test_the_sentence_comes_along_with_its_conditions():

@@ -16,8 +16,8 @@ from dplearn.book.kit.written import parse
 from dplearn.claims import (
     PARAMETERS,
     QUANTITIES,
+    Claim,
     Finding,
-    Side,
     Verdict,
     letters,
     proofread,
@@ -164,7 +164,7 @@ def _claim(state: State) -> None:
     claims = places_in(asked["claim"].encode(), "text.md")
     formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
     finding = _proofread(formula, f"{words} {asked['held']}")
-    side = Side("", "", formula)
+    side = Claim("", "", formula)
     with suppress(ValueError):
         side = side_of(formula)
     if able := readings(side, judged=bool(finding.entry)):

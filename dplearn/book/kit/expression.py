@@ -32,7 +32,7 @@ FUNCTIONS: dict[str, Callable] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2,
     "log10": np.log10, "sqrt": np.sqrt, "abs": np.abs, "floor": np.floor, "ceil": np.ceil,
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "erf": special.erf, "erfc": special.erfc,
-    "Phi": special.ndtr, "binom": special.binom,
+    "Phi": special.ndtr, "probit": special.ndtri, "binom": special.binom,
     "min": lambda *x: reduce(np.minimum, x), "max": lambda *x: reduce(np.maximum, x),
 }  # fmt: skip
 _SYMBOLS = BINARY | PREFIX | FUNCTIONS
@@ -128,6 +128,7 @@ def _apply(what: str, inputs: list) -> NDArray:
 _LATEX = {"epsilon": r"\varepsilon", "and": r"\wedge", "or": r"\vee", "not": r"\neg"}
 _LATEX |= {"<=": r"\le", ">=": r"\ge", "==": "=", "!=": r"\ne", "log": r"\ln", "*": r"\,"}
 _LATEX |= {letter: "\\" + letter for letter in (*GREEK.values(), "Delta") if letter != "epsilon"}
+_LATEX |= {"probit": r"\Phi^{-1}"}
 _LATEX |= {f: "\\" + f for f in ("exp", "min", "max", "sinh", "cosh", "tanh", "Phi")}
 
 

@@ -56,8 +56,8 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
-    (or ln), log10, log1p, log2, max, min, Phi, sinh, sqrt, tanh; constants e, inf, pi. Every
-    other name is a variable. Products may lack a sign, and then bind more tightly than a
+    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, tanh; constants e, inf, pi.
+    Every other name is a variable. Products may lack a sign, and then bind more tightly than a
     quotient; ``√``, ``²``, subscripts, primes, ``ln 1/δ`` without brackets, ``np.``, and the
     formulas of LaTeX are read. The ValueError for anything else names the place and what was
     expected there, or the nearest name.
