@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import DELTA, Words
-from dplearn.app.kit.people import people
 from dplearn.app.kit.state import idle
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
@@ -190,19 +190,11 @@ def render() -> None:
     setting, place = Setting(**state.values), state.values["place"]
     readers, server = promised(setting)
     st.container(key="words").markdown(_sentence(setting))
-    left, right = look.pair()
-    with left.container(key="pair_seen"):
-        title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
-        captions = _say("hers"), _say("arrives"), _say("sums")
-        seen = dict(zip(captions, pictures(setting), strict=True))
-        look.draw_figure(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
-    with right.container(key="pair_costs"):
-        _price(setting)
-    left, right = look.lower_pair()
-    with left:
-        st.markdown(_say("reader" if place == "server" else "server"))
-        people(most_found(setting))
-    with right:
+    title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
+    captions = _say("hers"), _say("arrives"), _say("sums")
+    seen = seen_by_a_server(dict(zip(captions, pictures(setting), strict=True)), finding=title)
+    look.pair((seen, "seen", _say("seen", title=title)), _price(setting))
+    with look.people_below(_say("reader" if place == "server" else "server"), most_found(setting)):
         if place != "nobody":
             box = st.expander(_say("user_or_record"))
             if not state.moving:
@@ -235,7 +227,7 @@ def _told(promised: Guarantee | None) -> str:
     return _say(f"kinds.{promised.kind}", least=least, most=most)
 
 
-def _price(setting: Setting) -> None:
+def _price(setting: Setting) -> tuple[Any, str, str]:
     """Epsilon as phones leave, where they add shares; else the noise on the mean by who adds it."""
     if setting.place == "phones":
         (x, lines), kind, here = over_dropouts(setting), "shares", setting.dropouts
@@ -265,4 +257,4 @@ def _price(setting: Setting) -> None:
         axes=axes,
         log=kind == "place",
     )
-    look.draw_figure(figure, "costs", alt)
+    return figure, "costs", alt

@@ -12,7 +12,6 @@ from dplearn.app.job import Job, spent
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import Words
 from dplearn.app.kit.language import retold
-from dplearn.app.kit.people import people
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields
 from dplearn.app.pages.train.runs import Run, begin, earlier
@@ -140,7 +139,7 @@ def outcome(job: Job, run: Run | None) -> None:
         st.markdown(_say("meaning", norm=job.max_grad_norm, spread=spread))
     with right:
         # Of the steps so far, as in the headline.
-        people(fields.attacker(plan, run.done if run and run.done else plan.steps))
+        look.people(fields.attacker(plan, run.done if run and run.done else plan.steps))
 
 
 def _waiting(run: Run) -> None:
