@@ -57,21 +57,17 @@ EXAMPLES = {
         "",
     ),
 }
-_OUTCOMES = {
-    "violated": (st.error, ":material/close:"),
-    "holds": (st.success, ":material/check:"),
-    "undecided": (st.warning, ":material/question_mark:"),
-}
+# Box, icon and colour of what is found.
 _BOXES = {
-    "holds": _OUTCOMES["holds"],
-    "safe": (st.success, ":material/shield:"),
-    "refuted": _OUTCOMES["violated"],
-    "approximation": (st.info, ":material/waves:"),
-    "ambiguous": (st.warning, ":material/call_split:"),
-    "not read": (st.warning, ":material/question_mark:"),
+    "holds": (st.success, ":material/check:", "green"),
+    "safe": (st.success, ":material/shield:", "green"),
+    "refuted": (st.error, ":material/close:", "red"),
+    "approximation": (st.info, ":material/waves:", "blue"),
+    "ambiguous": (st.warning, ":material/call_split:", "orange"),
+    "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-_COLOURS = {"holds": "green", "safe": "green", "refuted": "red", "approximation": "blue"}
-_COLOURS |= {"ambiguous": "orange", "not read": "gray"}
+# What a map comes to looks like that.
+_OUTCOMES = {"violated": "refuted", "holds": "holds", "undecided": "not read"}
 # So many formulas of a page are judged here; the command judges them all.
 _LISTED = 40
 _SYMBOLS = {
@@ -135,8 +131,8 @@ def _page(state: State) -> bool:
             told[finding.verdict] += 1
             key = "page.in_cell" if place.cell else "page.line"
             where = _say(key, cell=place.cell, line=place.line)
-            badge = f":{_COLOURS[finding.verdict]}-badge[{_named(finding.verdict)}]"
-            st.markdown(f"{badge} :small[{where}]")
+            *_, colour = _BOXES[finding.verdict]
+            st.markdown(f":{colour}-badge[{_named(finding.verdict)}] :small[{where}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             st.markdown(_found(finding))
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
@@ -200,7 +196,10 @@ def _claim(state: State) -> None:
 
 def _chips(state: State, able: list[tuple[str, str]]) -> None:
     """The readings of the claim that have a map, one of them chosen."""
-    names = {":".join(p): f"{QUANTITY.options[p[0]]} · {OF.options[p[1]]}" for p in able}
+    told = {
+        f"{quantity}:{of}": f"{retold(QUANTITY.options[quantity])} · {retold(OF.options[of])}"
+        for quantity, of in able
+    }
     controls.put("claim_reading", f"{state.values['quantity']}:{state.values['of']}")
 
     def chosen() -> None:
@@ -208,10 +207,9 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
             state.values["quantity"], state.values["of"] = pair.split(":")
             state.values["x"] = state.values["y"] = X.default
 
-    told = {key: " · ".join(map(retold, name.split(" · "))) for key, name in names.items()}
     st.pills(
         _say("reading"),
-        [*names],
+        [*told],
         key="claim_reading",
         format_func=told.__getitem__,
         on_change=chosen,
@@ -222,7 +220,7 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
 def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
     """The map on the left if there is one, and what was found of the formula as it is read."""
     if verdict is None:
-        box, icon = _BOXES[finding.verdict]
+        box, icon, _ = _BOXES[finding.verdict]
         box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
         return
     left, right = st.columns([11, 10], gap="medium")
@@ -230,7 +228,7 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
         _map(state, verdict)
     with right:
         st.latex(read)
-        box, icon = _OUTCOMES[verdict.status]
+        box, icon, _ = _BOXES[_OUTCOMES[verdict.status]]
         box(f"**{_headline(verdict)}**", icon=icon)
         for sentence in verdict.sentences()[1:]:
             told = retold(sentence)

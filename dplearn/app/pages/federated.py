@@ -64,11 +64,6 @@ class Setting:
     delta: float
 
     @property
-    def masked(self) -> bool:
-        """Whether the server reads sums alone."""
-        return self.view == "masked"
-
-    @property
     def left(self) -> int:
         """Phones that stay, at least one."""
         return max(1, math.floor(self.clients * (1 - self.dropouts) + 1e-9))
@@ -87,7 +82,7 @@ class Setting:
     @property
     def seen(self) -> float:
         """Multiplier of the least noisy sum, or vector, of which the server learns."""
-        return self.share * (self.left**0.5 if self.masked else 1)
+        return self.share * (self.left**0.5 if self.view == "masked" else 1)
 
 
 @lru_cache(maxsize=256)
@@ -144,7 +139,7 @@ def by_record(setting: Setting) -> Guarantee:
 def _of_noise(setting: Setting) -> Guarantee:
     """Of whole-number noise that phones added, on the sum or on one vector."""
     noise = DistributedNoise(
-        clients=setting.left if setting.masked else 1,
+        clients=setting.left if setting.view == "masked" else 1,
         noise_multiplier=setting.seen,
         max_update_norm=1.0,
         scale=_UNITS,
@@ -179,7 +174,7 @@ def pictures(setting: Setting) -> tuple[NDArray, NDArray, NDArray]:
     hers /= np.linalg.norm(hers)
     rng = np.random.default_rng(14)  # the same at every setting, so that only its size changes
     noise, other, mask = (rng.normal(size=hers.shape) for _ in range(3))
-    sent = mask if setting.masked else hers + setting.share * noise
+    sent = mask if setting.view == "masked" else hers + setting.share * noise
     # Two rounds, each with noise of its own.
     return hers, sent, hers + setting.share * setting.left**0.5 * (noise + other)
 
@@ -206,9 +201,9 @@ def render() -> None:
 def _sentence(setting: Setting) -> str:
     """Who is promised what, and what the server reads."""
     readers, server = promised(setting)
-    raw = setting.share > 0 and not setting.masked
+    masked = setting.view == "masked"
     promise = _say(
-        "promise.raw" if raw else f"promise.{setting.place}",
+        "promise.raw" if setting.share > 0 and not masked else f"promise.{setting.place}",
         readers=_told(readers),
         server=_told(server),
         stays=setting.left,
@@ -216,7 +211,7 @@ def _sentence(setting: Setting) -> str:
         share=setting.share,
         times=setting.left**0.5,
     )
-    return f"{promise} {_say('masks_hide' if setting.masked else 'masks_none')}"
+    return f"{promise} {_say('masks_hide' if masked else 'masks_none')}"
 
 
 def _told(promised: Guarantee | None) -> str:
