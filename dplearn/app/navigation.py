@@ -68,7 +68,7 @@ def run_page() -> None:
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     # For those who go by headings; others see it in the menu.
     st.html(f"<h1>{chosen.title}</h1>{group_names(loaded)}")
-    look.style_page(str(loaded[menu.index(chosen)].__file__))
+    look.style_page(path_of(loaded[menu.index(chosen)]))
     try:
         chosen.run()
     except questions.Refused as refusal:

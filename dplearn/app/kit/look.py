@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from dplearn.app import pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Words
 from dplearn.figures.kit.panel import Unchecked, on_page
@@ -28,8 +29,8 @@ _EVEN = 1.05
 
 
 def style_page(page: str) -> None:
-    """Room for the picture on the first screen; and the `style.css` beside this file of a page."""
-    sheets = [Path(__file__).with_name("look.css"), *Path(page).parent.glob("style.css")]
+    """Room for the picture on the first screen, and the style sheet that has a page's name."""
+    sheets = Path(__file__).with_name("look.css"), *Path(pages.__path__[0]).glob(f"{page}.css")
     rules = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     st.html(f"<style>{rules}{_DARK if _is_dark() else _LIGHT}</style>")
 
