@@ -14,7 +14,6 @@ from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 from dplearn.ground import validate
 
-_PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
 # MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
 # nobody relies on them against an attacker.
@@ -60,8 +59,12 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
         # Two zero bytes, the type uint8, the number of dimensions, and each of them.
         head = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
         size = len(head) + prod(shape)
-        # No further than that: a few bytes can unpack to more than the memory holds.
-        data = _content(path, size + 1)
+        try:
+            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+                # No further than that: a few bytes can unpack to more than the memory holds.
+                data = file.read(size + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error
         if data[: len(head)] != head or len(data) != size:
             length = "more" if len(data) > size else f"{len(data)} bytes"
             raise ValueError(
@@ -88,19 +91,6 @@ def _present(folder: Path, name: str) -> Path:
         f"Expected {' or '.join(_forms(name))} of MNIST in {folder.resolve()}, found nothing: put "
         "the file there; nothing is downloaded."
     )
-
-
-def _content(path: Path, most: int) -> bytes:
-    """The first bytes of a file, as many as there are and no more; unpacked if it ends in .gz."""
-    parts = []
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            while most > 0 and (part := file.read(min(most, _PART))):
-                parts.append(part)
-                most -= len(part)
-        return b"".join(parts)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error
 
 
 def practice_set(name: str) -> tuple[Labelled, Labelled]:
