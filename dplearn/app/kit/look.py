@@ -11,7 +11,8 @@ import streamlit as st
 from dplearn.app import pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Words
-from dplearn.figures.kit.panel import Unchecked, on_page
+from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit.template import darkened
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 
@@ -41,10 +42,14 @@ def _is_dark() -> bool:
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
     """A figure and its words for those who do not see it."""
+    parts = figure.to_dict()
     if language.spoken() != "en":
-        figure = Unchecked(language.redrawn(figure.parts))
-    figure = on_page(figure, dark=_is_dark())
-    st.plotly_chart(figure, theme=None, key=key, config={"displayModeBar": False}, alt=alt)
+        parts = language.redrawn(parts)
+    if _is_dark():
+        parts = darkened(parts)
+    st.plotly_chart(
+        Unchecked(parts), theme=None, key=key, config={"displayModeBar": False}, alt=alt
+    )
 
 
 def pair(*figures: tuple[Any, str, str]) -> None:

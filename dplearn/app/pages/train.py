@@ -185,7 +185,7 @@ def _without_a_blink(figures: Sequence[Any], alts: Sequence[str]) -> None:
     two frames in one place, changed in turn, and the old one is hidden once the new one is there.
     """
     frames = st.session_state.setdefault("training_frames", [None, None])
-    front, new = st.session_state.get("training_front", 1), ([f.parts for f in figures], alts)
+    front, new = st.session_state.get("training_front", 1), ([f.to_dict() for f in figures], alts)
     if (frames[front] or [None])[-1] != new:
         front = st.session_state["training_front"] = 1 - front
         frames[front] = figures, new

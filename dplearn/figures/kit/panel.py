@@ -6,16 +6,16 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.template import PAGE, darkened
+from dplearn.figures.kit.template import PAGE
 
 _SMALL = (66, 26, 78, 46)  # the last tick's words need half of their width at the right
-_TEMPLATE = PAGE.to_plotly_json()
+TEMPLATE = PAGE.to_plotly_json()
 
 
 class Unchecked(go.Figure):
-    """A figure that Plotly checks when somebody looks into it; a page shows its `parts`.
+    """A figure that Plotly checks when somebody looks into it, and not where it is shown.
 
-    To check them takes five times as long as to make them.
+    To check its parts takes five times as long as to make them.
     """
 
     def __init__(self, parts: dict[str, Any]) -> None:
@@ -28,26 +28,9 @@ class Unchecked(go.Figure):
         super().__init__(self.__dict__.pop("_unchecked"))
         return getattr(self, name)
 
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Data and layout as they are drawn, the template among them."""
-        parts: Any = self.__dict__.get("_unchecked") or self.to_dict()
-        return parts | {"layout": parts["layout"] | {"template": _TEMPLATE}}
-
-
-class _Shown(go.Figure):
-    """Parts that are ready to be sent: whoever asks for them gets them as they are."""
-
-    def __init__(self, parts: dict[str, Any]) -> None:
-        self._parts = parts
-
     def to_dict(self) -> dict[str, Any]:
-        return self._parts
-
-
-def on_page(figure: Unchecked, *, dark: bool) -> go.Figure:
-    """The figure as a page sends it, in the colours of a light or a dark one."""
-    return _Shown(darkened(figure.parts) if dark else figure.parts)
+        """Data and layout as they are drawn, the template among them."""
+        return self.__dict__.get("_unchecked") or super().to_dict()
 
 
 def one_panel(
@@ -71,6 +54,6 @@ def one_panel(
     font = {"size": size if len(finding) <= 60 else min(size, 17)}
     title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": font}
     sides = dict(zip("lrtb", margin, strict=True))
-    layout = {"template": "dplearn", "height": height, "margin": sides, "title": title}
+    layout = {"template": TEMPLATE, "height": height, "margin": sides, "title": title}
     axes = {"xaxis": x.layout(), "yaxis": y.layout()}
     return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})

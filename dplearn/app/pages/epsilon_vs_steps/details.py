@@ -22,8 +22,8 @@ from dplearn.book.kit.written import parse
 from dplearn.book.spoken import VERDICTS
 from dplearn.choosing import readings
 from dplearn.figures import ladder
-from dplearn.figures.kit import certificate, text
-from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit import text
+from dplearn.figures.kit.panel import TEMPLATE
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms.drawing import SAMPLINGS, sampled
@@ -66,7 +66,7 @@ def show_details(answers: Answers) -> None:
     if not answers.readings:
         return
     name, best = answers.best
-    proved = certificate.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
+    proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     assumed = look.true_if(a for g in answers.readings.values() for a in g.assumptions)
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
@@ -223,10 +223,10 @@ def _readings(answers: Answers) -> None:
         return
     told, by_delta = _read(plan, delta, max(answers.records, 2))
     st.caption(_say("read"))
-    parts = ladder(told, title="").to_dict()
-    parts["layout"] |= {"width": None, "margin": {"l": 8, "r": 8, "t": 8, "b": 44}}
+    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
+    figure = ladder(told, title="").update_layout(width=None, margin=margin, template=TEMPLATE)
     values = "; ".join(f"{name} {text.epsilon(g, 4)}" for name, g in told.items())
-    look.draw_figure(Unchecked(parts), "readings", retold(f"{values}."))
+    look.draw_figure(figure, "readings", retold(f"{values}."))
     moved = [f"ε {text.epsilon(g, 4)} (δ = {d:.0e})" for d, g in by_delta.items()]
     st.caption(_say("by_delta", values="; ".join(moved)))
 
@@ -259,8 +259,8 @@ def number(answers: Answers, name: str) -> float:
         return math.nan
     if what not in ("times", "misses"):
         return theirs.epsilon if what == "epsilon" else theirs.details.get(what, math.nan)
-    certified = certificate.is_certified(measure)
-    base = certificate.floor(measure) if certified else measure.epsilon
+    certified = text.is_certified(measure)
+    base = text.floor(measure) if certified else measure.epsilon
     comparable = 0 < base < math.inf and 0 < theirs.epsilon < math.inf
     times = theirs.epsilon / base if comparable else 1.0
     return times if what == "times" else max(1 - times, 0.0) * certified

@@ -26,7 +26,7 @@ from dplearn.app.kit.fields import (
 )
 from dplearn.app.kit.language import retold
 from dplearn.book.published import number, published
-from dplearn.figures.kit import certificate
+from dplearn.figures.kit import text
 from dplearn.figures.kit.axes import log_steps
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -295,8 +295,8 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
-    both = any(certificate.is_certified(g) for g in curve)
-    lower = _numbers(certificate.floor(g) for g in curve) if both else None
+    both = any(text.is_certified(g) for g in curve)
+    lower = _numbers(text.floor(g) for g in curve) if both else None
     return {"lower": lower, "upper": _numbers(g.epsilon for g in curve)}
 
 
@@ -335,7 +335,7 @@ def _agreement(question: Mapping[str, Any]) -> dict[str, Any]:
     told = {"key": question["key"], "T": here, "agrees": None}
     if ours is None or "upper" not in question:
         return told
-    low, high = certificate.floor(ours), ours.epsilon
+    low, high = text.floor(ours), ours.epsilon
     theirs = float(question["lower"]), float(question["upper"])
     agrees = theirs[0] <= high and low <= theirs[1]
     if not agrees:
