@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.pictures import Cloud, Stretch, Sweep
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Curve, gaps, legend, markers
-from dplearn.figures.kit.panel import Unchecked, one_panel
+from dplearn.figures.kit.marks import Curve, Unchecked, gaps, legend, markers, one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
 _HEIGHT = 370

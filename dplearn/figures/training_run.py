@@ -7,8 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis, powers, spread
-from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.panel import TEMPLATE, Unchecked
+from dplearn.figures.kit.marks import TEMPLATE, Unchecked, stroke
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
 from dplearn.run import DPSGD
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dplearn.app import pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Words
-from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit.marks import Unchecked
 from dplearn.figures.kit.template import darkened
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up

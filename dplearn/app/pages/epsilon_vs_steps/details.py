@@ -23,7 +23,7 @@ from dplearn.book.spoken import VERDICTS
 from dplearn.choosing import readings
 from dplearn.figures import ladder
 from dplearn.figures.kit import text
-from dplearn.figures.kit.panel import TEMPLATE
+from dplearn.figures.kit.marks import TEMPLATE
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms.drawing import SAMPLINGS, sampled
