@@ -17,13 +17,7 @@ from dplearn.classroom.sources import FOLDED
 from dplearn.figures.live import library
 
 DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
-NEEDED = (
-    "katex.min.css",
-    "page.css",
-    "katex.min.js",
-    "auto-render.min.js",
-    "page.js",
-)
+NEEDED = ("katex.min.css", "page.css", "katex.min.js", "auto-render.min.js", "page.js")
 
 _FILE = """\
 <!doctype html>
