@@ -55,13 +55,8 @@ def run_page() -> None:
     language.follow_address()
     loaded = modules()
     menu = [
-        st.Page(
-            page.render,
-            title=retold(page.TITLE),
-            url_path=path_of(page),
-            default=page is loaded[0],
-        )
-        for page in loaded
+        st.Page(page.render, title=retold(page.TITLE), url_path=path_of(page), default=not rank)
+        for rank, page in enumerate(loaded)
     ]
     chosen = st.navigation(menu, position="top")
     title = f"{chosen.title} · dplearn"

@@ -35,7 +35,7 @@ from dplearn.mechanisms import MECHANISMS
 
 APP = Path(navigation.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
-FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *(APP / "pages").rglob("*.py")]
+FILES = [*APP.rglob("*.py")]
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
