@@ -5,6 +5,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 
@@ -77,18 +78,13 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
     return labelled(*arrays)
 
 
-def _forms(name: str) -> list[str]:
-    """A file's names, compressed and plain."""
-    return [name + ".gz", name]
-
-
 def _present(folder: Path, name: str) -> Path:
     """Path of a file of MNIST, compressed or plain; FileNotFoundError says what is missing."""
-    for form in _forms(name):
-        if (folder / form).is_file():
-            return folder / form
+    for path in (folder / f"{name}.gz", folder / name):
+        if path.is_file():
+            return path
     raise FileNotFoundError(
-        f"Expected {' or '.join(_forms(name))} of MNIST in {folder.resolve()}, found nothing: put "
+        f"Expected {name}.gz or {name} of MNIST in {folder.resolve()}, found nothing: put "
         "the file there; nothing is downloaded."
     )
 
@@ -117,6 +113,9 @@ def practice_set(name: str) -> tuple[Labelled, Labelled]:
 
 def practice_names() -> tuple[str, ...]:
     """Names of the sets that can be had at once: MNIST only where its four files are."""
-    folder = cache_folder() / "mnist"
-    there = all(any((folder / part).is_file() for part in _forms(name)) for name in _MNIST)
-    return tuple(name for name in PRACTICE_SIZES if there or name != "mnist")
+    names = [name for name in PRACTICE_SIZES if name != "mnist"]
+    with suppress(FileNotFoundError):
+        for part in _MNIST:
+            _present(cache_folder() / "mnist", part)
+        names.append("mnist")
+    return tuple(names)
