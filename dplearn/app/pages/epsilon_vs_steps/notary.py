@@ -7,23 +7,15 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from inspect import signature
 from itertools import accumulate, pairwise
 from typing import Any
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app.kit.fields import (
-    ADJACENCY,
-    DELTA,
-    NOISE,
-    RATE,
-    STEPS,
-    Field,
-    Selection,
-    Words,
-    named,
-)
+from dplearn.app.kit import fields
+from dplearn.app.kit.fields import Words
 from dplearn.app.kit.language import retold
 from dplearn.book.published import number, published
 from dplearn.figures.kit import text
@@ -45,7 +37,7 @@ _THIN = 4
 # What the name of a sampling ends in whose epochs leave a record out.
 LEAVES_OUT = "_leaves_out"
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
-SAMPLING = _say.selection("sampling", named(_DRAWN))
+SAMPLING = _say.selection("sampling", fields.named(_DRAWN))
 
 
 def phases_of(text: str) -> tuple[DPSGD, ...]:
@@ -53,9 +45,9 @@ def phases_of(text: str) -> tuple[DPSGD, ...]:
     phases = (entry.split(",") for entry in text.split(";") if entry.strip())
     return tuple(
         DPSGD(
-            noise_multiplier=NOISE.parse(noise),
-            sample_rate=RATE.parse(rate),
-            steps=int(STEPS.parse(steps)),
+            noise_multiplier=fields.NOISE.parse(noise),
+            sample_rate=fields.RATE.parse(rate),
+            steps=int(fields.STEPS.parse(steps)),
         )
         for noise, rate, steps in phases
     )
@@ -230,17 +222,17 @@ def printed_rows(run: Scenario) -> list[dict[str, str]]:
     ]
 
 
-def mechanism() -> Selection:
+def mechanism() -> fields.Selection:
     """The mechanisms that a noise multiplier alone describes."""
-    own = {name: [field.name for field in fields(law)] for name, law in MECHANISMS.items()}
+    own = {name: [*signature(law).parameters] for name, law in MECHANISMS.items()}
     alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
-    return _say.selection("mechanism", named(alone), default="gaussian")
+    return _say.selection("mechanism", fields.named(alone), default="gaussian")
 
 
-def fields_of_a_run() -> dict[str, Field]:
+def fields_of_a_run() -> dict[str, fields.Field]:
     """What a run consists of, by name."""
-    taken = mechanism(), NOISE, SAMPLING, RATE, DELTA, ADJACENCY, THEN
-    return {field.key: field for field in taken} | {"first": STEPS}
+    taken = mechanism(), fields.NOISE, SAMPLING, fields.RATE, fields.DELTA, fields.ADJACENCY, THEN
+    return {field.key: field for field in taken} | {"first": fields.STEPS}
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,7 +254,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
 
 
 def _here(question: Mapping[str, Any]) -> int:
-    return int(STEPS.parse(question["run"]["here"]))
+    return int(fields.STEPS.parse(question["run"]["here"]))
 
 
 def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) -> Scenario:
@@ -278,7 +270,7 @@ def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) ->
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
-    largest, here = int(STEPS.parse(question["largest"])), _here(question)
+    largest, here = int(fields.STEPS.parse(question["largest"])), _here(question)
     scenario = _scenario(question, largest, draft=bool(question["draft"]))
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
@@ -310,7 +302,7 @@ def _refused(scenario: Scenario, why: str) -> str:
     told = _say("uncovered", why=retold(why.partition(": ")[2] or why))
     changes = [
         f"{retold(field.label)}: {retold(option_words)}"
-        for field in (ADJACENCY, SAMPLING, mechanism())
+        for field in (fields.ADJACENCY, SAMPLING, mechanism())
         for option, option_words in field.options.items()
         if option != getattr(scenario, field.key)
         and not option.endswith(LEAVES_OUT)
