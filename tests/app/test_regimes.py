@@ -9,7 +9,7 @@ from scenarios import ABADI
 
 from cases import each
 from dplearn.app.pages.epsilon_vs_steps import details
-from dplearn.app.pages.epsilon_vs_steps.details import ORDERS, REGIMES, number, warnings_of
+from dplearn.app.pages.epsilon_vs_steps.details import ORDERS, REGIMES, condition_value, warnings_of
 from dplearn.app.pages.epsilon_vs_steps.notary import Answers, Scenario
 from dplearn.run import DPSGD
 
@@ -92,12 +92,12 @@ def test_a_rule_fires_in_its_regime_and_not_outside(rule):
 def test_numbers_here_are_those_of_the_library():
     run, plan = spot(ABADI, 10_000), DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
     gdp, pld = (plan.guarantee(name, delta=1e-5) for name in ("gdp", "pld"))
-    assert number(run, "gdp_misses") == pytest.approx(1 - gdp.epsilon / pld.lower)
-    assert number(run, "rdp_times") == pytest.approx(1.0936, abs=1e-4)
+    assert condition_value(run, "gdp_misses") == pytest.approx(1 - gdp.epsilon / pld.lower)
+    assert condition_value(run, "rdp_times") == pytest.approx(1.0936, abs=1e-4)
     assert "0.47\u00a0% below" in said("The CLT", ABADI, 10_000)[0]
     # A grid of orders costs and never gains; what a sentence says of it is so.
     for run in (spot(LOUD, 1), spot(at(1e-20, ABADI), 1000), spot(ABADI, 1)):
-        opacus, google = number(run, "opacus_more"), number(run, "google_more")
+        opacus, google = condition_value(run, "opacus_more"), condition_value(run, "google_more")
         assert opacus >= google - 1e-12 >= -1e-6
     for name, orders in ORDERS.items():
         assert f"{orders[0]:g} to {orders[-1]:g}," in details._say[f"regimes.{name}.says"]
@@ -106,4 +106,6 @@ def test_numbers_here_are_those_of_the_library():
 
 def test_an_accountant_without_a_theorem_says_nothing():
     run = spot(DRAWN, 100)
-    assert all(math.isnan(number(run, f"gdp_{what}")) for what in ("epsilon", "misses", "times"))
+    assert all(
+        math.isnan(condition_value(run, f"gdp_{what}")) for what in ("epsilon", "misses", "times")
+    )

@@ -43,7 +43,7 @@ ORDERS = {
     "opacus": (*_TENTHS, *map(float, range(12, 64))),
     "google": (*_TENTHS, *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024.0),
 }
-# When, by what `number` knows; the words of the page say whose tool does what.
+# When, by what `condition_value` knows; the words of the page say whose tool does what.
 REGIMES = {
     "claimed": "claim_misses >= 0.001",
     "limit": "gdp_misses >= 0.001",
@@ -239,7 +239,7 @@ def _read(
     return told, {moved: plan.guarantee(delta=moved) for moved in _DELTAS}
 
 
-def number(answers: Answers, name: str) -> float:
+def condition_value(answers: Answers, name: str) -> float:
     """What a condition names: T, delta, a kind of run, or something of an accountant.
 
     Of an accountant: `epsilon`; `times`, its epsilon over the certified one; `misses`, the share of
@@ -290,7 +290,7 @@ def warnings_of(answers: Answers) -> list[str]:
     told = []
     for name, condition in REGIMES.items():
         asked = _parsed(condition)
-        if asked(**{of: number(answers, of) for of in asked.names}):
+        if asked(**{of: condition_value(answers, of) for of in asked.names}):
             holes = (hole for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]))
             values = {hole: _in_words(answers, hole) for hole in holes if hole}
             says = _say(f"regimes.{name}.says", **values)
@@ -303,7 +303,7 @@ _parsed = lru_cache(maxsize=len(REGIMES))(parse)
 
 def _in_words(answers: Answers, name: str) -> str:
     """A number in a sentence."""
-    value = number(answers, name)
+    value = condition_value(answers, name)
     if name.endswith(("_misses", "_more")):
         return f"{text.rounded(100 * value, 2)}\u00a0%"
     return f"{value:.4g}" if name == "rdp_order" else text.bound(value)
