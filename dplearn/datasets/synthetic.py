@@ -123,12 +123,11 @@ def _block(seed: int, number: int) -> NDArray:
 class Glyphs(NamedTuple):
     """All ways of writing, in arrays padded to the largest number K of points.
 
-    share (G,), label (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
+    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
     on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
     """
 
     share: NDArray
-    label: NDArray
     points: NDArray
     curve: NDArray
     drawn: NDArray
@@ -178,7 +177,6 @@ def glyphs() -> Glyphs:
     points, curve, drawn = zip(*(_way(way, most) for *_, way in flat), strict=True)
     return Glyphs(
         share=share / np.bincount(label, weights=share)[label],
-        label=label,
         points=np.stack(points),
         curve=np.stack(curve),
         drawn=np.stack(drawn),
