@@ -40,9 +40,9 @@ _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
 SAMPLING = _say.selection("sampling", fields.named(_DRAWN))
 
 
-def phases_of(text: str) -> tuple[DPSGD, ...]:
-    """Plans of the phases that a text names, within the ranges of the fields."""
-    phases = (entry.split(",") for entry in text.split(";") if entry.strip())
+def phases_of(words: str) -> tuple[DPSGD, ...]:
+    """Plans of the phases that words name, within the ranges of the fields."""
+    phases = (entry.split(",") for entry in words.split(";") if entry.strip())
     return tuple(
         DPSGD(
             noise_multiplier=fields.NOISE.parse(noise),
