@@ -72,11 +72,9 @@ def started(
     return Trainer(network, loss_fn, data, plan, optimizer=sgd, **options)
 
 
-def gradient_norms(
-    trainer: Trainer, data: tuple[Tensor, Tensor], *, records: int, rows: int = 64
-) -> Tensor:
-    """Norms of the first records' gradients before they are clipped, so many rows at a time."""
-    parts = zip(*(each[:records].split(rows) for each in data), strict=True)
+def gradient_norms(trainer: Trainer, data: tuple[Tensor, Tensor], *, records: int) -> Tensor:
+    """Norms of the first records' gradients before they are clipped, 64 at a time."""
+    parts = zip(*(each[:records].split(64) for each in data), strict=True)
     own = trainer.model, trainer.loss_fn
     return torch.cat([clipped_sum(*own, *part, bound=Flat(1.0)).norms for part in parts])
 

@@ -55,20 +55,15 @@ def run_page() -> None:
     language.follow_address()
     loaded = modules()
     menu = [
-        st.Page(
-            page.render,
-            title=retold(page.TITLE),
-            url_path=path_of(page),
-            default=page is loaded[0],
-        )
-        for page in loaded
+        st.Page(page.render, title=retold(page.TITLE), url_path=path_of(page), default=not rank)
+        for rank, page in enumerate(loaded)
     ]
     chosen = st.navigation(menu, position="top")
     title = f"{chosen.title} · dplearn"
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     # For those who go by headings; others see it in the menu.
     st.html(f"<h1>{chosen.title}</h1>{group_names(loaded)}")
-    look.style_page(str(loaded[menu.index(chosen)].__file__))
+    look.style_page(path_of(loaded[menu.index(chosen)]))
     try:
         chosen.run()
     except questions.Refused as refusal:

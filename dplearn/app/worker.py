@@ -72,15 +72,11 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     start = time.monotonic()
     for step in range(1, job.steps + 1):
         told = not step % math.ceil(job.steps / _PROGRESS) or step in (1, job.steps)
-        measures: dict[str, Any] = {}
-        if told:
-            norms = gradient_norms(runs[""], data, records=_MEASURED)
-            measures = {
-                name: _finite(norms.quantile(share).item()) for name, share in _SHARES.items()
-            }
+        norms = gradient_norms(runs[""], data, records=_MEASURED) if told else None
         records = {name: trainer.step() for name, trainer in runs.items()}
-        if not told:
+        if norms is None:
             continue
+        measures = {name: _finite(norms.quantile(q).item()) for name, q in _SHARES.items()}
         measures |= {f"{name}loss": _finite(each.private.loss) for name, each in records.items()}
         measures["clipped"] = _finite(records[""].private.clipped_fraction)
         measures["clipping_norm"] = records[""].clipping_norm

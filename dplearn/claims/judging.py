@@ -303,9 +303,7 @@ def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
     said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
     if candidate.solved and about == candidate.place.about:
         said = _READ["may"]
-    letter = _LETTER[candidate.place.about]
-    solved = f", solved for {letter}" * candidate.solved
-    solved += f", only where it falls as {letter} grows" * candidate.turns
+    solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
     solved += ", at sensitivity 1" if is_at_one(claim) else ""
     return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
 
@@ -396,6 +394,10 @@ def _where(candidate: Candidate, kind: Kind) -> str:
             failing = _case(candidate, outcome)
             return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
     told = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
+    if candidate.turns:
+        return (
+            f"Only if it falls as {_LETTER[candidate.place.about]} grows: there it is {entry.id}."
+        )
     return f"It is {entry.id}{told}."
 
 

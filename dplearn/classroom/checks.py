@@ -10,16 +10,9 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Literal
 
+from dplearn.classroom import sources
 from dplearn.classroom._numbers import BEYOND, read_number, written
-from dplearn.classroom.sources import (
-    CHOSEN,
-    RIGHT,
-    Lesson,
-    LessonError,
-    lessons,
-    questions,
-    right_letters,
-)
+from dplearn.classroom.sources import Lesson, LessonError
 
 Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
 
@@ -115,7 +108,7 @@ class SelfTest:
     @property
     def right(self) -> str:
         """The right letter of each question."""
-        return right_letters(self.choices)
+        return sources.right_letters(self.choices)
 
     def verdict(self, answer: Any) -> Reply:
         """Reply to `answer`, which may be anything at all."""
@@ -129,9 +122,9 @@ class SelfTest:
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         pairs = list(zip(answer.lower(), self.choices, strict=True))
         whys = [each.get(letter, "Left out.") for letter, each in pairs]
-        points = sum(why.startswith(RIGHT) for why in whys)
+        points = sum(why.startswith(sources.RIGHT) for why in whys)
         shown = [
-            f"{number} {letter}  {'Right.' if why.startswith(RIGHT) else why}"
+            f"{number} {letter}  {'Right.' if why.startswith(sources.RIGHT) else why}"
             for number, (letter, why) in enumerate(zip(answer, whys, strict=True), start=1)
         ]
         outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
@@ -186,7 +179,7 @@ def mine(name: str) -> Callable:
 
 def exercise_of(key: str) -> Any:
     """The exercise `key` of the lessons around the working directory, or a LessonError."""
-    lesson = lessons().get(key.partition(".")[0].zfill(2))
+    lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
         keys = ", ".join(by_key) or "the key of an exercise in lessons/sources"
@@ -200,10 +193,10 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
-    chosen = (self_test(lesson, part) for part in CHOSEN)
+    chosen = (self_test(lesson, part) for part in sources.CHOSEN)
     return {each.key: each for each in (*every, *(each for each in chosen if each.choices))}
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
     """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
-    return SelfTest(f"{int(lesson.number)}.{part}", questions(lesson, part))
+    return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

@@ -7,17 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dplearn.classroom import sources
 from dplearn.classroom.minutes import counted, too_much
-from dplearn.classroom.sources import (
-    EXPLORER,
-    Lesson,
-    LessonError,
-    is_stale,
-    lessons,
-    lessons_folder,
-    questions,
-    read,
-)
+from dplearn.classroom.sources import EXPLORER, Lesson, LessonError
 
 # Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas
 # that each of them names. The patterns find where a lesson says title, time and question.
@@ -65,8 +57,8 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _new(options: argparse.Namespace) -> int:
     """Write the skeleton of a lesson, never over an existing one; the exit status is 0."""
-    folder = options.folder or lessons_folder()
-    number, every = options.number.zfill(2), lessons(folder)
+    folder = options.folder or sources.lessons_folder()
+    number, every = options.number.zfill(2), sources.lessons(folder)
     if not (folder / "sources" / "template").is_dir():
         raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
     if not re.fullmatch(r"[0-8]\d", number):
@@ -91,8 +83,8 @@ def _new(options: argparse.Namespace) -> int:
 def _build(options: argparse.Namespace) -> int:
     """Build or check lessons; the exit status is 1 when one fails or is stale."""
     try:
-        folder = options.folder or lessons_folder()
-        every, readme = lessons(folder), folder / "README.md"
+        folder = options.folder or sources.lessons_folder()
+        every, readme = sources.lessons(folder), folder / "README.md"
         numbers = [number.zfill(2) for number in options.numbers or every]
         if absent := [number for number in numbers if number not in every]:
             raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
@@ -122,10 +114,10 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
     """Print how long each lesson is and what is stale or too long; exit status 1 if anything is."""
     faults = []
     for lesson in chosen:
-        if reason := is_stale(lesson):
+        if reason := sources.is_stale(lesson):
             faults.append(f"stale  {lesson.name}: {reason}")
         elif lesson.number < "90":
-            load, voted = counted(lesson), questions(lesson, "vote")
+            load, voted = counted(lesson), sources.questions(lesson, "vote")
             row = f"{lesson.number}  {load.words:5} words {load.lines:4} lines"
             form = "" if voted else "  (not yet in the new form: it has no vote)"
             print(f"{row} {load.minutes:4.0f} minutes{form}")
@@ -139,8 +131,8 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
 def _with_tables(readme: Path) -> str:
     """The text of `readme` with a row for each lesson in both tables, as the lessons are now."""
     text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS
-    for lesson in lessons(readme.parent).values():
-        cells = read(lesson).cells
+    for lesson in sources.lessons(readme.parent).values():
+        cells = sources.read(lesson).cells
         matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]
         title, time, question = (match[1] if match else "?" for match in matches)
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"

@@ -14,16 +14,9 @@ import mistune
 
 from dplearn.classroom.display import PLOTLY
 from dplearn.classroom.sources import FOLDED
-from dplearn.figures.live import library
 
 DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
-NEEDED = (
-    "katex.min.css",
-    "page.css",
-    "katex.min.js",
-    "auto-render.min.js",
-    "page.js",
-)
+NEEDED = ("katex.min.css", "page.css", "katex.min.js", "auto-render.min.js", "page.js")
 
 _FILE = """\
 <!doctype html>
@@ -46,11 +39,6 @@ def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
     styles = "\n".join(style % name for name in names if name.endswith("css"))
     scripts = "\n".join(script % name for name in names if name.endswith("js"))
     return _FILE.format(title=html.escape(title), body=body, styles=styles, scripts=scripts)
-
-
-def asset(name: str) -> str:
-    """The text of a style or script that files need."""
-    return library() if name == "plotly.min.js" else (DECK / name).read_text(encoding="utf-8")
 
 
 def from_cell(cell: Any) -> str:

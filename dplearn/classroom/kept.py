@@ -41,8 +41,9 @@ def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
     if path is None or not path.exists():
         return None, "ours, as no my_dp.py lies beside this notebook."
     scope = _run(path)
-    if isinstance(scope.get(""), BaseException):
-        return None, f"ours, as {path.name} stops with {_in_words(scope[''])}."
+    if isinstance(error := scope.get(""), BaseException):
+        why = f"{type(error).__name__}: {error}".rstrip(": .")
+        return None, f"ours, as {path.name} stops with {why}."
     if (function := scope.get(name)) is None:
         return None, f"ours, as {path.name} has none; exercise {key} keeps one."
     if exercise.verdict(function).outcome != "right":
@@ -99,10 +100,6 @@ def _run(path: Path) -> dict[str, Any]:
         return limited(task, seconds=_SECONDS)
     except TimeoutError as error:
         return {"": error}
-
-
-def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": .")
 
 
 def _block(text: str, key: str) -> re.Match | None:

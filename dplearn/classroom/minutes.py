@@ -38,7 +38,8 @@ def counted(lesson: Lesson) -> Load:
     minutes = {0: 0.0}
     for cell in built_cells(lesson):
         if cell.cell_type == "code":
-            read = 0 if FOLDED in cell.metadata.get("tags", ()) else _lines(cell.source)
+            folded = FOLDED in cell.metadata.get("tags", ())
+            read = 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
             lines += read
             minutes[section] += read / _CODE + _looking(cell)
             continue
@@ -58,10 +59,6 @@ def too_much(load: Load) -> list[str]:
     has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
     most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
     return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]
-
-
-def _lines(text: str) -> int:
-    return len([line for line in text.splitlines() if line.strip()])
 
 
 def _in_sight(markdown: str) -> str:

@@ -8,13 +8,7 @@ from inspect import signature
 from typing import Any
 
 from dplearn.classroom._guard import Complaint, Stop, guarded, is_blank, limited
-from dplearn.classroom._numbers import (
-    as_floats,
-    read_number,
-    shape_of,
-    unpacked,
-    written_value,
-)
+from dplearn.classroom._numbers import as_floats, read_number, shape_of, unpacked, written_value
 from dplearn.classroom.checks import Mistake, Reply
 
 

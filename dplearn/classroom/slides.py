@@ -8,16 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from dplearn.classroom.html import (
-    DECK,
-    NEEDED,
-    asset,
-    from_cell,
-    from_markdown,
-    from_output,
-    linked,
-)
+from dplearn.classroom.html import DECK, NEEDED, from_cell, from_markdown, from_output, linked
 from dplearn.classroom.sources import Lesson, built_cells
+from dplearn.figures.live import library
 
 _FILES = ("dist/reveal.css", *NEEDED, "deck.css", "reveal.js", "deck.js")
 _CODE, _LINES = 8, 12  # lines of code, and of code with what it prints
@@ -36,7 +29,7 @@ _SAID = re.compile(
 def write_slides(lesson: Lesson, folder: Path) -> Path:
     """Write the deck of a built lesson, as far as it is for the class; its pictures move."""
     shutil.copytree(DECK, folder / "deck", dirs_exist_ok=True)
-    (folder / "deck" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
+    (folder / "deck" / "plotly.min.js").write_text(library(), encoding="utf-8")
     for_class = takewhile(
         lambda cell: not re.match(r"## \d+ At home", cell.source), built_cells(lesson)
     )

@@ -16,7 +16,6 @@ get them. The instructor's edition has them, opens what is folded, and answers t
 
 import hashlib
 import itertools
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -225,22 +224,11 @@ def solution(markdown: str, key: str) -> str:
     return code[1]
 
 
-class Cell(dict):
-    """A cell of a stored notebook, or a part of one; its fields are attributes, too."""
+def built_cells(lesson: Lesson) -> list[Any]:
+    """The cells of a lesson's notebook."""
+    import nbformat.v4  # takes a second, and no lesson needs it
 
-    __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
-
-
-def built_cells(lesson: Lesson) -> list[Cell]:
-    """The cells of a lesson's notebook, as nbformat reads them; to import that takes a second."""
-    cells = json.loads(lesson.notebook.read_text(encoding="utf-8"), object_hook=Cell)["cells"]
-    for cell in cells:
-        cell.source = "".join(cell.source)
-        for output in cell.get("outputs", ()):
-            texts = output.get("data", {})
-            texts |= {kind: "".join(text) for kind, text in texts.items() if isinstance(text, list)}
-            output |= {"text": "".join(output.text)} if "text" in output else {}
-    return cells
+    return nbformat.v4.reads(lesson.notebook.read_text(encoding="utf-8")).cells
 
 
 def is_stale(lesson: Lesson) -> str:

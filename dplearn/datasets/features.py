@@ -43,23 +43,20 @@ def oriented_gradients(
             f"got shape {images.shape}."
         )
     starts = range(0, len(images), _AT_ONCE)
-    votes = [_votes(_slopes(images[i : i + _AT_ONCE]), cells, orientations) for i in starts]
+    votes = [_votes(images[i : i + _AT_ONCE], cells, orientations) for i in starts]
     roots = np.sqrt(np.concatenate([np.zeros((0, cells * cells, orientations)), *votes]))
     centred = (roots - roots.mean(axis=2, keepdims=True)).reshape(-1, cells**2 * orientations)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     return (centred / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
-def _slopes(images: NDArray) -> NDArray:
-    """Gradient at every pixel as x + iy; images continue with their outermost pixels."""
+def _votes(images: NDArray, cells: int, orientations: int) -> NDArray:
+    """Sum of lengths for each cell and direction, shape (n, cells * cells, orientations)."""
+    n, height, width = images.shape
+    # The gradient at every pixel is x + iy; images continue with their outermost pixels.
     wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
     x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
-    return x + 1j * y
-
-
-def _votes(slopes: NDArray, cells: int, orientations: int) -> NDArray:
-    """Sum of lengths for each cell and direction, shape (n, cells * cells, orientations)."""
-    n, height, width = slopes.shape
+    slopes = x + 1j * y
     turns = np.angle(slopes) * (orientations / (2 * np.pi))
     lengths, lower = np.abs(slopes), np.floor(turns)
     # Place of each pixel's cell in the answer, counted through all images.

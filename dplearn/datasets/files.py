@@ -5,6 +5,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 from dplearn.ground import validate
 
-_PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
 # MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
 # nobody relies on them against an attacker.
@@ -60,8 +60,12 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
         # Two zero bytes, the type uint8, the number of dimensions, and each of them.
         head = bytes([0, 0, 8, len(shape)]) + b"".join(n.to_bytes(4, "big") for n in shape)
         size = len(head) + prod(shape)
-        # No further than that: a few bytes can unpack to more than the memory holds.
-        data = _content(path, size + 1)
+        try:
+            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+                # No further than that: a few bytes can unpack to more than the memory holds.
+                data = file.read(size + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error
         if data[: len(head)] != head or len(data) != size:
             length = "more" if len(data) > size else f"{len(data)} bytes"
             raise ValueError(
@@ -74,33 +78,15 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
     return labelled(*arrays)
 
 
-def _forms(name: str) -> list[str]:
-    """A file's names, compressed and plain."""
-    return [name + ".gz", name]
-
-
 def _present(folder: Path, name: str) -> Path:
     """Path of a file of MNIST, compressed or plain; FileNotFoundError says what is missing."""
-    for form in _forms(name):
-        if (folder / form).is_file():
-            return folder / form
+    for path in (folder / f"{name}.gz", folder / name):
+        if path.is_file():
+            return path
     raise FileNotFoundError(
-        f"Expected {' or '.join(_forms(name))} of MNIST in {folder.resolve()}, found nothing: put "
+        f"Expected {name}.gz or {name} of MNIST in {folder.resolve()}, found nothing: put "
         "the file there; nothing is downloaded."
     )
-
-
-def _content(path: Path, most: int) -> bytes:
-    """The first bytes of a file, as many as there are and no more; unpacked if it ends in .gz."""
-    parts = []
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            while most > 0 and (part := file.read(min(most, _PART))):
-                parts.append(part)
-                most -= len(part)
-        return b"".join(parts)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error
 
 
 def practice_set(name: str) -> tuple[Labelled, Labelled]:
@@ -127,6 +113,9 @@ def practice_set(name: str) -> tuple[Labelled, Labelled]:
 
 def practice_names() -> tuple[str, ...]:
     """Names of the sets that can be had at once: MNIST only where its four files are."""
-    folder = cache_folder() / "mnist"
-    there = all(any((folder / part).is_file() for part in _forms(name)) for name in _MNIST)
-    return tuple(name for name in PRACTICE_SIZES if there or name != "mnist")
+    names = [name for name in PRACTICE_SIZES if name != "mnist"]
+    with suppress(FileNotFoundError):
+        for part in _MNIST:
+            _present(cache_folder() / "mnist", part)
+        names.append("mnist")
+    return tuple(names)

@@ -123,12 +123,11 @@ def _block(seed: int, number: int) -> NDArray:
 class Glyphs(NamedTuple):
     """All ways of writing, in arrays padded to the largest number K of points.
 
-    share (G,), label (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
+    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
     on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
     """
 
     share: NDArray
-    label: NDArray
     points: NDArray
     curve: NDArray
     drawn: NDArray
@@ -136,16 +135,12 @@ class Glyphs(NamedTuple):
 
 def spline(knots: int, places: int) -> NDArray:
     """Weights (places, knots) of a Catmull-Rom curve; ends continue straight on."""
-    at = np.linspace(0, knots - 1, places)
-    left = np.minimum(at.astype(int), knots - 2)
-    t = (at - left)[:, None]
-    powers = t ** np.arange(4)
-    basis = np.array([[0, 2, 0, 0], [-1, 0, 1, 0], [2, -5, 4, -1], [-1, 3, -3, 1]]) / 2
-    # Row j of `padded` expresses knot j - 1; the two outermost are mirrored.
-    padded = np.vstack([2 * np.eye(knots)[0] - np.eye(knots)[1], np.eye(knots),
-                        2 * np.eye(knots)[-1] - np.eye(knots)[-2]])  # fmt: skip
-    windows = padded[left[:, None] + np.arange(4)]  # (places, 4, knots)
-    return np.einsum("pk,kw,pwn->pn", powers, basis, windows)
+    from scipy.interpolate import CubicHermiteSpline  # To load the package does without it.
+
+    # Column j is the curve of knot j alone; slopes are those between the knots on either side.
+    alone = np.eye(knots)
+    curve = CubicHermiteSpline(np.arange(knots), alone, np.gradient(alone, axis=0))
+    return curve(np.linspace(0, knots - 1, places))
 
 
 def _way(strokes: Strokes, most: int) -> tuple[NDArray, NDArray, NDArray]:
@@ -182,7 +177,6 @@ def glyphs() -> Glyphs:
     points, curve, drawn = zip(*(_way(way, most) for *_, way in flat), strict=True)
     return Glyphs(
         share=share / np.bincount(label, weights=share)[label],
-        label=label,
         points=np.stack(points),
         curve=np.stack(curve),
         drawn=np.stack(drawn),

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 
 from dplearn.claims import PARAMETERS, STATUS, Slice, Verdict
 from dplearn.figures.kit.axes import Axis, log_ticks, tick_words
-from dplearn.figures.kit.marks import markers
-from dplearn.figures.kit.panel import one_panel
+from dplearn.figures.kit.marks import markers, one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR
 
 SYMBOLS = {

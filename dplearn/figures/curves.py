@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dplearn.figures.kit import certificate, text
+from dplearn.figures.kit import text
 from dplearn.figures.kit.axes import Axis, spread
 from dplearn.figures.kit.marks import Band, Curve, Dot, Part, gaps, markers, upright
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
@@ -168,7 +168,7 @@ def _ends(
         if not guarantee.is_bound:
             sharp = "no bound"
         elif guarantee.kind == "bracket":
-            sharp = certificate.precision(certificate.width(guarantee))
+            sharp = text.precision(text.width(guarantee))
         words = f'<span style="color:{style.colour}">{style.glyph}</span>'
         words += f" <b>{text.epsilon(guarantee)}</b> {style.label}"
         if sharp:

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.pictures import Cloud, Stretch, Sweep
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Curve, gaps, legend, markers
-from dplearn.figures.kit.panel import Unchecked, one_panel
+from dplearn.figures.kit.marks import Curve, Unchecked, gaps, legend, markers, one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
 _HEIGHT = 370
@@ -31,15 +30,7 @@ _WIDE = 30.0
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked:
-    """A formula as a line, the truth as points; where it must not be used is shaded.
-
-    Examples
-    --------
-    >>> drawn = Sweep(x=[1, 2], value=[3, 4], low=[3, 5], high=[3, 5], ends=(1, 2),
-    ...               regions=[Stretch(1.5, 2, "unsafe")])
-    >>> [trace.name for trace in formula_curve(drawn).data]
-    ['too much privacy', 'truth', 'formula']
-    """
+    """A formula as a line, the truth as points; where it must not be used is shaded."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis, powers
-from dplearn.figures.kit.marks import Bars, Curve, Dot, legend, markers, upright
-from dplearn.figures.kit.panel import one_panel
+from dplearn.figures.kit.marks import Bars, Curve, Dot, legend, markers, one_panel, upright
 from dplearn.figures.kit.template import CLEAR, GREY, INK
 
 

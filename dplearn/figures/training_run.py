@@ -7,8 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis, powers, spread
-from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit.marks import TEMPLATE, Unchecked, stroke
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
 from dplearn.run import DPSGD
 
@@ -74,7 +73,7 @@ def training_run(
     largest = max([2.3, *_values(progress, "loss"), *_values(progress, "plain_loss")])
     percent = Axis(lower=0, upper=_ALL, more={"ticksuffix": " %"})
     spent, lost = (Axis(lower=0, upper=1.1 * value) for value in (most, largest))
-    norms = _norms(progress, plan)
+    norms = _norms([*progress, *clipping])
     accuracy = [
         ("<b>Accuracy</b> on held-out public records", (0.37, 1.0), percent),
         ("<b>Norms of gradients</b>; dashed: C; dotted: noise", (0.0, 0.25), norms),
@@ -109,7 +108,7 @@ def _figure(
         axes[f"xaxis{number}"] = x | {"anchor": f"y{number}", "nticks": 5, "showticklabels": last}
         place_of = {"anchor": f"x{number}", "domain": ends, "nticks": 5}
         axes[f"yaxis{number}"] = axis.layout() | place_of
-    layout = {"template": "dplearn", "height": _HEIGHT, **axes}
+    layout = {"template": TEMPLATE, "height": _HEIGHT, **axes}
     margin = {"l": 56, "r": right, "t": 30, "b": 46}
     more = {"margin": margin, "annotations": [*headings, *notes]}
     return Unchecked({"data": traces, "layout": layout | more})
@@ -162,9 +161,8 @@ def _clipping(progress: Sequence[Event], plan: DPSGD) -> list[Event]:
     return [{"step": step, "clipping_norm": C, "noise": sigma * C} for step, C in ends]
 
 
-def _norms(progress: Sequence[Event], plan: DPSGD) -> Axis:
+def _norms(events: Sequence[Event]) -> Axis:
     """From a hundredth of C to ten times C, or to the largest norm."""
-    events = [*progress, *_clipping(progress, plan)]
     clipping = _values(events, "clipping_norm")
     sizes = [norm for key in _NORMS for norm in _values(events, key)]
     lower, upper = min(clipping) / _FAR_BELOW, 2 * max(*sizes, 5 * max(clipping))

@@ -17,8 +17,9 @@ from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.browser import pairs, presets, shuffled, source, style
 from dplearn.classroom import answering
-from dplearn.classroom.html import DECK, asset
+from dplearn.classroom.html import DECK
 from dplearn.classroom.sources import lessons_folder
+from dplearn.figures.live import library
 from dplearn.site import course, entries
 from dplearn.site.html import Page
 
@@ -43,7 +44,7 @@ def write_site(
     out.mkdir(parents=True, exist_ok=True)
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
-    (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
+    (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
     if python:

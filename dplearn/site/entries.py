@@ -12,7 +12,6 @@ from dplearn.book.spoken import VERDICTS, Wording, group_name, label
 from dplearn.classroom.html import chart, from_markdown
 from dplearn.datasets import deployments
 from dplearn.figures.formula import formula_cloud, formula_curve
-from dplearn.figures.kit.panel import on_page
 from dplearn.site.html import Page
 
 _words = Wording()
@@ -77,7 +76,7 @@ def _picture(entry: Formula, misprint: str) -> str:
         picture = cloud(place, _words)
         figure = formula_cloud(picture.drawn, finding=picture.headline(place, _words))
     said = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
-    return chart(json.loads(str(on_page(figure, dark=False).to_json())), said)
+    return chart(json.loads(str(figure.to_json())), said)
 
 
 def contents() -> Page:

@@ -11,8 +11,7 @@ from test_language import left
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.pages.epsilon_vs_steps import details, notary
-from dplearn.app.pages.epsilon_vs_steps import run as runs
-from dplearn.app.pages.epsilon_vs_steps.run import Answers, Scenario
+from dplearn.app.pages.epsilon_vs_steps.notary import Answers, Scenario
 from dplearn.certificates import certify, check
 from dplearn.choosing import readings
 from dplearn.figures.kit import text
@@ -56,7 +55,7 @@ def told(app, **parts):
 
 
 def test_nothing_is_computed_before_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(runs, "answer_of", None)
+    monkeypatch.setattr(notary, "answer_of", None)
     assert not opened("epsilon_vs_steps").subheader
 
 

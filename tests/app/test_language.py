@@ -18,15 +18,14 @@ import explorer
 from browsing import ROOT
 from cases import each
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.app import navigation
+from dplearn.app import navigation, runs
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import ADJACENCY
 from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import notary
-from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario, answer_of
+from dplearn.app.pages.epsilon_vs_steps.notary import LEAVES_OUT, Scenario, answer_of
 from dplearn.app.pages.mechanisms import table_or_refusal
-from dplearn.app.pages.train import runs
-from dplearn.app.pages.train.fields import job_of
+from dplearn.app.pages.train import job_of
 from dplearn.book import book, spoken
 from dplearn.book.published import published
 from dplearn.browser import pairs
@@ -36,7 +35,7 @@ from dplearn.mechanisms import MECHANISMS
 
 APP = Path(navigation.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
-FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *(APP / "pages").rglob("*.py")]
+FILES = [*APP.rglob("*.py")]
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")

@@ -9,7 +9,7 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.app import navigation
 from dplearn.app.kit import links
-from dplearn.app.pages.epsilon_vs_steps.run import Answers
+from dplearn.app.pages.epsilon_vs_steps.notary import Answers
 from dplearn.app.pages.formula_book import draw
 from dplearn.book import book
 from dplearn.claims import setting, verdict_on

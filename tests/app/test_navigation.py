@@ -23,7 +23,7 @@ from dplearn.app.kit import fields as kit
 from dplearn.app.kit import questions, scripts
 from dplearn.app.kit.fields import Quantity, Selection, Text, by_key
 from dplearn.app.kit.state import State
-from dplearn.app.pages.train.fields import LOT
+from dplearn.app.pages.train import LOT
 from explorer import errors, opened, page_at, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
@@ -205,7 +205,7 @@ _WITHOUT_TORCH = """
 import sys
 sys.path.insert(0, "tests")
 from dplearn.app import navigation
-from dplearn.app.pages.train import runs
+from dplearn.app import runs
 from explorer import opened, press, words
 navigation.modules()
 runs._WORKER = (sys.executable, "-c", "input()")

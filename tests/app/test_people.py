@@ -10,13 +10,13 @@ from cases import each
 from explorer import checked
 
 
-def drawn(share: float | None) -> AppTest:
+def drawn(share: float) -> AppTest:
     """The drawing alone."""
     return checked(AppTest.from_function(_alone, args=(share,), default_timeout=600).run())
 
 
 def _alone(share):
-    from dplearn.app.kit.people import people
+    from dplearn.app.kit.look import people
 
     people(share)
 
@@ -70,13 +70,6 @@ def test_how_often_an_accusation_is_right_is_the_posterior_of_an_even_prior():
     said = float(re.search(r"right in at most ([\d.]+) % of", written(drawn(share)))[1])  # type: ignore[index]
     assert right <= said < right + 0.1
     assert "An accusation says next to nothing." in written(drawn(0.0104))
-
-
-def test_where_nothing_is_proved_a_question_mark_stands_and_no_member_is_found():
-    app = drawn(None)
-    assert coloured(app) == pytest.approx([0, 1])
-    assert ">?</b>" in written(app)
-    assert "no bound is proved here" in written(app) and "right in" not in written(app)
 
 
 @each("share", [1.1, -0.1])

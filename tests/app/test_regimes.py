@@ -9,8 +9,8 @@ from scenarios import ABADI
 
 from cases import each
 from dplearn.app.pages.epsilon_vs_steps import details
-from dplearn.app.pages.epsilon_vs_steps.details import ORDERS, REGIMES, Spot, warnings_of
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.epsilon_vs_steps.details import ORDERS, REGIMES, condition_value, warnings_of
+from dplearn.app.pages.epsilon_vs_steps.notary import Answers, Scenario
 from dplearn.run import DPSGD
 
 FULL = dataclasses.replace(ABADI, sampling="none", sample_rate=1.0)
@@ -66,9 +66,14 @@ FIRES = {
 }
 
 
+def spot(scenario: Scenario, here: int) -> Answers:
+    """A run at one number of steps, nothing of which is asked yet."""
+    return Answers(scenario, here, (), 1)
+
+
 def said(rule: str, scenario: Scenario, here: int) -> list[str]:
     """The sentences of a rule at a spot."""
-    told = (sentence.removeprefix("**") for sentence in warnings_of(scenario, here, {}))
+    told = (sentence.removeprefix("**") for sentence in warnings_of(spot(scenario, here)))
     return [sentence for sentence in told if sentence.startswith(rule)]
 
 
@@ -76,23 +81,23 @@ def said(rule: str, scenario: Scenario, here: int) -> list[str]:
 @each("rule", FIRES)
 def test_a_rule_fires_in_its_regime_and_not_outside(rule):
     inside, outside = FIRES[rule]
-    for spot in inside:
-        (sentence,) = said(rule, *spot)
+    for place in inside:
+        (sentence,) = said(rule, *place)
         assert sentence.endswith("."), sentence
         assert not {"nan", "inf"} & set(re.findall(r"\w+", sentence)), sentence
-    for spot in outside:
-        assert not said(rule, *spot), spot
+    for place in outside:
+        assert not said(rule, *place), place
 
 
 def test_numbers_here_are_those_of_the_library():
-    spot, plan = Spot(ABADI, 10_000), DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
+    run, plan = spot(ABADI, 10_000), DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
     gdp, pld = (plan.guarantee(name, delta=1e-5) for name in ("gdp", "pld"))
-    assert spot.number("gdp_misses") == pytest.approx(1 - gdp.epsilon / pld.lower)
-    assert spot.number("rdp_times") == pytest.approx(1.0936, abs=1e-4)
+    assert condition_value(run, "gdp_misses") == pytest.approx(1 - gdp.epsilon / pld.lower)
+    assert condition_value(run, "rdp_times") == pytest.approx(1.0936, abs=1e-4)
     assert "0.47\u00a0% below" in said("The CLT", ABADI, 10_000)[0]
     # A grid of orders costs and never gains; what a sentence says of it is so.
-    for spot in (Spot(LOUD, 1), Spot(at(1e-20, ABADI), 1000), Spot(ABADI, 1)):
-        opacus, google = spot.number("opacus_more"), spot.number("google_more")
+    for run in (spot(LOUD, 1), spot(at(1e-20, ABADI), 1000), spot(ABADI, 1)):
+        opacus, google = condition_value(run, "opacus_more"), condition_value(run, "google_more")
         assert opacus >= google - 1e-12 >= -1e-6
     for name, orders in ORDERS.items():
         assert f"{orders[0]:g} to {orders[-1]:g}," in details._say[f"regimes.{name}.says"]
@@ -100,5 +105,7 @@ def test_numbers_here_are_those_of_the_library():
 
 
 def test_an_accountant_without_a_theorem_says_nothing():
-    spot = Spot(DRAWN, 100)
-    assert all(math.isnan(spot.number(f"gdp_{what}")) for what in ("epsilon", "misses", "times"))
+    run = spot(DRAWN, 100)
+    assert all(
+        math.isnan(condition_value(run, f"gdp_{what}")) for what in ("epsilon", "misses", "times")
+    )

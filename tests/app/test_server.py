@@ -23,9 +23,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from browsing import served
 from dplearn import app
+from dplearn.app import runs
 from dplearn.app.__main__ import _alone
 from dplearn.app.kit import questions
-from dplearn.app.pages.train import runs
 
 
 @pytest.fixture(scope="module")

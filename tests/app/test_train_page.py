@@ -15,12 +15,11 @@ import dplearn.datasets
 import explorer
 from cases import each
 from dplearn import smallest_noise_multiplier
-from dplearn.app import models
+from dplearn.app import models, runs
 from dplearn.app.job import Job, spent
 from dplearn.app.pages import train
-from dplearn.app.pages.train import draw, fields, runs
-from dplearn.app.pages.train.fields import job_of, training_code
-from dplearn.app.pages.train.runs import Pool, Run
+from dplearn.app.pages.train import job_of, training_code
+from dplearn.app.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures.kit import text
 from dplearn.run import DPSGD
@@ -133,12 +132,12 @@ def test_noise_rate_and_epochs_can_be_given_instead():
     assert "at most the 1438 records" in message and "q = 1," in shown(app)
 
 
-@each("dataset, model", itertools.product(PRACTICE_SIZES, fields.MODEL.options))
+@each("dataset, model", itertools.product(PRACTICE_SIZES, train.MODEL.options))
 def test_data_and_model_bring_settings_within_the_controls(dataset, model):
     state = explorer.start(train)
     state.values |= {"dataset": "digits", "model": model}
     state.values["dataset"] = dataset  # MNIST too, whether or not its files are here
-    fields.suit_recipe(state)
+    train.suit_recipe(state)
     assert not state.notes
     job = job_of(state)
     assert spent(job, job.steps).epsilon <= 3 and job.lot <= PRACTICE_SIZES[dataset]
@@ -277,7 +276,7 @@ def test_a_worker_has_one_thread_and_it_is_said_why_it_died(pretend, pool, lines
     run = Run(SMALL)
     while run.live:
         pool.look(run)
-    assert run.problem == problem and draw.headline(run) == "Nothing was trained"
+    assert run.problem == problem and train.headline(run) == "Nothing was trained"
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch):
@@ -323,7 +322,7 @@ def few(side: int = 28) -> Labelled:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", fields.MODEL.options)
+@pytest.mark.parametrize("model", train.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     monkeypatch.setattr(dplearn.datasets.files, "synthetic_digits", lambda **_: few())

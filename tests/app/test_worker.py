@@ -19,7 +19,7 @@ from dplearn.app import worker
 from dplearn.app.job import BOUNDS, Job
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.models import built, tensors
-from dplearn.app.pages.train import fields as training_fields
+from dplearn.app.pages import train
 from dplearn.datasets import practice_set
 
 JOB = {
@@ -153,7 +153,7 @@ def test_a_bad_job_is_named(line, named):
 
 
 def test_the_controls_stay_within_what_the_worker_takes():
-    taken = [kind for kind in training_fields.FIELDS if kind.key in JOB]
+    taken = [kind for kind in train.FIELDS if kind.key in JOB]
     for kind in (kind for kind in taken if isinstance(kind, Quantity)):
         for end in (kind.lower, kind.upper):
             Job.of_line(line(JOB | {kind.key: end}))

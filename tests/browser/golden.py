@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from dplearn import browser
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.published import drawn_figures
-from dplearn.figures.kit.certificate import floor
+from dplearn.figures.kit.text import floor
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.drawing import Sampling

@@ -62,6 +62,7 @@ PRINTED = [
     ("Lap(k/ε)", "noise for each of k answers, as above", "holds", "G-B2"),
     (r"(r(e^\epsilon-1),r\delta)\text{-DP}", "", "safe", "G-E1/no-logarithm"),
     (r"\mathrm{AUC}\le\frac{e^\epsilon}{1+e^\epsilon}", "", "holds", "G-N3"),
+    (r"\delta=e^{-(\epsilon-\rho)^2/(4\rho)}", "", "holds", "G-D3"),
     ("b = ε/Δ", "", "refuted", ""),
     ("b = Δ/ε", "", "holds", "G-B2"),
     ("ρ = 1/(2σ²)", "", "holds", "G-B19b"),

@@ -37,10 +37,10 @@ def test_a_page_shows_unchecked_what_plotly_has_after_checking():
         price_lines([1, 2], {"m": [1, 2]}, **LOOK),
         *training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
     ):
-        shown = figure.parts
+        shown = figure.to_dict()
         assert "_data" not in vars(figure), "nobody has looked"
         assert go.Figure(shown) == go.Figure(figure), "looked into, and checked"
-        for parts in (shown, figure.parts):
+        for parts in (shown, figure.to_dict()):
             assert parts["layout"]["template"]["layout"]["font"], "a browser knows no names"
         with pytest.raises(AttributeError, match="nonsense"):
             figure.nonsense  # noqa: B018
@@ -54,7 +54,7 @@ def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_he
     before: dict = {}
     for count in range(4):
         for side, figure in enumerate(training_run(events[:count], plan=plan)):
-            layout = figure.parts["layout"]
+            layout = figure.to_dict()["layout"]
             spans = {(side, k): v["range"] for k, v in layout.items() if k[1:5] == "axis"}
             assert all(v == [0, 60] for (_, k), v in spans.items() if k[0] == "x")
             for key, (lower, upper) in spans.items():

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import DELTA, Words
-from dplearn.app.kit.people import people
 from dplearn.app.kit.state import State
 from dplearn.audit import LowerBound, from_guesses
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
@@ -108,7 +107,7 @@ def _mu(epsilon: float, delta: float) -> float:
 
 
 def render() -> None:
-    """Controls, one sentence, scores beside what guesses prove, what an audit cannot _say."""
+    """Controls, one sentence, scores beside what guesses prove, what an audit cannot say."""
     state = controls.page_state("audit", _say, FIELDS)
     asked: dict[str, Any] = {**state.values}
     asked["confidence"] = float(asked["confidence"])
@@ -116,21 +115,13 @@ def render() -> None:
     told = audited(**asked)
     claim, delta = asked["epsilon"], asked["delta"]
     st.container(key="words").markdown(_sentence(state, told, asked["guesses"]))
-    left, right = look.pair()
-    with left.container(key="pair_scores"):
-        _scores(told)
-    with right.container(key="pair_proved"):
-        title, here = _say("fixed"), (asked["guesses"], told.bound.epsilon)
-        curves = told.sizes, told.proved, told.ceiling
-        figure = proved_by_guesses(*curves, here=here, claim=claim, finding=title)
-        look.draw_figure(
-            figure, "proved", _say("proved", proved=here[1], guesses=here[0], title=title)
-        )
-    left, right = look.lower_pair()
-    with left:
-        st.markdown(_say("if_true", claim=claim))
-        people(permitted(epsilon=claim, delta=delta, assume=asked["assume"]))
-    with right:
+    title, here = _say("fixed"), (asked["guesses"], told.bound.epsilon)
+    curves = told.sizes, told.proved, told.ceiling
+    figure = proved_by_guesses(*curves, here=here, claim=claim, finding=title)
+    alt = _say("proved", proved=here[1], guesses=here[0], title=title)
+    look.pair(_scores(told), (figure, "proved", alt))
+    share = permitted(epsilon=claim, delta=delta, assume=asked["assume"])
+    with look.people_below(_say("if_true", claim=claim), share):
         st.markdown(_say(f"about.{asked['program']}"))
         st.expander(_say("limits")).caption(_say("cannot"))
 
@@ -151,7 +142,7 @@ def _sentence(state: State, told: Audit, guesses: int) -> str:
     return "".join(parts)
 
 
-def _scores(told: Audit) -> None:
+def _scores(told: Audit) -> tuple[Any, str, str]:
     """Scores of canaries, and where guesses begin."""
     title, limits = _say("hills"), zip((_say("out"), _say("in")), told.limits, strict=True)
     figure = histogram(
@@ -165,4 +156,4 @@ def _scores(told: Audit) -> None:
     )
     counts = told.left_out.size, told.included.size
     alt = _say("scores", title=title, left_out=counts[0], included=counts[1])
-    look.draw_figure(figure, "scores", alt)
+    return figure, "scores", alt

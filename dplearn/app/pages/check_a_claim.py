@@ -8,24 +8,13 @@ from typing import Any
 
 import streamlit as st
 
+from dplearn import claims
 from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Words, by_key
 from dplearn.app.kit.language import retold
 from dplearn.app.kit.state import State, load, save
 from dplearn.book.kit.written import parse
-from dplearn.claims import (
-    PARAMETERS,
-    QUANTITIES,
-    Claim,
-    Finding,
-    Verdict,
-    letters,
-    proofread,
-    readings,
-    setting,
-    side_of,
-    verdict_on,
-)
+from dplearn.claims import Finding, Verdict, verdict_on
 from dplearn.claims.pages import places_in
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 
@@ -36,7 +25,7 @@ CLAIM = _say.text("claim", "sqrt(2*ln(1.25/delta))/epsilon")
 QUANTITY, OF = _say.selection("quantity", default="sigma"), _say.selection("of")
 RELATION, HELD = _say.selection("relation"), _say.text("held")
 _AXES = {"auto": _say["auto"]}
-_AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in PARAMETERS.items()}
+_AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in claims.PARAMETERS.items()}
 X, Y = _say.selection("x", _AXES), _say.selection("y", _AXES)
 FIELDS = CLAIM, QUANTITY, OF, RELATION, HELD, X, Y
 _POISSON = "poisson_subsampled_gaussian"
@@ -57,21 +46,17 @@ EXAMPLES = {
         "",
     ),
 }
-_OUTCOMES = {
-    "violated": (st.error, ":material/close:"),
-    "holds": (st.success, ":material/check:"),
-    "undecided": (st.warning, ":material/question_mark:"),
-}
+# Box, icon and colour of what is found.
 _BOXES = {
-    "holds": _OUTCOMES["holds"],
-    "safe": (st.success, ":material/shield:"),
-    "refuted": _OUTCOMES["violated"],
-    "approximation": (st.info, ":material/waves:"),
-    "ambiguous": (st.warning, ":material/call_split:"),
-    "not read": (st.warning, ":material/question_mark:"),
+    "holds": (st.success, ":material/check:", "green"),
+    "safe": (st.success, ":material/shield:", "green"),
+    "refuted": (st.error, ":material/close:", "red"),
+    "approximation": (st.info, ":material/waves:", "blue"),
+    "ambiguous": (st.warning, ":material/call_split:", "orange"),
+    "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-_COLOURS = {"holds": "green", "safe": "green", "refuted": "red", "approximation": "blue"}
-_COLOURS |= {"ambiguous": "orange", "not read": "gray"}
+# What a map comes to looks like that.
+_OUTCOMES = {"violated": "refuted", "holds": "holds", "undecided": "not read"}
 # So many formulas of a page are judged here; the command judges them all.
 _LISTED = 40
 _SYMBOLS = {
@@ -122,26 +107,26 @@ def _page(state: State) -> bool:
     file, text = st.session_state.get(_dropped()), state.values["claim"]
     try:
         if file is not None:
-            claims = places_in(file.getvalue(), file.name)
-        elif len(claims := places_in(text.encode(), "text.md")) < 2:
+            places = places_in(file.getvalue(), file.name)
+        elif len(places := places_in(text.encode(), "text.md")) < 2:
             return False
     except ValueError as error:
         st.error(_inert(str(error)), icon=":material/error:")
         return True
     told, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
-        for place in claims[:_LISTED]:
+        for place in places[:_LISTED]:
             finding = _proofread(place.formula, place.words)
             told[finding.verdict] += 1
             key = "page.in_cell" if place.cell else "page.line"
             where = _say(key, cell=place.cell, line=place.line)
-            badge = f":{_COLOURS[finding.verdict]}-badge[{_named(finding.verdict)}]"
-            st.markdown(f"{badge} :small[{where}]")
+            *_, colour = _BOXES[finding.verdict]
+            st.markdown(f":{colour}-badge[{_named(finding.verdict)}] :small[{where}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             st.markdown(_found(finding))
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
     summary.markdown(
-        f"**{_say('page.count', count=len(claims), listed=sum(told.values()))}** {verdicts}"
+        f"**{_say('page.count', count=len(places), listed=sum(told.values()))}** {verdicts}"
     )
     return True
 
@@ -153,7 +138,7 @@ def _named(verdict: str) -> str:
 def _proofread(formula: str, words: str) -> Finding:
     """What is found about a formula; where the server cannot be asked, that."""
     try:
-        return questions.ask(proofread, formula, words=words)
+        return questions.ask(claims.proofread, formula, words=words)
     except ValueError as error:
         return Finding(verdict="not read", reason=str(error))
 
@@ -161,13 +146,13 @@ def _proofread(formula: str, words: str) -> Finding:
 def _claim(state: State) -> None:
     """What is found about one formula: as what it is read, then the map and the verdict."""
     asked = state.values
-    claims = places_in(asked["claim"].encode(), "text.md")
-    formula, words = (claims[0].formula, claims[0].words) if claims else (asked["claim"], "")
+    places = places_in(asked["claim"].encode(), "text.md")
+    formula, words = (places[0].formula, places[0].words) if places else (asked["claim"], "")
     finding = _proofread(formula, f"{words} {asked['held']}")
-    side = Claim("", "", formula)
+    side = claims.Claim("", "", formula)
     with suppress(ValueError):
-        side = side_of(formula)
-    if able := readings(side, judged=bool(finding.entry)):
+        side = claims.side_of(formula)
+    if able := claims.readings(side, judged=bool(finding.entry)):
         new = st.session_state.pop("claim_is_new", False)
         if new or (asked["quantity"], asked["of"]) not in able:
             asked["quantity"], asked["of"] = able[0]
@@ -180,7 +165,7 @@ def _claim(state: State) -> None:
         if able:
             question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
             question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
-            names = letters(asked["quantity"], asked["of"])
+            names = claims.letters(asked["quantity"], asked["of"])
             sign, formula = _SIGNS[question["relation"]], parse(side.right, names).latex
             read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
             verdict = _verdict(**question)
@@ -200,7 +185,10 @@ def _claim(state: State) -> None:
 
 def _chips(state: State, able: list[tuple[str, str]]) -> None:
     """The readings of the claim that have a map, one of them chosen."""
-    names = {":".join(p): f"{QUANTITY.options[p[0]]} · {OF.options[p[1]]}" for p in able}
+    told = {
+        f"{quantity}:{of}": f"{retold(QUANTITY.options[quantity])} · {retold(OF.options[of])}"
+        for quantity, of in able
+    }
     controls.put("claim_reading", f"{state.values['quantity']}:{state.values['of']}")
 
     def chosen() -> None:
@@ -208,10 +196,9 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
             state.values["quantity"], state.values["of"] = pair.split(":")
             state.values["x"] = state.values["y"] = X.default
 
-    told = {key: " · ".join(map(retold, name.split(" · "))) for key, name in names.items()}
     st.pills(
         _say("reading"),
-        [*names],
+        [*told],
         key="claim_reading",
         format_func=told.__getitem__,
         on_change=chosen,
@@ -222,7 +209,7 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
 def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
     """The map on the left if there is one, and what was found of the formula as it is read."""
     if verdict is None:
-        box, icon = _BOXES[finding.verdict]
+        box, icon, _ = _BOXES[finding.verdict]
         box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
         return
     left, right = st.columns([11, 10], gap="medium")
@@ -230,7 +217,7 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
         _map(state, verdict)
     with right:
         st.latex(read)
-        box, icon = _OUTCOMES[verdict.status]
+        box, icon, _ = _BOXES[_OUTCOMES[verdict.status]]
         box(f"**{_headline(verdict)}**", icon=icon)
         for sentence in verdict.sentences()[1:]:
             told = retold(sentence)
@@ -260,7 +247,7 @@ def _verdict(
 ) -> Verdict:
     """What comes out of many points, or a ValueError of one sentence; remembered for all."""
     # As in ``delta=1e-5, T=1..100``.
-    fixed = dict(setting(part) for part in held.split(",") if part.strip())
+    fixed = dict(claims.setting(part) for part in held.split(",") if part.strip())
     axes = None if "auto" in (x, y) or x == y else (x, y)
     with st.spinner(_say("trying")):
         return questions.ask(
@@ -282,7 +269,7 @@ def _map(state: State, verdict: Verdict) -> None:
     told += map(retold, verdict.sentences()[1:])
     with st.container(key="picture"):
         look.draw_figure(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
-    names = QUANTITIES[verdict.quantity][verdict.of].names
+    names = claims.QUANTITIES[verdict.quantity][verdict.of].names
     able = [X.default, *names, *(n for n in verdict.map.fixed if n not in names)]
     options = {name: retold(_AXES[name]) for name in able}
     for place, kind in zip(st.columns(2), (X, Y), strict=True):

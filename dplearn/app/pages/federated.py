@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import DELTA, Words
-from dplearn.app.kit.people import people
 from dplearn.app.kit.state import idle
 from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
@@ -64,11 +64,6 @@ class Setting:
     delta: float
 
     @property
-    def masked(self) -> bool:
-        """Whether the server reads sums alone."""
-        return self.view == "masked"
-
-    @property
     def left(self) -> int:
         """Phones that stay, at least one."""
         return max(1, math.floor(self.clients * (1 - self.dropouts) + 1e-9))
@@ -87,7 +82,7 @@ class Setting:
     @property
     def seen(self) -> float:
         """Multiplier of the least noisy sum, or vector, of which the server learns."""
-        return self.share * (self.left**0.5 if self.masked else 1)
+        return self.share * (self.left**0.5 if self.view == "masked" else 1)
 
 
 @lru_cache(maxsize=256)
@@ -144,7 +139,7 @@ def by_record(setting: Setting) -> Guarantee:
 def _of_noise(setting: Setting) -> Guarantee:
     """Of whole-number noise that phones added, on the sum or on one vector."""
     noise = DistributedNoise(
-        clients=setting.left if setting.masked else 1,
+        clients=setting.left if setting.view == "masked" else 1,
         noise_multiplier=setting.seen,
         max_update_norm=1.0,
         scale=_UNITS,
@@ -179,7 +174,7 @@ def pictures(setting: Setting) -> tuple[NDArray, NDArray, NDArray]:
     hers /= np.linalg.norm(hers)
     rng = np.random.default_rng(14)  # the same at every setting, so that only its size changes
     noise, other, mask = (rng.normal(size=hers.shape) for _ in range(3))
-    sent = mask if setting.masked else hers + setting.share * noise
+    sent = mask if setting.view == "masked" else hers + setting.share * noise
     # Two rounds, each with noise of its own.
     return hers, sent, hers + setting.share * setting.left**0.5 * (noise + other)
 
@@ -190,19 +185,11 @@ def render() -> None:
     setting, place = Setting(**state.values), state.values["place"]
     readers, server = promised(setting)
     st.container(key="words").markdown(_sentence(setting))
-    left, right = look.pair()
-    with left.container(key="pair_seen"):
-        title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
-        captions = _say("hers"), _say("arrives"), _say("sums")
-        seen = dict(zip(captions, pictures(setting), strict=True))
-        look.draw_figure(seen_by_a_server(seen, finding=title), "seen", _say("seen", title=title))
-    with right.container(key="pair_costs"):
-        _price(setting)
-    left, right = look.lower_pair()
-    with left:
-        st.markdown(_say("reader" if place == "server" else "server"))
-        people(most_found(setting))
-    with right:
+    title = _say("hidden", noise=setting.seen) if setting.seen else _say("read")
+    captions = _say("hers"), _say("arrives"), _say("sums")
+    seen = seen_by_a_server(dict(zip(captions, pictures(setting), strict=True)), finding=title)
+    look.pair((seen, "seen", _say("seen", title=title)), _price(setting))
+    with look.people_below(_say("reader" if place == "server" else "server"), most_found(setting)):
         if place != "nobody":
             box = st.expander(_say("user_or_record"))
             if not state.moving:
@@ -214,9 +201,9 @@ def render() -> None:
 def _sentence(setting: Setting) -> str:
     """Who is promised what, and what the server reads."""
     readers, server = promised(setting)
-    raw = setting.share > 0 and not setting.masked
+    masked = setting.view == "masked"
     promise = _say(
-        "promise.raw" if raw else f"promise.{setting.place}",
+        "promise.raw" if setting.share > 0 and not masked else f"promise.{setting.place}",
         readers=_told(readers),
         server=_told(server),
         stays=setting.left,
@@ -224,7 +211,7 @@ def _sentence(setting: Setting) -> str:
         share=setting.share,
         times=setting.left**0.5,
     )
-    return f"{promise} {_say('masks_hide' if setting.masked else 'masks_none')}"
+    return f"{promise} {_say('masks_hide' if masked else 'masks_none')}"
 
 
 def _told(promised: Guarantee | None) -> str:
@@ -235,7 +222,7 @@ def _told(promised: Guarantee | None) -> str:
     return _say(f"kinds.{promised.kind}", least=least, most=most)
 
 
-def _price(setting: Setting) -> None:
+def _price(setting: Setting) -> tuple[Any, str, str]:
     """Epsilon as phones leave, where they add shares; else the noise on the mean by who adds it."""
     if setting.place == "phones":
         (x, lines), kind, here = over_dropouts(setting), "shares", setting.dropouts
@@ -265,4 +252,4 @@ def _price(setting: Setting) -> None:
         axes=axes,
         log=kind == "place",
     )
-    look.draw_figure(figure, "costs", alt)
+    return figure, "costs", alt

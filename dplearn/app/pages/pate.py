@@ -14,7 +14,6 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
 from dplearn.app.kit.fields import DELTA, Words, by_key
 from dplearn.app.kit.language import retold
-from dplearn.app.kit.people import people
 from dplearn.app.kit.state import State, Values, idle, load, save
 from dplearn.figures.prices import histogram, price_lines
 from dplearn.ground.guarantee import round_up
@@ -189,16 +188,8 @@ def render() -> None:
         return
     told, _, plan, _ = st.session_state[_LAST]
     st.container(key="words").markdown(_sentence(told))
-    left, right = look.pair()
-    with left.container(key="pair_votes"):
-        _asked(told, plan.threshold)
-    with right.container(key="pair_spent"):
-        _spent(told)
-    left, right = look.lower_pair()
-    with left:
-        st.markdown(_say("whose"))
-        people(told.found)
-    with right:
+    look.pair(_asked(told, plan.threshold), _spent(told))
+    with look.people_below(_say("whose"), told.found):
         look.assumptions(told.assumptions, _say("members"))
 
 
@@ -263,7 +254,7 @@ def _question(state: State, votes: Votes | None) -> tuple[str, PATE, float]:
     return source, plan, values["delta"]
 
 
-def _asked(told: Replay, threshold: float | None) -> None:
+def _asked(told: Replay, threshold: float | None) -> tuple[Any, str, str]:
     """What became of the queries, by the votes of their favourites."""
     largest = {_say(f"became.{name}"): votes for name, votes in told.largest.items()}
     every = np.concatenate([*largest.values()])
@@ -277,10 +268,10 @@ def _asked(told: Replay, threshold: float | None) -> None:
         roles=("second", *("wrong",) * (len(largest) == 3), "quiet"),
         limits=[("T", threshold)],
     )
-    look.draw_figure(figure, "votes", _say("votes_alt", title=title, counts=counts))
+    return figure, "votes", _say("votes_alt", title=title, counts=counts)
 
 
-def _spent(told: Replay) -> None:
+def _spent(told: Replay) -> tuple[Any, str, str]:
     """What answers cost, by how it is stated."""
     epsilons = {_say(f"ways.{name}"): values for name, values in told.epsilons.items()}
     figure = price_lines(
@@ -292,7 +283,7 @@ def _spent(told: Replay) -> None:
         dashed=("guess", "exact"),
     )
     ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in epsilons.items())
-    look.draw_figure(figure, "spent", _say("spent_alt", ends=ends))
+    return figure, "spent", _say("spent_alt", ends=ends)
 
 
 def _sentence(told: Replay) -> str:

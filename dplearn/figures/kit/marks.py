@@ -1,4 +1,4 @@
-"""What a figure is drawn with: lines, columns, bands and marks, each with its name."""
+"""What a figure is drawn with: lines, columns, bands and marks with names; a page's figure."""
 
 import math
 from abc import ABC, abstractmethod
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.template import colour_of, transparent
+from dplearn.figures.kit.template import PAGE, colour_of, transparent
 
 # Colour never stands alone: what must not be trusted is dashed.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
@@ -18,6 +19,9 @@ _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"
 _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
+# Room around a page's figure; the last tick's words need half of their width at the right.
+_SMALL = (66, 26, 78, 46)
+TEMPLATE = PAGE.to_plotly_json()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,3 +219,50 @@ def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[
     at = 1 if x is None else x
     line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
     return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
+
+
+class Unchecked(go.Figure):
+    """A figure that Plotly checks when somebody looks into it, and not where it is shown.
+
+    To check its parts takes five times as long as to make them.
+    """
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self._unchecked = parts
+
+    def __getattr__(self, name: str) -> Any:
+        # All that a figure has is missing until then.
+        if "_unchecked" not in self.__dict__:
+            raise AttributeError(name)
+        super().__init__(self.__dict__.pop("_unchecked"))
+        return getattr(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Data and layout as they are drawn, the template among them."""
+        return self.__dict__.get("_unchecked") or super().to_dict()
+
+
+def one_panel(
+    parts: Sequence[Any],
+    x: Axis,
+    y: Axis,
+    finding: str,
+    subtitle: str,
+    *,
+    height: int = 330,
+    margin: Sequence[int] = _SMALL,
+    size: float = 15.5,
+    **more: Any,
+) -> Unchecked:
+    """Parts, or traces, in this order on one pair of axes, below a statement.
+
+    A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,
+    right, top and bottom; `more` is told Plotly as it is.
+    """
+    traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
+    font = {"size": size if len(finding) <= 60 else min(size, 17)}
+    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": font}
+    sides = dict(zip("lrtb", margin, strict=True))
+    layout = {"template": TEMPLATE, "height": height, "margin": sides, "title": title}
+    axes = {"xaxis": x.layout(), "yaxis": y.layout()}
+    return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})

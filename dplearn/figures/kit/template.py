@@ -151,7 +151,6 @@ _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
 # Numbers that stand askew on a small screen run into the axis' name.
 PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
-pio.templates["dplearn"] = PAGE
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(
     "white", {"x": 0.02, "font": {"size": 19}}, 16, barmode="overlay", dragmode="zoom", **_ROOM

@@ -12,7 +12,7 @@ from dplearn import browser
 from dplearn.app.kit import language, scripts
 from dplearn.app.kit.fields import Words
 from dplearn.app.pages.epsilon_vs_steps import details, notary
-from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
+from dplearn.app.pages.epsilon_vs_steps.notary import LEAVES_OUT
 from dplearn.book.published import drawn_figures
 from dplearn.mechanisms.drawing import natural_adjacency
 
@@ -60,10 +60,9 @@ def _spoken() -> None:
 
 def _kinds() -> dict[str, Any]:
     """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
-    fields = {"mechanism": notary.mechanism(), "sampling": notary.SAMPLING}
     kinds = {
-        name: {option: language.retold(words) for option, words in field.options.items()}
-        for name, field in fields.items()
+        field.key: {option: language.retold(words) for option, words in field.options.items()}
+        for field in (notary.mechanism(), notary.SAMPLING)
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]

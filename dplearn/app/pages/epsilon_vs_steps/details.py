@@ -3,7 +3,7 @@
 import datetime
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import util
 from string import Formatter
@@ -16,14 +16,14 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import links, look
 from dplearn.app.kit.fields import ADJACENCY, DELTA, Words
 from dplearn.app.kit.language import retold
-from dplearn.app.pages.epsilon_vs_steps import run as runs
-from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Answers, Scenario, printed_rows
+from dplearn.app.pages.epsilon_vs_steps import notary
+from dplearn.app.pages.epsilon_vs_steps.notary import REFERENCE, Answers, printed_rows
 from dplearn.book.kit.written import parse
 from dplearn.book.spoken import VERDICTS
 from dplearn.choosing import readings
 from dplearn.figures import ladder
-from dplearn.figures.kit import certificate, text
-from dplearn.figures.kit.panel import Unchecked
+from dplearn.figures.kit import text
+from dplearn.figures.kit.marks import TEMPLATE
 from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms.drawing import SAMPLINGS, sampled
@@ -43,7 +43,7 @@ ORDERS = {
     "opacus": (*_TENTHS, *map(float, range(12, 64))),
     "google": (*_TENTHS, *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024.0),
 }
-# When, by numbers of a `Spot`; the words of the page say whose tool does what.
+# When, by what `condition_value` knows; the words of the page say whose tool does what.
 REGIMES = {
     "claimed": "claim_misses >= 0.001",
     "limit": "gdp_misses >= 0.001",
@@ -66,13 +66,13 @@ def show_details(answers: Answers) -> None:
     if not answers.readings:
         return
     name, best = answers.best
-    proved = certificate.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
+    proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     assumed = look.true_if(a for g in answers.readings.values() for a in g.assumptions)
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
         share, delta = f"{1 / answers.records:.3g}", DELTA.show(answers.scenario.delta)
         st.warning(_say("loose_delta", delta=delta, share=share))
-    if told := warnings_of(answers.scenario, answers.here, answers.readings):
+    if told := warnings_of(answers):
         lines = "\n".join(f"- {sentence}" for sentence in told)
         st.container(key="regimes").markdown(f"**{_say('other_tools')}**\n\n{lines}")
     if lacking := no_certificate(answers):
@@ -92,7 +92,7 @@ def show_details(answers: Answers) -> None:
         if box.open:
             with box:
                 part(answers)
-    if rows := printed_rows(answers):
+    if rows := printed_rows(answers.scenario):
         st.subheader(_say("printed"), anchor="published")
         # As Arrow, which is what is sent: Streamlit would take the long way, through pandas.
         table = pa.Table.from_pylist([_printed(row) for row in rows])
@@ -118,8 +118,7 @@ def subtitle(answers: Answers) -> str:
 def no_certificate(answers: Answers) -> str:
     """Key of why a run has no certificate to take along; empty where it has one."""
     run = answers.scenario
-    formed = run.mechanism == "gaussian" and run.sampling in ("poisson", "none") and not run.then
-    if not formed:
+    if run.mechanism != "gaussian" or run.sampling not in ("poisson", "none") or run.then:
         return "form"
     return "" if util.find_spec("flint") else "flint"
 
@@ -224,10 +223,10 @@ def _readings(answers: Answers) -> None:
         return
     told, by_delta = _read(plan, delta, max(answers.records, 2))
     st.caption(_say("read"))
-    parts = ladder(told, title="").to_dict()
-    parts["layout"] |= {"width": None, "margin": {"l": 8, "r": 8, "t": 8, "b": 44}}
+    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
+    figure = ladder(told, title="").update_layout(width=None, margin=margin, template=TEMPLATE)
     values = "; ".join(f"{name} {text.epsilon(g, 4)}" for name, g in told.items())
-    look.draw_figure(Unchecked(parts), "readings", retold(f"{values}."))
+    look.draw_figure(figure, "readings", retold(f"{values}."))
     moved = [f"ε {text.epsilon(g, 4)} (δ = {d:.0e})" for d, g in by_delta.items()]
     st.caption(_say("by_delta", values="; ".join(moved)))
 
@@ -240,65 +239,61 @@ def _read(
     return told, {moved: plan.guarantee(delta=moved) for moved in _DELTAS}
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A run at one number of steps, as conditions see it; what is read off curves is not asked."""
+def condition_value(answers: Answers, name: str) -> float:
+    """What a condition names: T, delta, a kind of run, or something of an accountant.
 
-    scenario: Scenario
-    here: int
-    readings: Mapping[str, Guarantee] = field(default_factory=dict)
-
-    def number(self, name: str) -> float:
-        """What a condition names: T, delta, a kind of run, or something of an accountant.
-
-        Of an accountant: `epsilon`; `times`, its epsilon over the certified one; `misses`, the
-        share of the certified epsilon that it does not see; `more`, what the orders of a tool add
-        to Rényi DP; or the order or moment that it chose. NaN where it has no theorem.
-        """
-        run, (who, _, what) = self.scenario, name.partition("_")
-        plain = {"T": self.here, "delta": run.delta}
-        plain["gaussian"] = run.mechanism == "gaussian" and not run.then
-        plain |= {sampling: run.sampling == sampling for sampling in SAMPLINGS}
-        if name in plain:
-            return plain[name]
-        if what == "more":
-            return self._more(ORDERS[who])
-        theirs, measure = self._guarantee(who), self._guarantee(REFERENCE)
-        if theirs is None or measure is None:
-            return math.nan
-        if what not in ("times", "misses"):
-            return theirs.epsilon if what == "epsilon" else theirs.details.get(what, math.nan)
-        certified = certificate.is_certified(measure)
-        base = certificate.floor(measure) if certified else measure.epsilon
-        comparable = 0 < base < math.inf and 0 < theirs.epsilon < math.inf
-        times = theirs.epsilon / base if comparable else 1.0
-        return times if what == "times" else max(1 - times, 0.0) * certified
-
-    def _guarantee(self, accountant: str) -> Guarantee | None:
-        """The accountant's guarantee, or that claim; nothing where it has no theorem."""
-        if accountant == "claim":
-            return next(iter(runs.claimed_curve(self.scenario, (self.here,))), None)
-        if accountant in self.readings:
-            return self.readings[accountant]
-        return next(iter(runs.answer_of(accountant, self.scenario, (self.here,)).curve), None)
-
-    def _more(self, orders: tuple[float, ...]) -> float:
-        """What some orders cost; 0 unless the best of all is not among them."""
-        rdp = self._guarantee("rdp")
-        if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= rdp.details["order"] <= 63:
-            return 0.0
-        coarse = runs.answer_of("rdp", self.scenario, (self.here,), orders=orders)
-        return coarse.curve[0].epsilon / rdp.epsilon - 1
+    Of an accountant: `epsilon`; `times`, its epsilon over the certified one; `misses`, the share of
+    the certified epsilon that it does not see; `more`, what the orders of a tool add to Rényi DP;
+    or the order or moment that it chose. NaN where it has no theorem.
+    """
+    run, (who, _, what) = answers.scenario, name.partition("_")
+    plain = {"T": answers.here, "delta": run.delta}
+    plain["gaussian"] = run.mechanism == "gaussian" and not run.then
+    plain |= {sampling: run.sampling == sampling for sampling in SAMPLINGS}
+    if name in plain:
+        return plain[name]
+    if what == "more":
+        return _more(answers, ORDERS[who])
+    theirs, measure = _guarantee(answers, who), _guarantee(answers, REFERENCE)
+    if theirs is None or measure is None:
+        return math.nan
+    if what not in ("times", "misses"):
+        return theirs.epsilon if what == "epsilon" else theirs.details.get(what, math.nan)
+    certified = text.is_certified(measure)
+    base = text.floor(measure) if certified else measure.epsilon
+    comparable = 0 < base < math.inf and 0 < theirs.epsilon < math.inf
+    times = theirs.epsilon / base if comparable else 1.0
+    return times if what == "times" else max(1 - times, 0.0) * certified
 
 
-def warnings_of(scenario: Scenario, here: int, read: Mapping[str, Guarantee]) -> list[str]:
+def _guarantee(answers: Answers, accountant: str) -> Guarantee | None:
+    """The accountant's guarantee, or that claim; nothing where it has no theorem."""
+    if accountant in answers.readings:
+        return answers.readings[accountant]
+    asked = answers.scenario, (answers.here,)
+    claimed = accountant == "claim"
+    curve = notary.claimed_curve(*asked) if claimed else notary.answer_of(accountant, *asked).curve
+    return next(iter(curve), None)
+
+
+def _more(answers: Answers, orders: tuple[float, ...]) -> float:
+    """What some orders cost; 0 unless the best of all is not among them."""
+    rdp = _guarantee(answers, "rdp")
+    if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= rdp.details["order"] <= 63:
+        return 0.0
+    coarse = notary.answer_of("rdp", answers.scenario, (answers.here,), orders=orders)
+    return coarse.curve[0].epsilon / rdp.epsilon - 1
+
+
+def warnings_of(answers: Answers) -> list[str]:
     """What goes wrong at this run, one sentence each."""
-    spot, told = Spot(scenario, here, read), []
+    told = []
     for name, condition in REGIMES.items():
         asked = _parsed(condition)
-        if asked(**{number: spot.number(number) for number in asked.names}):
+        if asked(**{of: condition_value(answers, of) for of in asked.names}):
             holes = (hole for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]))
-            says = _say(f"regimes.{name}.says", **{h: _number(spot, h) for h in holes if h})
+            values = {hole: _in_words(answers, hole) for hole in holes if hole}
+            says = _say(f"regimes.{name}.says", **values)
             told.append(f"**{_say(f'regimes.{name}.tool')}** {says}")
     return told
 
@@ -306,9 +301,9 @@ def warnings_of(scenario: Scenario, here: int, read: Mapping[str, Guarantee]) ->
 _parsed = lru_cache(maxsize=len(REGIMES))(parse)
 
 
-def _number(spot: Spot, name: str) -> str:
+def _in_words(answers: Answers, name: str) -> str:
     """A number in a sentence."""
-    value = spot.number(name)
+    value = condition_value(answers, name)
     if name.endswith(("_misses", "_more")):
         return f"{text.rounded(100 * value, 2)}\u00a0%"
     return f"{value:.4g}" if name == "rdp_order" else text.bound(value)

@@ -54,20 +54,15 @@ def show_entry(state: State) -> None:
             st.caption(_say("no_variant"))
         st.caption(f"`{signature(formula)}`")
         st.code(example_code(formula), wrap_lines=True)
-        _links(state, formula)
+        if address := claim_address(formula.id):
+            st.markdown(f":material/fact_check: [{_say('as_claim')}]({address})")
+        if address := run_address(place_of(state).parameters):
+            st.markdown(f":material/show_chart: [{_say('as_run')}]({address})")
         for lesson in search.lessons_about(formula.id):
             st.markdown(f":material/school: {_say('lesson', title=lesson)}")
     with left:
         _picture(state)
         _below(state)
-
-
-def _links(state: State, formula: Formula) -> None:
-    """Where to go from here: the claim typed in, and the run, where the entry speaks of one."""
-    if address := claim_address(formula.id):
-        st.markdown(f":material/fact_check: [{_say('as_claim')}]({address})")
-    if address := run_address(place_of(state).parameters):
-        st.markdown(f":material/show_chart: [{_say('as_run')}]({address})")
 
 
 def _picture(state: State) -> None:
@@ -167,23 +162,20 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     return links.to(".", {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]})
 
 
-_NAME, _WISH = "formula_book", "formula_wish"
-
-
 def state_in_view() -> State:
     """The page as the session, its address or the last click has it."""
-    wish = st.session_state.pop(_WISH, None)
+    wish = st.session_state.pop("formula_wish", None)
     # The picture of a wrong variant begins at its counterexample.
     with st.spinner(_say("searching")):
-        state = load(_NAME, fields.state_at)
+        state = load("formula_book", fields.state_at)
         if wish:
-            state = st.session_state[_NAME] = fields.turn(state, wish)
+            state = st.session_state["formula_book"] = fields.turn(state, wish)
     return state
 
 
 def _go(**changed: str) -> None:
     """To another entry, or another wrong variant, at the next run."""
-    st.session_state[_WISH] = changed
+    st.session_state["formula_wish"] = changed
 
 
 def list_entries(state: State) -> None:
