@@ -71,7 +71,7 @@ NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
 NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
-    "G-B7": (r"\bpure\b|(?:epsilon|ε)\W*(?:text\W*)?DP\b", ""),
+    "G-B7": (r"(?s)\A(?!.*(?:exponential|range)).*\bpure\b|DP\W*Rightarrow", ""),
     "G-B14": (r"gauss|normal|geometric|discrete|uniform|\brate\b|inverse", ""),
     "G-N3": (r"delta|δ", "delta"),
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),
@@ -107,7 +107,7 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta", "slack": "delta", "paid": "delta",
         "order": "alpha a lambda", "orders": "alpha lambda a",
-        "rdp": "epsilon epsilon_bar rho D tau gamma",
+        "rdp": "epsilon epsilon_bar rho D tau gamma", "step_rdp": "epsilon epsilon_bar D tau",
         "moment": "lambda alpha l", "log_moment": "K", "rho": "rho xi", "other_rho": "rho xi",
         "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p gamma",
@@ -202,9 +202,10 @@ FORMS: dict[str, list[Form]] = {
     "G-C7": [Form({"rdp_1": _LOSS, "rdp_2": _LOSS}, lambda rdp_1, rdp_2: {
         "order": 2.0, "cut": 0.0, "first": rdp_1, "second": rdp_2, "noise": rdp_1**-0.5,
         "below": rdp_2**-0.5, "above": rdp_2**-0.5}),
-        Form({"steps": Whole(2, 6), "rdp": _LOSS}, lambda steps, rdp: {
-        "order": 2.0, "cut": 0.0, "first": rdp, "second": (steps - 1) * rdp, "noise": rdp**-0.5,
-        "below": ((steps - 1) * rdp) ** -0.5, "above": ((steps - 1) * rdp) ** -0.5})],
+        Form({"steps": Whole(2, 6), "step_rdp": _LOSS}, lambda steps, step_rdp: {
+        "order": 2.0, "cut": 0.0, "first": step_rdp, "second": (steps - 1) * step_rdp,
+        "noise": step_rdp**-0.5, "below": ((steps - 1) * step_rdp) ** -0.5,
+        "above": ((steps - 1) * step_rdp) ** -0.5})],
     # Somebody is published with chance delta, and nobody is protected better by any epsilon.
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,

@@ -190,6 +190,7 @@ UNCLEAR = [
     ("ε(δ/2) = ρ + 2√(ρ ln(1/δ))", "", "on the left"),
     ("δ(ε, T) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "", "on the left"),
     (r"\Pr[|X|>tb]=e^{-t}", "Gaussian noise of deviation b", "Nothing in the book"),
+    ("Var(X)/n = 2b²", "Laplace", "on the left"),
     (r"D_{KL}\ge\varepsilon\tanh(\varepsilon/2)", "for coins", "from below"),
     (r"D_\alpha\le\alpha\varepsilon^2/8", "of every pure mechanism", "Nothing in the book"),
     (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
