@@ -72,6 +72,9 @@ NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
     "G-B7": (r"(?s)\A(?!.*(?:exponential|range)).*\bpure\b|DP\W*Rightarrow", ""),
+    "G-B11": (r"\bneed|necess", ""),
+    "G-F5": (r"bits? (?:are |is )?in\W*0", ""),
+    "G-F10": (r"\boften\b|several|more than once|epochs", ""),
     "G-B14": (r"gauss|normal|geometric|discrete|uniform|\brate\b|inverse", ""),
     "G-N3": (r"delta|δ", "delta"),
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),

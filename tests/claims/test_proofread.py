@@ -191,6 +191,8 @@ UNCLEAR = [
     ("δ(ε, T) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "", "on the left"),
     (r"\Pr[|X|>tb]=e^{-t}", "Gaussian noise of deviation b", "Nothing in the book"),
     ("Var(X)/n = 2b²", "Laplace", "on the left"),
+    (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "Nothing in the book"),
+    (r"\rho=\lceil\log_2(n+1)\rceil/(2z^2)", "tree: a record comes often", "Nothing in the book"),
     (r"D_{KL}\ge\varepsilon\tanh(\varepsilon/2)", "for coins", "from below"),
     (r"D_\alpha\le\alpha\varepsilon^2/8", "of every pure mechanism", "Nothing in the book"),
     (r"\varepsilon_1=\varepsilon/3", "we split the budget", "a misprint"),
