@@ -71,7 +71,10 @@ NEVER_WITHOUT = {"G-C9", "G-I3", "G-I3b"}
 NOT_WITH = {
     "G-B12": (r"unary|encod|rappor|fair coin|generali[sz]ed|\$?\bk\$?\W(?:\w+ )?(?:answers|values)"
               r"|=[3-9]\$? (?:answers|values)", "answers"),
-    "G-B7": (r"\bpure\b|(?:epsilon|ε)\W*(?:text\W*)?DP\b", ""),
+    "G-B7": (r"(?s)\A(?!.*(?:exponential|range)).*\bpure\b|DP\W*Rightarrow", ""),
+    "G-B11": (r"\bneed|necess", ""),
+    "G-F5": (r"bits? (?:are |is )?in\W*0", ""),
+    "G-F10": (r"\boften\b|several|more than once|epochs", ""),
     "G-B14": (r"gauss|normal|geometric|discrete|uniform|\brate\b|inverse", ""),
     "G-N3": (r"delta|δ", "delta"),
     "G-F6b/fixed": ("fixed|public|constant|expected", ""),
@@ -107,7 +110,7 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta", "slack": "delta beta", "paid": "delta",
         "order": "alpha a lambda", "orders": "alpha lambda a",
-        "rdp": "epsilon epsilon_bar rho D tau gamma",
+        "rdp": "epsilon epsilon_bar rho D tau gamma", "step_rdp": "epsilon epsilon_bar D tau",
         "moment": "lambda alpha l", "log_moment": "K", "rho": "rho xi", "other_rho": "rho xi",
         "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p r gamma",
@@ -215,9 +218,8 @@ FORMS: dict[str, list[Form]] = {
     "G-D3c": [Form({"rho": _LOSS, "delta": _DELTA}, lambda **letters: letters,
         about="order", value=lambda value, rho, **_: (value / rho + 1) / 2)],
     "G-C7": [Form({"rdp_1": _LOSS, "rdp_2": _LOSS}, _two_gaussians),
-        Form({"steps": Whole(2, 6), "rdp": _LOSS},
-             lambda steps, rdp: _two_gaussians(rdp, (steps - 1) * rdp))],
-    # Somebody is published with chance delta, and nobody is protected better by any epsilon.
+        Form({"steps": Whole(2, 6), "step_rdp": _LOSS},
+             lambda steps, step_rdp: _two_gaussians(step_rdp, (steps - 1) * step_rdp))],
     # So many releases, and each with Laplace noise.
     "G-C10": [
         Form({"steps": _K, "epsilon": _LOSS}, lambda steps, epsilon: {"epsilon": epsilon},
@@ -225,6 +227,7 @@ FORMS: dict[str, list[Form]] = {
         Form({"steps": _K, "scale": _NOISE, "sensitivity": _NOISE},
              lambda steps, scale, sensitivity: {"epsilon": sensitivity / scale},
              value=lambda value, steps, **_: steps * value)],
+    # Somebody is published with chance delta, and nobody is protected better by any epsilon.
     "G-E1b": [Form({"delta": _DELTA, "sample_rate": _Q}, lambda delta, sample_rate: {
         "p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]), "epsilon": 0.5,
         "sample_rate": sample_rate})],

@@ -270,7 +270,7 @@ def truth(id: str, claim: str) -> str:
 
     A misprint that is another value is "unsafe" if it somewhere promises more privacy than there
     is, "safe" if it never does, "wrong" where no side is unsafe; one that drops a condition is
-    right under it.
+    right under it, and one of the same right side about something else is wrong there.
     """
     if "~" in id:
         entry = book[id.partition("~")[0]]
@@ -279,7 +279,7 @@ def truth(id: str, claim: str) -> str:
         return "right"
     entry, name = book[id.partition("/")[0]], id.partition("/")[2]
     misprint = entry.misprint(name)
-    if misprint.claim is None:
+    if misprint.claim is None and misprint.oracle is None:
         return "condition"
     outcome = refute(entry, misprint)
     if entry.unsafe is None:
