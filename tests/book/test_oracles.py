@@ -23,9 +23,7 @@ from dplearn.book.chapters import (
 from dplearn.book.chapters.conversion import pointwise_epsilon
 from dplearn.book.chapters.one_run import chance_of_one
 from dplearn.book.chapters.pate import gnmax_law
-from dplearn.book.chapters.tradeoff import sampled_run_delta
 from dplearn.book.kit import oracles
-from dplearn.engine.contour import SampledGaussian, deltas
 
 P, Q = oracles.leaky_response(epsilon=0.7, delta=0.03)
 VALUES = [
@@ -141,22 +139,6 @@ def test_iterates_where_the_law_is_known():
     # N(-s, v) against N(s, v), with the noise of all six steps.
     shift, variance = 0.3 * 0.7, 6 * (0.3 * 2.0) ** 2
     assert last == pytest.approx(3.0 * (2 * shift) ** 2 / (2 * variance), rel=1e-10)
-
-
-def test_composed_delta_is_the_certified_one():
-    runs = (64, 1.0, 0.1), (1024, 4.0, 0.02)
-    for case in itertools.product(runs, (0.0, 0.3)):
-        (steps, noise, rate), epsilon = case
-        about = {"sample_rate": rate, "noise_multiplier": noise, "steps": steps, "epsilon": epsilon}
-        pair = SampledGaussian(sigma=noise, q=rate, direction="remove")
-        low, high = np.exp(deltas(pair, steps, [epsilon]))
-        delta = sampled_run_delta(**about, symmetric=False)
-        assert low[0] * (1 - 1e-3) <= delta <= high[0] * (1 + 1e-3), case
-        # The symmetric pair dominates both directions, and after one step it is the larger one.
-        assert sampled_run_delta(**about, symmetric=True) > delta, case
-        one = about | {"steps": 1, "epsilon": 0.01}
-        both = [sampled_run_delta(**one, symmetric=symmetric) for symmetric in (True, False)]
-        assert both[0] == pytest.approx(both[1], rel=1e-3), case
 
 
 def test_one_run_without_delta_is_exact():
