@@ -51,12 +51,8 @@ def largest_bounded_range_renyi(*, epsilon, order):
     p = np.exp(t) * np.expm1(epsilon - t) / np.expm1(epsilon)
     if order == 1:
         return float(np.max(p * t + other * (t - epsilon)))
-    up, down = (order - 1) * t, (order - 1) * (t - epsilon)
-    if (order - 1) * epsilon > 1:
-        total = np.logaddexp(np.log(p) + up, np.log(other) + down)
-    else:
-        total = np.log1p(p * np.expm1(up) + other * np.expm1(down))
-    return float(np.max(total)) / (order - 1)
+    log_p, losses = np.log([p, other]).T, np.stack([t, t - epsilon], axis=-1)
+    return float(np.max(oracles.log_moment(log_p, log_p - losses, order - 1))) / (order - 1)
 
 
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:

@@ -81,9 +81,9 @@ _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """The largest D_a / a over a grid of orders above 1, in both orders of the pair."""
-    pair = np.log(p)[:, None], np.log(q)[:, None]
-    logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
-    return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
+    pair = np.log(p), np.log(q)
+    moments = [oracles.log_moment(*laws, _ORDERS - 1) for laws in (pair, pair[::-1])]
+    return float(np.max(moments / (_ORDERS - 1) / _ORDERS))
 
 
 def chain_delta(*, epsilon, delta, group):
@@ -105,17 +105,8 @@ def chain_delta(*, epsilon, delta, group):
 
 def coin_rho(*, epsilon):
     """The largest D_a / a of randomized response over orders from 1 on."""
-    truth, lie = oracles.randomized_response(epsilon=epsilon)[0]
-    excess = np.geomspace(1e-9, 1e4, 400)
-    near = np.minimum(excess * epsilon, 1.0)
-    # ln E_P[e^((a-1) L)] for L = epsilon with the odds of the truth, else -epsilon.
-    moment = np.where(
-        excess * epsilon < 1,
-        np.log1p(truth * np.expm1(near) + lie * np.expm1(-near)),
-        np.logaddexp(math.log(truth) + excess * epsilon, math.log(lie) - excess * epsilon),
-    )
-    at_one = oracles.mean_loss(p=[truth, lie], q=[lie, truth])
-    return max(at_one, float(np.max(moment / (excess * (1 + excess)))))
+    pair = oracles.randomized_response(epsilon)
+    return max(oracles.mean_loss(*pair), finite_rho(*pair))
 
 
 def gaussians_mu(*, mus):

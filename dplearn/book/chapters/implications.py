@@ -15,16 +15,12 @@ from dplearn.ground import validate
 
 def coins_renyi(*, epsilon, order):
     """The largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
-    gain = epsilon * np.linspace(0.0, 1.0, 33)[1:, None]
-    loss = epsilon * np.linspace(0.0, 1.0, 33)[1:]
+    gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
     # Q gives the outcome with loss `gain` the probability q: q e^gain + (1 - q) e^-loss = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
-    # E_Q[e^(order L)] = 1 + ..., free of cancellation where the losses are small.
-    if order * epsilon < 1:
-        moment = q * np.expm1(order * gain) + (1 - q) * np.expm1(-order * loss)
-        return float(np.max(np.log1p(moment))) / (order - 1)
-    terms = np.log(q) + order * gain, np.log1p(-q) - order * loss
-    return float(np.max(np.logaddexp(*terms))) / (order - 1)
+    log_q = np.stack([np.log(q), np.log1p(-q)], axis=-1)
+    log_p = log_q + np.stack([gain, -loss], axis=-1)
+    return float(np.max(oracles.log_moment(log_p, log_q, order - 1))) / (order - 1)
 
 
 def most_powerful(p, q, false_positive_rate):

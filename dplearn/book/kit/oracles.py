@@ -66,6 +66,16 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
         return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
 
 
+def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
+    """ln E_P[e^(moment L)] over the last axis, good to many digits also where it is tiny."""
+    x = np.asarray(moment)[..., None] * (log_p - log_q)
+    total = np.logaddexp.reduce(log_p + x, axis=-1)
+    # p (e^x - 1), where p may be far less than 1 and e^x far more.
+    grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
+    gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
+    return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
+
+
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
     pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
