@@ -21,7 +21,7 @@ from dplearn.book.chapters import (
     sparse_vector,
 )
 from dplearn.book.chapters.conversion import pointwise_epsilon
-from dplearn.book.chapters.one_run import chance_of_one
+from dplearn.book.chapters.one_run import chance_of_correct
 from dplearn.book.chapters.pate import gnmax_law
 from dplearn.book.kit import oracles
 
@@ -148,4 +148,4 @@ def test_one_run_without_delta_is_exact():
     for correct in (28, 30, 40):
         exact = pytest.approx(sum(masses[correct:]), rel=1e-10)
         assert formulas.one_run_p_value(**about, correct=correct) == exact, correct
-        assert chance_of_one(**about, correct=correct) == exact, correct
+        assert chance_of_correct(**about, correct=correct) == exact, correct

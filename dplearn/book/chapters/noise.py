@@ -15,18 +15,10 @@ from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed
 from dplearn.ground.solve import first_true, maximise
 
 
-def laplace_delta_by_parts(*, epsilon, ratio):
+def laplace_delta_by_definition(*, epsilon, ratio):
     """Hockey-stick divergence of two Laplace laws of scale 1 at distance `ratio`."""
-    log_p, log_q = oracles.log_laplace(ratio), oracles.log_laplace()
-
-    def log_f(x: NDArray) -> NDArray:
-        excess = log_p(x) - log_q(x) - epsilon
-        # The loss is flat outside [0, ratio]: at epsilon itself only roundings are left.
-        with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(np.where(excess > 1e-13 * (1 + ratio), -np.expm1(-excess), 0))
-
-    kinks = [0.0, 0.5 * (ratio + epsilon), ratio]
-    return math.exp(oracles.log_integral(log_f, -80.0, ratio + 80.0, kinks=kinks))
+    laws = oracles.log_laplace(ratio), oracles.log_laplace()
+    return oracles.density_delta(*laws, epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio])
 
 
 def vector_laplace_loss(*, shift, scale):
@@ -135,7 +127,7 @@ def two_coins_loss(*, honest, yes):
 @formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 3")
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
-@oracle(laplace_delta_by_parts, absolute=1e-15)
+@oracle(laplace_delta_by_definition, absolute=1e-15)
 @printed("0.2211992169", epsilon=0.5, ratio=1.0)
 @wrong("straight-line",
        "The profile is concave in epsilon between its ends, so chords are too low.",

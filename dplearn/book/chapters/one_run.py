@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrc, gammaln, ndtr, ndtri
 
 from dplearn.audit import theorems
@@ -12,32 +12,24 @@ from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 
-def chance_of_correct(correct: NDArray, *, canaries, guesses, epsilon, delta) -> NDArray:
+def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
     """The largest P(W >= v), for every v, of coins that may show a block.
 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
     of the m canaries is shown as well, so each of them with probability delta at most.
     """
     truth = 1 / (1 + math.exp(-epsilon))
-    block = np.unique(np.geomspace(1, guesses, 60).astype(int))[:, None]
+    block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
-    lucky = at_least(correct - block, guesses - block, truth)
-    plain = at_least(correct, np.array(guesses), truth)
-    return np.max(plain + shown * (lucky - plain), axis=0)
+    lucky, plain = at_least(v - block, guesses - block, truth), at_least(v, guesses, truth)
+    return np.max(plain + shown * (lucky - plain), axis=-1)
 
 
-def at_least(v: NDArray, n: NDArray, rate: float) -> NDArray:
+def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
     """P(Bin(n, rate) >= v)."""
-    inner = bdtrc(np.clip(v - 1, 0, np.maximum(n, 1)), np.maximum(n, 1), rate)
-    return np.where(v <= 0, 1.0, np.where(v > n, 0.0, np.where(n == 0, 0.0, inner)))
-
-
-def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
-    """Largest P(W >= v) of coins that may show a block, for one v."""
-    chance = chance_of_correct(
-        np.array([correct]), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
-    )
-    return float(chance[0])
+    v, most = np.asarray(v), np.maximum(n, 1)
+    inner = bdtrc(np.clip(v - 1, 0, most), most, rate)
+    return np.where(v <= 0, 1.0, np.where(v > n, 0.0, inner))
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
@@ -66,9 +58,8 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 
 def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
     """The most correct guesses that are not rarer than the significance level."""
-    chance = chance_of_correct(
-        np.arange(guesses + 1), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
-    )
+    run = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
+    chance = chance_of_correct(correct=np.arange(guesses + 1), **run)
     return int(np.flatnonzero(chance > significance)[-1])
 
 
@@ -98,7 +89,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 @given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", _RUN,
        correct=Drawn(lambda rng, guesses, epsilon:
        int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
-@oracle(chance_of_one, absolute=1e-14, unsafe=None)
+@oracle(chance_of_correct, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
        claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
@@ -162,7 +153,7 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.", claim=lambda
-       guesses, correct, epsilon, delta: float(at_least(np.array(correct), np.array(guesses),
+       guesses, correct, epsilon, delta: float(at_least(correct, guesses,
        (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le "
        r"P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
@@ -182,7 +173,7 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 def _likely(guesses: int, mu: float, significance: float) -> int:
     """The most right guesses about canaries with noise of their own that are not too rare."""
-    chance = at_least(np.arange(guesses + 1), np.array(guesses), float(ndtr(mu / 2)))
+    chance = at_least(np.arange(guesses + 1), guesses, float(ndtr(mu / 2)))
     return int(np.flatnonzero(chance > significance)[-1])
 
 

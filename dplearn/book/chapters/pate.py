@@ -47,7 +47,7 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
 def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
     """The larger Rényi divergence of the two directions."""
     moment = order - 1
-    return max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment)) / moment
+    return float(max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment))) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):

@@ -203,13 +203,15 @@ def density_delta(
     log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
     """Hockey-stick divergence of two densities by its definition."""
+    # Where the loss is constant and equals epsilon there are only roundings.
     excess = lambda x: log_p(x) - log_q(x) - epsilon
+    beyond = lambda x: excess(x) - 1e-13 * (1 + abs(epsilon))
 
     def gain(x: NDArray) -> NDArray:
         with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)))
+            return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)) * (beyond(x) > 0))
 
-    kinks = [*kinks, *sign_changes(excess, low, high)]
+    kinks = [*kinks, *sign_changes(beyond, low, high)]
     return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-10))
 
 
