@@ -22,14 +22,11 @@ def first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
     log_delta = lambda epsilon: oracles.normal_log_delta(epsilon=epsilon, mu=epsilon / root)
-    margin = lambda epsilon: math.log(delta) - log_delta(epsilon)
+    fails = lambda epsilon: log_delta(epsilon) >= math.log(delta)
     good = 0.5
-    while margin(good + 0.5) > 0:
+    while not fails(good + 0.5):
         good += 0.5
-    found = crossing(
-        margin, guess=good + 0.2, slope=-1.0, lower=good, upper=good + 0.5, tolerance=1e-9
-    )
-    return found.root
+    return oracles.smallest(fails, low=good, high=good + 0.5)
 
 
 def longest_contribution(*, norms):

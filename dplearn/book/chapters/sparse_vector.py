@@ -98,7 +98,7 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
+_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold", "upper",
@@ -106,10 +106,9 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
        monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @oracle(sparse_vector_epsilon, points=25)
-@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1,
-         at=_AT_THE_EDGE, monotone=False)
-@printed("3.25", "1.1648439217", threshold_scale=4.0, query_scale=4 / 3, positives=2,
-         at=_AT_THE_EDGE, monotone=False)
+@printed("1", "0.4242490722", at=_AT_THE_EDGE, threshold_scale=2.0, query_scale=4.0, positives=1)
+@printed("3.25", "1.1648439217", at=_AT_THE_EDGE, threshold_scale=4.0, query_scale=4 / 3,
+         positives=2)
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
        claim="1 / threshold_scale",
        says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",

@@ -136,8 +136,8 @@ def log_integral(
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
     last: float = math.nan
-    for panels in (16, 64, 256, 1024, 4096, 16384):
-        value = float(np.logaddexp.reduce([gauss(log_f, a, b, panels) for a, b in pieces]))
+    for count in (16, 64, 256, 1024, 4096, 16384):
+        value = float(np.logaddexp.reduce([gauss(log_f, a, b, count) for a, b in pieces]))
         if value == last or abs(value - last) <= rtol * max(1.0, abs(value)):
             return value
         last = value
@@ -158,16 +158,20 @@ def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
-def gauss(log_f: Density, low: float, high: float, panels: int) -> float:
+def gauss(log_f: Density, low: float, high: float, count: int) -> float:
     """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
-    nodes, weights = legendre(20)
-    half = 0.5 * (high - low) / panels
-    centres = low + half * (2 * np.arange(panels) + 1)
-    y = log_f((centres[:, None] + half * nodes).ravel())
+    x, weights = panels(low, high, count, 20)
+    y = log_f(x)
     top = np.max(y)
-    if not np.isfinite(top):
-        return top
-    return top + math.log(half * float(np.exp(y - top).reshape(panels, -1).sum(axis=0) @ weights))
+    return top + math.log(np.exp(y - top) @ weights) if np.isfinite(top) else top
+
+
+def panels(low: float, high: float, count: int, nodes: int) -> tuple[NDArray, NDArray]:
+    """Nodes and weights of Gauss and Legendre on so many equal panels, from left to right."""
+    x, weights = legendre(nodes)
+    half = 0.5 * (high - low) / count
+    centres = low + half * (2 * np.arange(count) + 1)
+    return (centres[:, None] + half * x).ravel(), np.tile(half * weights, count)
 
 
 @lru_cache

@@ -49,7 +49,6 @@ MEANINGS = {
     "positives": ("c", "answers above the threshold that are paid for"),
     "queries": ("m", "number of queries"),
     "adjacency": ("", "what neighbours are"),
-    "larger_order": (r"\beta", "a larger order"),
     "other_rho": (r"\rho_2", "zCDP parameter of the second release"),
     "other_order": (r"\hat\lambda", "order of the second divergence"),
     "other_epsilon": (r"\varepsilon(\hat\lambda)", "Rényi divergence at that order, nats"),
