@@ -49,7 +49,10 @@ def log_renyi_integrals(
     order still sees an error there. Shapes: (order, panel, node). Where there are very many kinks
     the value is an upper bound, from chords between some of them.
     """
-    forward, backward, kinks = _with_few_kinks(forward, backward, np.asarray(kinks, dtype=float))
+    kinks = np.unique(np.asarray(kinks, dtype=float))
+    if kinks.size > _MOST_KINKS:
+        kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
+        forward, backward = _chords(forward, kinks), _chords(backward, kinks)
     result = np.full(orders.shape, np.inf)
     # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
@@ -101,17 +104,6 @@ def _log_integrand(
     f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
     spend(10 * a.size * x.size)
     return log_add((a - 1) * x + f, b - a * x)
-
-
-def _with_few_kinks(
-    forward: Curve, backward: Curve, kinks: NDArray
-) -> tuple[Curve, Curve, NDArray]:
-    """Both curves and their kinks; where these are very many, chords between a part of them."""
-    kinks = np.unique(kinks)
-    if kinks.size <= _MOST_KINKS:
-        return forward, backward, kinks
-    kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
-    return _chords(forward, kinks), _chords(backward, kinks), kinks
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
