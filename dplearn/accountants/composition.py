@@ -44,10 +44,7 @@ class Basic(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         shares = delta / runs.totals
         totals = (runs.counts * runs.epsilon_of_one(shares)).sum(axis=1)
-        return [
-            Bound(total, None, {"step_delta": share})
-            for total, share in zip(totals, shares, strict=True)
-        ]
+        return _with_shares(totals, shares)
 
 
 @dataclass(frozen=True)
@@ -80,11 +77,7 @@ class Advanced(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
         totals, _ = self._totals(runs, paid, runs.epsilon_of_one(paid), delta)
-        best = np.argmin(totals, axis=1)
-        closed = [
-            Bound(row[i], None, {"step_delta": float(paid[i])})
-            for row, i in zip(totals, best, strict=True)
-        ]
+        closed = _with_shares(np.min(totals, axis=1), paid[np.argmin(totals, axis=1)])
         return _smaller(closed, Basic()._bounds(runs, delta))
 
     @staticmethod
@@ -154,10 +147,12 @@ class Optimal(Accountant):
         # One step needs no slack: its own profile is exact.
         single = runs.epsilon_of_one([delta])[0, 0]
         best = np.where(steps[:, 0] == 1, np.minimum(best, single), best)
-        return [
-            Bound(total, None, {"step_delta": float(share)})
-            for total, share in zip(best, chosen, strict=True)
-        ]
+        return _with_shares(best, chosen)
+
+
+def _with_shares(totals: NDArray, shares: NDArray) -> list[Bound]:
+    """Bounds, and what each step may spend of delta."""
+    return [Bound(e, None, {"step_delta": float(d)}) for e, d in zip(totals, shares, strict=True)]
 
 
 def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:

@@ -76,10 +76,7 @@ class TruncatedPoisson(Wrapped):
         "of a lot that is too large a uniform subset is kept",
     )
     adjacencies = ("add_remove",)
-    refusal = (
-        "Poisson sampling that is cut",
-        "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
-    )
+    refusal = ("Poisson sampling that is cut", PoissonSubsampled.refusal[1])
     no_outputs = "lots that were cut and lots that were not are told apart"
 
     def __post_init__(self) -> None:
@@ -116,11 +113,8 @@ class TruncatedPoisson(Wrapped):
             rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
         weight = max(filled, _LEAST)
         replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
-        remove, add = (
-            _either(poisson[0], replaced[0], weight),
-            poisson[1:] or [poisson[0].reverse()],
-        )
-        return remove, _either(add[0], replaced[-1], weight)
+        remove, add = poisson[0], (poisson[1:] or [poisson[0].reverse()])[0]
+        return _either(remove, replaced[0], weight), _either(add, replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""

@@ -13,6 +13,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import first_true
+from dplearn.mechanisms._epochs import repeated
 from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
 
 # Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
@@ -324,12 +325,8 @@ def _sum_masses(scale: float, clients: int) -> NDArray:
     k = np.arange(min(reach, math.ceil(38 * sigma)) + 1.0)
     factor = even_law(np.exp(-0.5 * (k / sigma) ** 2))
     factor /= factor.sum()
-    total, power = np.ones(1), clients
-    while power:  # all terms are positive, so that no digits are lost
-        if power % 2:
-            total = _middle(np.convolve(total, factor), reach)
-        if power := power // 2:
-            factor = _middle(np.convolve(factor, factor), reach)
+    # All terms are positive, so that no digits are lost.
+    total = repeated(factor, clients, lambda a, b: _middle(np.convolve(a, b), reach))
     with np.errstate(divide="ignore"):
         return np.log(total[total.size // 2 :])
 
