@@ -15,12 +15,6 @@ from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed
 from dplearn.ground.solve import first_true, maximise
 
 
-def laplace_delta_by_definition(*, epsilon, ratio):
-    """Hockey-stick divergence of two Laplace laws of scale 1 at distance `ratio`."""
-    laws = oracles.log_laplace(ratio), oracles.log_laplace()
-    return oracles.density_delta(*laws, epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio])
-
-
 def vector_laplace_loss(*, shift, scale):
     """Largest log ratio of the product densities on a grid that surrounds the shift."""
     shift = np.asarray(shift, dtype=float)
@@ -127,7 +121,8 @@ def two_coins_loss(*, honest, yes):
 @formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 3")
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
-@oracle(laplace_delta_by_definition, absolute=1e-15)
+@oracle(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
+        oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
 @printed("0.2211992169", epsilon=0.5, ratio=1.0)
 @wrong("straight-line",
        "The profile is concave in epsilon between its ends, so chords are too low.",

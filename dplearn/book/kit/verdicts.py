@@ -250,7 +250,7 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
     """With the values that follow from the others."""
     for name, values in claim.domain.items():
         if isinstance(values, Derived):
-            changed[name] = values.of(changed)
+            changed[name] = values.draw(None, changed)
     return changed
 
 
