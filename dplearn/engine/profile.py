@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.solve import decreasing_root, maximise
 from dplearn.ground.work import spend
 
@@ -90,7 +90,7 @@ class Profile:
         forward = self.log_delta_of(size)
         if np.all(epsilon >= 0):
             return forward
-        backward = log_add(log1mexp(-size), self._backward(size) - size)
+        backward = np.logaddexp(log1mexp(-size), self._backward(size) - size)
         return np.where(epsilon >= 0, forward, backward)
 
     def delta(self, epsilon: ArrayLike) -> NDArray:
@@ -133,7 +133,7 @@ class Profile:
             raise ValueError(f"Expected epsilon >= 0, got {epsilon[~(epsilon >= 0)][0]!r}.")
         log_q = self.log_tail_of(epsilon)
         # P(L > eps) = delta + e^eps Q(L > eps): a sum of positive terms.
-        return log_add(self.log_delta_of(epsilon), epsilon + log_q), log_q
+        return np.logaddexp(self.log_delta_of(epsilon), epsilon + log_q), log_q
 
     def reverse(self) -> Profile:
         """Profile of (Q, P)."""
@@ -175,7 +175,7 @@ class Profile:
         log_integral = log_renyi_integrals(self.log_delta_of, self._backward, orders, self.kinks)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
-            above = log_add(0.0, log_x) / (orders - 1)
+            above = np.logaddexp(0.0, log_x) / (orders - 1)
             below = log1mexp(np.minimum(log_x, 0.0)) / (orders - 1)
         return np.select(
             [orders == 1, orders > 1],
@@ -222,7 +222,7 @@ def _mixed(base: Profile, weight: float) -> Profile:
 
     def ahead(epsilon: NDArray) -> NDArray:
         # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
-        return log_add(0.0, log_expm1(epsilon) - log_w)
+        return np.logaddexp(0.0, log_expm1(epsilon) - log_w)
 
     def log_delta(epsilon: NDArray) -> NDArray:
         return log_w + base.log_delta_of(ahead(epsilon))
@@ -248,12 +248,12 @@ def _mixed(base: Profile, weight: float) -> Profile:
         # this is (1-w) delta' + (w/s) P(-L > eps').
         alive, log_ratio, shifted = behind(epsilon)
         kept = log_rest + base._backward(shifted)
-        value = log_add(kept, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        value = np.logaddexp(kept, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
     # Where the base is evaluated at an old kink, and where the reverse reaches 0.
     old = np.asarray(base.kinks, dtype=float)
-    after, before = log_add(log_rest, log_w + old), old - log_add(log_w, log_rest + old)
+    after, before = np.logaddexp(log_rest, log_w + old), old - np.logaddexp(log_w, log_rest + old)
     tails = (log_tail, log_tail_reverse) if base.has_tails else ()
     kinks = np.concatenate([after, before, [-log_rest]])
     return Profile(log_delta, log_delta_reverse, kinks, *tails)
@@ -291,8 +291,8 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
     def log_delta(epsilon: NDArray) -> NDArray:
         k = np.searchsorted(losses, epsilon, side="right")
         reach = np.where(k < losses.size, padded[k] - epsilon, 0.0)
-        finite = log_add(above[k], tail[k] + epsilon + log_expm1(reach))
-        return log_add(log_singular, finite)
+        finite = np.logaddexp(above[k], tail[k] + epsilon + log_expm1(reach))
+        return np.logaddexp(log_singular, finite)
 
     def log_tail(epsilon: NDArray) -> NDArray:
         return tail[np.searchsorted(losses, epsilon, side="right")]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.work import spend
 
 # Beyond this epsilon a profile that is still positive counts as infinite loss.
@@ -103,7 +103,7 @@ def _log_integrand(
     x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
     f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
     spend(10 * a.size * x.size)
-    return log_add((a - 1) * x + f, b - a * x)
+    return np.logaddexp((a - 1) * x + f, b - a * x)
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
@@ -114,7 +114,7 @@ def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
         i = np.clip(np.searchsorted(nodes, x) - 1, 0, nodes.size - 2)
         inside = np.clip(x, nodes[i], nodes[i + 1])
         right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
-        chord = log_add(values[i] + log1mexp(right), values[i + 1] + right)
+        chord = np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
         return np.where(x == inside, chord, log_delta(x))
 
     return above

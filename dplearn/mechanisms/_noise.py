@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 # log of the mass that a table may leave out: what is smaller loses digits.
@@ -198,7 +197,7 @@ class TabledNoise(WholeNoise):
 
         def log_delta(epsilon: NDArray) -> NDArray:
             epsilon = np.asarray(epsilon, dtype=float)
-            inside = log_add(error + table.log_delta_of(epsilon - 2 * error), OUTSIDE)
+            inside = np.logaddexp(error + table.log_delta_of(epsilon - 2 * error), OUTSIDE)
             far = np.min((_ORDERS - 1) * (bounds - epsilon[..., None]), axis=-1)
             return np.minimum(np.minimum(inside, far), 0.0)
 

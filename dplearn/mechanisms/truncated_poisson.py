@@ -27,7 +27,6 @@ from scipy.special import betainc
 from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled
@@ -133,7 +132,7 @@ def _either(first: Profile, second: Profile, weight: float) -> Profile:
     log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 
     def either(one: Curve, two: Curve) -> Curve:
-        total = lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))
+        total = lambda epsilon: np.logaddexp(log_rest + one(epsilon), log_weight + two(epsilon))
         return lambda epsilon: np.minimum(total(epsilon), 0.0)
 
     parts = (first, second), (first.reverse(), second.reverse())

@@ -11,7 +11,7 @@ from scipy.special import ive
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms._epochs import repeated
 from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
@@ -75,7 +75,7 @@ class Geometric(WholeNoise):
         log_p, log_q = self._atoms(adjacency)
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
         terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
-        return log_add(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
+        return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         success = -math.expm1(-1 / scale)
@@ -136,7 +136,7 @@ class DiscreteGaussian(WholeNoise):
         outside = log_survival(reach + 1)
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            inside = log_add(table.log_delta_of(np.minimum(epsilon, edge)), outside)
+            inside = np.logaddexp(table.log_delta_of(np.minimum(epsilon, edge)), outside)
             past = log_survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
             return np.where(epsilon < edge, inside, past)
 
