@@ -59,11 +59,6 @@ GREEK = {
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def english(sentence: str, **values: Any) -> str:
-    """A sentence with the values in its places."""
-    return sentence.format(**values) if values else sentence
-
-
 def group_name(group: str) -> str:
     """A group of the book by its letter and its theme: ``C · Composition``."""
     return f"{group[2:]} · {_GROUPS.get(group[2:], 'More')}"
@@ -92,7 +87,7 @@ def signature(formula: Formula) -> str:
 class Wording:
     """Sentences about entries; `translated` puts each, and its values, into a language."""
 
-    translated: Callable[..., str] = english
+    translated: Callable[..., str] = str.format
 
     def status(self, name: str) -> str:
         """The outcome of a check, in a word."""

@@ -24,12 +24,9 @@ _K15 = np.array(
      0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
      0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
 )  # fmt: skip
-_G7 = np.array(
-    [0.0, 0.129484966168869693270611432679082, 0.0, 0.279705391489276667901467771423780,
-     0.0, 0.381830050505118944950369775488975, 0.0, 0.417959183673469387755102040816327]
-)  # fmt: skip
-_X = np.concatenate([-_NODES, _NODES[-2::-1]])
-_WK, _WG = (np.concatenate([w, w[-2::-1]]) for w in (_K15, _G7))
+_X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
+# Every other node is one of the seven.
+_WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
 # A function of epsilon >= 0 that returns logarithms, same shape.
 Curve = Callable[[NDArray], NDArray]

@@ -212,8 +212,7 @@ _RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),
 
 
 def _setting(sample_rate: float, noise_multiplier: float, steps: int) -> dict[str, float]:
-    setting = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate, "steps": steps}
-    return {**setting, "delta": 1e-5}
+    return dict(noise_multiplier=noise_multiplier, sample_rate=sample_rate, steps=steps, delta=1e-5)
 
 
 def _mnist(noise_multiplier: float, steps: int) -> dict[str, float]:
@@ -221,7 +220,7 @@ def _mnist(noise_multiplier: float, steps: int) -> dict[str, float]:
 
 
 def _divergence_of_run(
-    noise_multiplier: float, sample_rate: float, steps: int, delta: float
+    noise_multiplier: float, sample_rate: float, steps: int
 ) -> Callable[[float], float]:
     """The Rényi divergence of a whole run at an order."""
     if sample_rate == 1:
@@ -256,7 +255,7 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \ln\frac{\alpha-1}\alpha
     - \frac{\ln\delta + \ln\alpha}{\alpha-1}"""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
+    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: float(rdp_to_epsilon(order, rdp(order), delta=delta))
     return epsilon_at(_best_order(epsilon_at))
 
@@ -310,7 +309,7 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
 def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\lambda\in\{1,2,\dots\}} \frac{T\,K(\lambda) +
     \ln(1/\delta)}\lambda,\quad K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
+    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: rdp(order) - math.log(delta) / (order - 1)
     # T K is convex in lambda: the best whole number is next to the best real one.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
