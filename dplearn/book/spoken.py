@@ -178,9 +178,7 @@ class Wording:
     def case(self, kind: str, point: Case) -> str:
         """Sentence on one point: what is claimed there, and what is true."""
         at = self.given(point.parameters)
-        where = (
-            self.translated("At {parameters} it", parameters=at) if at else self.translated("It")
-        )
+        where = self.translated("At {parameters} it" if at else "It", parameters=at)
         gives = self.translated("gives **{value}**", value=self.number(point.value))
         gives = self.translated("has no value") if math.isnan(point.value) else gives
         return f"{where} {gives}; **{self.against(kind, point.truth)}**."

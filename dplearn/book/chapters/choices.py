@@ -12,6 +12,7 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.book.kit.oracles import finite_renyi, mean_loss, randomized_response
+from dplearn.ground.logspace import log1mexp
 
 Law = tuple[oracles.Density, oracles.Density]
 
@@ -80,14 +81,10 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
     return -np.exp(np.minimum(-x, 700.0))
 
 
-def _exponential_log_cdf(x: NDArray) -> NDArray:
-    with np.errstate(divide="ignore"):
-        return np.log(-np.expm1(-np.maximum(x, 0.0)))
-
-
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x), _exponential_log_cdf)
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
+                    lambda x: log1mexp(-np.maximum(x, 0.0)))
 
 
 def argmax_probability(*, scores, scale, law):

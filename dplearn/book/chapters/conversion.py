@@ -12,6 +12,7 @@ from dplearn.book.chapters.gaussian import noise_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Log
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.ground.logspace import log1mexp
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -36,7 +37,7 @@ def coins_within(*, orders, rdp, delta):
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
             # 1 - a without cancellation.
-            log_miss, log_other = np.log1p(-delta) + np.log(expit(-place)), np.log(-np.expm1(log_b))
+            log_miss, log_other = np.log1p(-delta) + np.log(expit(-place)), log1mexp(log_b)
             inside = orders * log_a + (1 - orders) * log_b
             return np.logaddexp(inside, orders * log_miss + (1 - orders) * log_other)
 

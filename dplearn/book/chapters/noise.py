@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from dplearn.book.chapters.gaussian import gaussian_delta
 from dplearn.book.kit import oracles
@@ -81,11 +82,7 @@ def integrated_tail(*, scale, threshold, sides):
 
 def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
     """log of the integral of |x|^power under a weight with a kink at 0."""
-
-    def log_f(x: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return (power * np.log(np.abs(x)) if power else 0.0) + log_weight(x)
-
+    log_f = lambda x: xlogy(power, np.abs(x)) + log_weight(x)
     return oracles.log_integral(log_f, -far, far, kinks=[0.0])
 
 

@@ -1,6 +1,7 @@
 """One training run: what its canaries prove, by a count of right guesses or a trade-off curve."""
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,13 +110,6 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     return _p_value(canaries, guesses, correct, epsilon, delta)
 
 
-def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
-    """The largest epsilon whose p-value is below the significance; 0 if there is none."""
-    return theorems.largest_refuted(
-        lambda epsilon: _p_value(canaries, guesses, correct, epsilon, delta) < significance
-    )
-
-
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
          "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
 @given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
@@ -126,14 +120,16 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
 @printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
 @wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
        printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
-       claim=lambda canaries, guesses, correct, significance: _proved_epsilon(canaries, guesses,
-       correct, 0.0, significance), says=r"\text{the same with } \delta = 0")
+       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
+       guesses=guesses, correct=correct, delta=0.0, significance=significance),
+       says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
        claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
-    return _proved_epsilon(canaries, guesses, correct, delta, significance)
+    p_value = partial(_p_value, canaries, guesses, correct, delta=delta)
+    return theorems.largest_refuted(lambda epsilon: p_value(epsilon) < significance)
 
 
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
@@ -188,7 +184,5 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
-    return theorems.refuted_by_guesses(
-        theorems.least_of_gaussian,
-        canaries=canaries, guesses=guesses, correct=correct, chance=significance,
-    )  # fmt: skip
+    return theorems.refuted_by_guesses(theorems.least_of_gaussian, canaries=canaries,
+                                       guesses=guesses, correct=correct, chance=significance)

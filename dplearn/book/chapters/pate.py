@@ -132,13 +132,6 @@ enter(theorems.lnmax_flip_bound,
             r"of two classes}", votes=_TWO_CLASSES))
 
 
-def _with_noise(times: float):
-    """The bound with so many times the noise."""
-    return lambda votes, noise_std: theorems.gnmax_flip_bound(
-        votes=votes, noise_std=times * noise_std
-    )
-
-
 enter(theorems.gnmax_flip_bound,
       formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
@@ -146,10 +139,12 @@ enter(theorems.gnmax_flip_bound,
       oracle(lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          noise_std=noise_std / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
           r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}

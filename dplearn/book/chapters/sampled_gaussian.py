@@ -17,11 +17,11 @@ from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.ground.logspace import log_comb, log_expm1
 
 
-def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
+def sampled_renyi(*, order, noise_multiplier, sample_rate):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
-    pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
+    pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 

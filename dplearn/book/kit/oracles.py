@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from dplearn.engine.profile import Profile
+from dplearn.ground.logspace import log1mexp
 from dplearn.ground.solve import first_true
 
 Density = Callable[[NDArray], NDArray]
@@ -210,11 +211,7 @@ def density_delta(
     # Where the loss is constant and equals epsilon there are only roundings.
     excess = lambda x: log_p(x) - log_q(x) - epsilon
     beyond = lambda x: excess(x) - 1e-13 * (1 + abs(epsilon))
-
-    def gain(x: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)) * (beyond(x) > 0))
-
+    gain = lambda x: log_p(x) + log1mexp(np.where(beyond(x) > 0, -excess(x), 0.0))
     kinks = [*kinks, *sign_changes(beyond, low, high)]
     return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-10))
 
@@ -245,11 +242,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     """
     x = epsilon / mu - mu / 2
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
-
-    def log_f(s: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):  # no gain where mu s underflows
-            return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
-
+    log_f = lambda s: -s * (x + s / 2) + log1mexp(-mu * s)
     return gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
