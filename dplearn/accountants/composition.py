@@ -6,14 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
-from dplearn.accountants.theorems import (
-    composition_slack,
-    heterogeneous_composition,
-    optimal_composition,
-)
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms import Composed, RandomizedResponse
 
@@ -83,9 +79,9 @@ class Advanced(Accountant):
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
         """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
-        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
+        slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
-        totals = heterogeneous_composition(
+        totals = theorems.heterogeneous_composition(
             epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
         )
         return np.where(slack > 0, totals, np.inf), slack
@@ -137,7 +133,7 @@ class Optimal(Accountant):
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
-        totals = optimal_composition(
+        totals = theorems.optimal_composition(
             epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
         )
         totals = np.minimum(totals, np.take_along_axis(closed, tried, axis=1))

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import rel_entr
 
 from dplearn.book.chapters.divergences import kl_divergence, max_divergence
 from dplearn.book.kit import oracles
@@ -15,13 +15,7 @@ from dplearn.ground.solve import first_true
 def largest_distance(*, kl):
     """The largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
-
-    def farther(distance: NDArray) -> NDArray:
-        p = q + distance
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
-        return p * np.log(p / q) + tails > kl
-
+    farther = lambda d: rel_entr(q + d, q) + rel_entr(np.maximum(1 - q - d, 0.0), 1 - q) > kl
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 
 

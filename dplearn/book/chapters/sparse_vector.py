@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dplearn.book.chapters.choices import laplace_log_cdf
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
@@ -25,11 +26,8 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
     def log_f(z: NDArray) -> NDArray:
         gap = sign * (z - answers[:, None])
-        if query_scale == 0:
-            chances = np.where(gap > 0, 0.0, -math.inf)
-        else:
-            x = -np.abs(gap) / query_scale - math.log(2)
-            chances = np.where(gap < 0, x, np.log1p(-np.exp(x)))
+        clear = np.where(gap > 0, 0.0, -math.inf)
+        chances = laplace_log_cdf(gap / query_scale) if query_scale else clear
         return oracles.log_laplace(0.0, threshold_scale)(z) + chances.sum(axis=0)
 
     far = 60 * threshold_scale + float(np.max(np.abs(answers)))

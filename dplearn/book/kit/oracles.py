@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, rel_entr
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log1mexp
@@ -79,8 +79,7 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
 
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
-    pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
-    return math.fsum(a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
+    return math.fsum(rel_entr(p, q))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:

@@ -210,8 +210,8 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         for name, values in claim.domain.items():
             old = worst.parameters[name]
             # What depends on others must not stay behind when they move.
-            fixed = not isinstance(values, Drawn) or _same(moved, worst.parameters)
-            still = fixed and rng.random() < 0.3
+            same = all(value is worst.parameters[n] for n, value in moved.items())
+            still = (same or not isinstance(values, Drawn)) and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
         if (edges and rng.random() < edges) or not claim.accepts(moved):
             moved = _at_edge(claim, moved, rng) or worst.parameters
@@ -252,10 +252,6 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
         if isinstance(values, Derived):
             changed[name] = values.draw(None, changed)
     return changed
-
-
-def _same(moved: Parameters, parameters: Parameters) -> bool:
-    return all(value is parameters[name] for name, value in moved.items())
 
 
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
