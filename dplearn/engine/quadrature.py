@@ -68,7 +68,12 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
-        log_y = _log_integrand(forward, backward, a, lower, upper)
+        half = 0.5 * (upper - lower)
+        x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
+        spend(10 * a.size * x.size)
+        # The integrand times half a panel's width, shape (order, panel, node).
+        f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
+        log_y = np.logaddexp((a - 1) * x + f, b - a * x)
         top = np.maximum(np.max(log_y, axis=(1, 2)), total)
         top = np.where(np.isfinite(top), top, 0.0)
         y = np.exp(log_y - top[:, None, None])
@@ -90,17 +95,6 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         f"The Rényi integral did not converge to {_RTOL:.0e}: {lower.size} panels are left near "
         f"epsilon = {lower[0]:g}."
     )
-
-
-def _log_integrand(
-    forward: Curve, backward: Curve, a: NDArray, lower: NDArray, upper: NDArray
-) -> NDArray:
-    """log of the integrand times half a panel's width, shape (order, panel, node)."""
-    half = 0.5 * (upper - lower)
-    x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
-    f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
-    spend(10 * a.size * x.size)
-    return np.logaddexp((a - 1) * x + f, b - a * x)
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:

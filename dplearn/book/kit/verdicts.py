@@ -14,16 +14,8 @@ from typing import Any, Literal
 
 from numpy.random import Generator
 
-from dplearn.book.kit.checks import (
-    Case,
-    compare,
-    random_numbers,
-    require_independence,
-    short_text,
-    side_of,
-    starting_points,
-    wrong_example,
-)
+from dplearn.book.kit import checks
+from dplearn.book.kit.checks import Case, compare, side_of
 from dplearn.book.kit.domains import Derived, Drawn, Linear, Parameters
 from dplearn.book.kit.entry import Formula, Misprint
 
@@ -159,9 +151,9 @@ def _evidence(
     claim: Formula, seed: int, points: int | None, searches: int
 ) -> tuple[list[Case], Case, str]:
     """Cases of all designs, the worst case, and what does not come out as printed."""
-    require_independence(claim, starting_points(claim, points=3, seed=seed))
+    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     found = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return (*found, wrong_example(claim))
+    return (*found, checks.wrong_example(claim))
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
@@ -174,8 +166,8 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
     cases: list[Case] = []
     ends: list[Case] = []
     for k in range(searches):
-        size, rng = -(-points // (4 if k else 1)), random_numbers(claim, seed, k)
-        chosen = starting_points(claim, points=size, seed=seed, search=k)
+        size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
+        chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
         if k:
             chosen[size // 2 :] = [_at_edge(claim, x, rng) or x for x in chosen[size // 2 :]]
         design = [compare(claim, parameters) for parameters in chosen]
@@ -291,4 +283,4 @@ def _length(parameters: Parameters) -> float:
     """Characters; of numbers that print equally short the one near 1 is the simplest."""
     numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
     oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
-    return sum(len(short_text(x)) for x in parameters.values()) + oddness
+    return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness
