@@ -61,10 +61,10 @@ def divergence_of_lengths(*, batch, dimension):
         """Log density, up to a constant that both laws share."""
         return (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
 
-    narrow, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
-    total = oracles.log_integral(lambda r: log_length(r, narrow), 1e-9, far)
-    square = lambda r: 2 * log_length(r, 1.0) - log_length(r, narrow)
-    return oracles.log_integral(square, 1e-9, far) - total
+    std, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
+    total = oracles.log_integral(lambda r: log_length(r, std), 1e-9, far)
+    square = oracles.log_integral(lambda r: 2 * log_length(r, 1.0) - log_length(r, std), 1e-9, far)
+    return square - total
 
 
 def tree_by_counting(*, leaves, noise_multiplier, participations=1):

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from dplearn.book.chapters.divergences import kl_divergence, max_divergence
@@ -15,7 +16,11 @@ from dplearn.ground.solve import first_true
 def largest_distance(*, kl):
     """The largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
-    farther = lambda d: rel_entr(q + d, q) + rel_entr(np.maximum(1 - q - d, 0.0), 1 - q) > kl
+
+    def farther(distance: NDArray) -> NDArray:
+        p = q + distance
+        return rel_entr(p, q) + rel_entr(np.maximum(1 - p, 0.0), 1 - q) > kl
+
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 
 

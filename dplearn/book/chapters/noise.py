@@ -82,8 +82,8 @@ def integrated_tail(*, scale, threshold, sides):
 
 def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
     """log of the integral of |x|^power under a weight with a kink at 0."""
-    log_f = lambda x: xlogy(power, np.abs(x)) + log_weight(x)
-    return oracles.log_integral(log_f, -far, far, kinks=[0.0])
+    return oracles.log_integral(lambda x: xlogy(power, np.abs(x)) + log_weight(x), -far, far,
+                                kinks=[0.0])
 
 
 def scaled_gaussian_delta(*, epsilon, noise_multiplier):

@@ -59,8 +59,8 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 
 def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
     """The most correct guesses that are not rarer than the significance level."""
-    run = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
-    chance = chance_of_correct(correct=np.arange(guesses + 1), **run)
+    chance = chance_of_correct(correct=np.arange(guesses + 1), canaries=canaries, guesses=guesses,
+                               epsilon=epsilon, delta=delta)
     return int(np.flatnonzero(chance > significance)[-1])
 
 
@@ -70,8 +70,8 @@ _RUN = {
     "epsilon": Linear(0.0, 4.0),
     "delta": Log(1e-8, 1e-2, also=(0.0,)),
 }
-_COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
-    and delta >= 0 and epsilon >= 0"""
+_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
+_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 
 
 def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
@@ -137,10 +137,9 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
 
 
 @formula("G-N4c", "One training run: the p-value by trade-off", "upper", _SOURCE)
-@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
-       "and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8), guesses=_GUESSES,
-       correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))), epsilon=Linear(0.0, 4.0),
-       delta=Log(1e-6, 0.3, also=(0.0,)))
+@given(f"guesses >= 1 and {_COUNTS} and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8),
+       guesses=_GUESSES, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
+       epsilon=Linear(0.0, 4.0), delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
@@ -174,9 +173,9 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
 
 
 @formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
-@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
-       "and 0 < significance < 1", canaries=Whole(1, 300), guesses=_GUESSES, mu=Log(0.05, 4.0),
-       significance=Choice(0.01, 0.05, 0.1), correct=Derived(_likely))
+@given(f"guesses >= 1 and {_COUNTS} and 0 < significance < 1", canaries=Whole(1, 300),
+       guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1),
+       correct=Derived(_likely))
 @oracle(lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
        claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),

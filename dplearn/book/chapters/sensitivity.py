@@ -45,8 +45,8 @@ def released_epsilon(*, epsilon, delta):
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     threshold = -math.log(delta) / epsilon
     delta_at = partial(propose_test_release_delta, epsilon=epsilon, threshold=threshold)
-    enough = lambda at: delta_at(at=at) <= delta
-    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon, rtol=1e-9)
+    return oracles.smallest(lambda at: delta_at(at=at) <= delta, low=0.1 * epsilon,
+                            high=2.1 * epsilon, rtol=1e-9)
 
 
 def clipped_mean_change(*, fractions, upper):

@@ -81,8 +81,8 @@ def _few_batches_epsilon(*, noise_multiplier, batches, delta):
     """At least what `batch_shuffling_delta_lower` shows, all but a ten-thousandth of it."""
     shown = partial(batch_shuffling_delta_lower, noise_multiplier=noise_multiplier, batches=batches)
     most = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    enough = lambda epsilon: shown(epsilon=epsilon) <= delta
-    least = oracles.smallest(enough, low=0.0, high=most, rtol=1e-4)
+    least = oracles.smallest(lambda epsilon: shown(epsilon=epsilon) <= delta, low=0.0, high=most,
+                             rtol=1e-4)
     return Interval((1 - 1e-4) * least, math.inf)
 
 

@@ -36,11 +36,9 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
 def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
     """Log ratio of an outcome's chances, for answers at the threshold and for moved ones."""
-    still, moved = (
-        log_chance(outcome, answers, threshold_scale=threshold_scale, query_scale=query_scale,
-                   highest=highest) for answers in (np.zeros(len(outcome)), moves)
-    )  # fmt: skip
-    return still - moved
+    chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
+                     query_scale=query_scale, highest=highest)
+    return chance(np.zeros(len(outcome))) - chance(moves)
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):

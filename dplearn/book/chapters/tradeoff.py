@@ -64,8 +64,9 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     else:
         pair = PoissonSubsampled(Gaussian(noise_multiplier), rate).profiles()[0]
     _, (log_delta,) = Lattice(1e-4, 2**13).log_deltas([pair], [steps], epsilons=[epsilon])
-    reached = lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x)) >= log_delta
-    return math.exp(oracles.smallest(reached, low=-6.0, high=3.0, rtol=1e-10))
+    log_mu = oracles.smallest(lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x))
+                              >= log_delta, low=-6.0, high=3.0, rtol=1e-10)
+    return math.exp(log_mu)
 
 
 _ANY_RATE = "0 <= false_positive_rate <= 1"

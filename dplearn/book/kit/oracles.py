@@ -207,12 +207,17 @@ def density_delta(
     log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
     """Hockey-stick divergence of two densities by its definition."""
-    # Where the loss is constant and equals epsilon there are only roundings.
-    excess = lambda x: log_p(x) - log_q(x) - epsilon
-    beyond = lambda x: excess(x) - 1e-13 * (1 + abs(epsilon))
-    gain = lambda x: log_p(x) + log1mexp(np.where(beyond(x) > 0, -excess(x), 0.0))
-    kinks = [*kinks, *sign_changes(beyond, low, high)]
-    return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-10))
+
+    def excess(x: NDArray) -> NDArray:
+        # Where the loss is constant and equals epsilon there are only roundings.
+        over = log_p(x) - log_q(x) - epsilon
+        return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
+
+    kinks = [*kinks, *sign_changes(excess, low, high)]
+    gain = log_integral(
+        lambda x: log_p(x) + log1mexp(-excess(x)), low, high, kinks=kinks, rtol=1e-10
+    )
+    return math.exp(gain)
 
 
 def sign_changes(f: Density, low: float, high: float) -> NDArray:
@@ -241,8 +246,8 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     """
     x = epsilon / mu - mu / 2
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
-    log_f = lambda s: -s * (x + s / 2) + log1mexp(-mu * s)
-    return gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+    log_gain = gauss(lambda s: -s * (x + s / 2) + log1mexp(-mu * s), low, high, 64)
+    return log_gain - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
 def normal_epsilon(*, delta: float, mu: float) -> float:
