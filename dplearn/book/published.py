@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.book.chapters import book
-from dplearn.book.chapters.choices import largest_bounded_range_renyi
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import shipped_table
 from dplearn.ground.solve import first_true
@@ -206,7 +205,10 @@ def computed(row: Row) -> float:
         case "pure_dp", _:
             return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
         case "exponential", _:
-            return largest_bounded_range_renyi(epsilon=1.0, order=1)  # KL of the worst pair
+            # KL of the worst pair of range 1: losses t and t - 1.
+            t = np.linspace(0.45, 0.55, 5_001)
+            p = (math.e - np.exp(t)) / (math.e - 1)
+            return float(np.max(p * t + (1 - p) * (t - 1)))
         case "randomized_response", _:
             truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
             coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))

@@ -167,21 +167,16 @@ class Profile:
         # The largest loss: from there on delta is 0.
         values[orders == np.inf] = self.epsilon(0.0)
         inner = (orders > 0) & (orders < np.inf)
-        values[inner] = self._renyi(orders[inner])
-        return values
-
-    def _renyi(self, orders: NDArray) -> NDArray:
+        a = orders[inner]
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = log_renyi_integrals(self.log_delta_of, self._backward, orders, self.kinks)
+        log_integral = log_renyi_integrals(self.log_delta_of, self._backward, a, self.kinks)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
-            above = np.logaddexp(0.0, log_x) / (orders - 1)
-            below = log1mexp(np.minimum(log_x, 0.0)) / (orders - 1)
-        return np.select(
-            [orders == 1, orders > 1],
-            [np.exp(np.where(orders == 1, log_integral, 0.0)), above],
-            below,
-        )
+            log_x = log_integral + np.log(a) + np.log(np.abs(a - 1))
+            above = np.logaddexp(0.0, log_x) / (a - 1)
+            below = log1mexp(np.minimum(log_x, 0.0)) / (a - 1)
+        at_one = np.exp(np.where(a == 1, log_integral, 0.0))
+        values[inner] = np.select([a == 1, a > 1], [at_one, above], below)
+        return values
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Smallest false negative rate of any test of Q against P, elementwise.

@@ -61,7 +61,9 @@ def last_iterate_renyi(
     atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
-    nodes, weights = oracles.panels(-radius, radius, math.ceil(radius / spread), 16)
+    (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
+    nodes, half = oracles.panels(-radius, radius, count, x)
+    weights = np.tile(half * w, count)
     points = np.concatenate([nodes, [-radius, radius]])
 
     def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:

@@ -160,18 +160,20 @@ def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
     """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
-    x, weights = panels(low, high, count, 20)
+    nodes, weights = legendre(20)
+    x, half = panels(low, high, count, nodes)
     y = log_f(x)
     top = np.max(y)
-    return top + math.log(np.exp(y - top) @ weights) if np.isfinite(top) else top
+    if not np.isfinite(top):
+        return top
+    return top + math.log(half * float(np.exp(y - top).reshape(count, -1).sum(axis=0) @ weights))
 
 
-def panels(low: float, high: float, count: int, nodes: int) -> tuple[NDArray, NDArray]:
-    """Nodes and weights of Gauss and Legendre on so many equal panels, from left to right."""
-    x, weights = legendre(nodes)
+def panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
+    """Places of nodes of [-1, 1] on so many equal panels, from left to right, and half a panel."""
     half = 0.5 * (high - low) / count
     centres = low + half * (2 * np.arange(count) + 1)
-    return (centres[:, None] + half * x).ravel(), np.tile(half * weights, count)
+    return (centres[:, None] + half * nodes).ravel(), half
 
 
 @lru_cache
