@@ -81,9 +81,9 @@ _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """The largest D_a / a over a grid of orders above 1, in both orders of the pair."""
-    pair = np.log(p), np.log(q)
-    moments = [oracles.log_moment(*laws, _ORDERS - 1) for laws in (pair, pair[::-1])]
-    return float(np.max(moments / (_ORDERS - 1) / _ORDERS))
+    pair = np.log(p)[:, None], np.log(q)[:, None]
+    logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
+    return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
 
 
 def chain_delta(*, epsilon, delta, group):
@@ -106,7 +106,8 @@ def chain_delta(*, epsilon, delta, group):
 def coin_rho(*, epsilon):
     """The largest D_a / a of randomized response over orders from 1 on."""
     pair = oracles.randomized_response(epsilon)
-    return max(oracles.mean_loss(*pair), finite_rho(*pair))
+    moments = oracles.log_moment(*np.log(pair), _ORDERS - 1)
+    return max(oracles.mean_loss(*pair), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
 
 
 def gaussians_mu(*, mus):
