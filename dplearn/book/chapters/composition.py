@@ -105,9 +105,9 @@ def chain_delta(*, epsilon, delta, group):
 
 def coin_rho(*, epsilon):
     """The largest D_a / a of randomized response over orders from 1 on."""
-    pair = oracles.randomized_response(epsilon)
-    moments = oracles.log_moment(*np.log(pair), _ORDERS - 1)
-    return max(oracles.mean_loss(*pair), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
+    p, q = oracles.randomized_response(epsilon)
+    moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
+    return max(oracles.mean_loss(p, q), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
 
 
 def gaussians_mu(*, mus):
