@@ -6,14 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
-from dplearn.accountants.theorems import (
-    composition_slack,
-    heterogeneous_composition,
-    optimal_composition,
-)
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms import Composed, RandomizedResponse
 
@@ -44,10 +40,7 @@ class Basic(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         shares = delta / runs.totals
         totals = (runs.counts * runs.epsilon_of_one(shares)).sum(axis=1)
-        return [
-            Bound(total, None, {"step_delta": share})
-            for total, share in zip(totals, shares, strict=True)
-        ]
+        return _with_shares(totals, shares)
 
 
 @dataclass(frozen=True)
@@ -80,19 +73,15 @@ class Advanced(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
         totals, _ = self._totals(runs, paid, runs.epsilon_of_one(paid), delta)
-        best = np.argmin(totals, axis=1)
-        closed = [
-            Bound(row[i], None, {"step_delta": float(paid[i])})
-            for row, i in zip(totals, best, strict=True)
-        ]
+        closed = _with_shares(np.min(totals, axis=1), paid[np.argmin(totals, axis=1)])
         return _smaller(closed, Basic()._bounds(runs, delta))
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
         """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
-        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
+        slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
-        totals = heterogeneous_composition(
+        totals = theorems.heterogeneous_composition(
             epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
         )
         return np.where(slack > 0, totals, np.inf), slack
@@ -144,7 +133,7 @@ class Optimal(Accountant):
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
-        totals = optimal_composition(
+        totals = theorems.optimal_composition(
             epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
         )
         totals = np.minimum(totals, np.take_along_axis(closed, tried, axis=1))
@@ -154,10 +143,12 @@ class Optimal(Accountant):
         # One step needs no slack: its own profile is exact.
         single = runs.epsilon_of_one([delta])[0, 0]
         best = np.where(steps[:, 0] == 1, np.minimum(best, single), best)
-        return [
-            Bound(total, None, {"step_delta": float(share)})
-            for total, share in zip(best, chosen, strict=True)
-        ]
+        return _with_shares(best, chosen)
+
+
+def _with_shares(totals: NDArray, shares: NDArray) -> list[Bound]:
+    """Bounds, and what each step may spend of delta."""
+    return [Bound(e, None, {"step_delta": float(d)}) for e, d in zip(totals, shares, strict=True)]
 
 
 def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:

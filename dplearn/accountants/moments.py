@@ -7,14 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.theorems import (
-    best_zcdp_order,
-    rdp_to_epsilon,
-    rdp_to_epsilon_mironov,
-    zcdp_to_epsilon,
-)
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms._epochs import Epoch
@@ -67,11 +62,11 @@ class RDP(Accountant):
         # cost as much as few.
         if len(orders) >= 100 and not any(isinstance(m, Epoch) for m in runs.mechanisms):
             orders = tuple(sorted(orders))
-            rough = at_best_order(runs, orders[::10], rdp_to_epsilon, delta)
+            rough = at_best_order(runs, orders[::10], theorems.rdp_to_epsilon, delta)
             best = np.searchsorted(orders, [order for _, order in rough])
             near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
             orders = tuple(np.array(orders)[np.unique(near)])
-        found = at_best_order(runs, orders, rdp_to_epsilon, delta)
+        found = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
         return [Bound(epsilon, None, {"order": order}) for epsilon, order in found]
 
 
@@ -116,7 +111,7 @@ class Moments(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
-        best = at_best_order(runs, orders, rdp_to_epsilon_mironov, delta)
+        best = at_best_order(runs, orders, theorems.rdp_to_epsilon_mironov, delta)
         return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in best]
 
 
@@ -152,7 +147,8 @@ class ZCDP(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         rho = runs.counts @ [m.zcdp(runs.adjacency) for m in runs.mechanisms]
-        epsilon, order = zcdp_to_epsilon(rho, delta=delta), best_zcdp_order(rho, delta=delta)
+        epsilon = theorems.zcdp_to_epsilon(rho, delta=delta)
+        order = theorems.best_zcdp_order(rho, delta=delta)
         return [
             Bound(e, None, {"rho": float(r), "order": float(a)})
             for e, r, a in zip(epsilon, rho, order, strict=True)

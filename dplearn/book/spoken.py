@@ -59,11 +59,6 @@ GREEK = {
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def english(sentence: str, **values: Any) -> str:
-    """A sentence with the values in its places."""
-    return sentence.format(**values) if values else sentence
-
-
 def group_name(group: str) -> str:
     """A group of the book by its letter and its theme: ``C · Composition``."""
     return f"{group[2:]} · {_GROUPS.get(group[2:], 'More')}"
@@ -92,7 +87,7 @@ def signature(formula: Formula) -> str:
 class Wording:
     """Sentences about entries; `translated` puts each, and its values, into a language."""
 
-    translated: Callable[..., str] = english
+    translated: Callable[..., str] = str.format
 
     def status(self, name: str) -> str:
         """The outcome of a check, in a word."""
@@ -183,9 +178,7 @@ class Wording:
     def case(self, kind: str, point: Case) -> str:
         """Sentence on one point: what is claimed there, and what is true."""
         at = self.given(point.parameters)
-        where = (
-            self.translated("At {parameters} it", parameters=at) if at else self.translated("It")
-        )
+        where = self.translated("At {parameters} it" if at else "It", parameters=at)
         gives = self.translated("gives **{value}**", value=self.number(point.value))
         gives = self.translated("has no value") if math.isnan(point.value) else gives
         return f"{where} {gives}; **{self.against(kind, point.truth)}**."

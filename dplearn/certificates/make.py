@@ -31,19 +31,10 @@ def certify(
 ) -> str:
     """Certificate of the smallest epsilon of a run at delta: JSON text that `check` proves.
 
-    Parameters
-    ----------
-    mechanism : Gaussian or PoissonSubsampled(Gaussian)
-        Of these alone a proof has a form.
-    delta : float
-        In (0, 1), read as the decimal number that it prints as, like all others.
-
-    Raises
-    ------
-    NotImplementedError
-        If there is no form of proof, or no contour is short enough at these parameters.
-    ModuleNotFoundError
-        If python-flint is not installed.
+    `delta`, in (0, 1), is read as the decimal number that it prints as, like all others. A proof
+    has a form for Gaussian and PoissonSubsampled(Gaussian) alone; for others, and if no contour is
+    short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if
+    python-flint is not installed.
     """
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base

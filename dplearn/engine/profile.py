@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.solve import decreasing_root, maximise
 from dplearn.ground.work import spend
 
@@ -90,7 +90,7 @@ class Profile:
         forward = self.log_delta_of(size)
         if np.all(epsilon >= 0):
             return forward
-        backward = log_add(log1mexp(-size), self._backward(size) - size)
+        backward = np.logaddexp(log1mexp(-size), self._backward(size) - size)
         return np.where(epsilon >= 0, forward, backward)
 
     def delta(self, epsilon: ArrayLike) -> NDArray:
@@ -118,10 +118,7 @@ class Profile:
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
         """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.
 
-        Raises
-        ------
-        NotImplementedError
-            If the profile was built without them; `has_tails` tells.
+        NotImplementedError is raised if the profile was built without them; `has_tails` tells.
 
         Examples
         --------
@@ -136,7 +133,7 @@ class Profile:
             raise ValueError(f"Expected epsilon >= 0, got {epsilon[~(epsilon >= 0)][0]!r}.")
         log_q = self.log_tail_of(epsilon)
         # P(L > eps) = delta + e^eps Q(L > eps): a sum of positive terms.
-        return log_add(self.log_delta_of(epsilon), epsilon + log_q), log_q
+        return np.logaddexp(self.log_delta_of(epsilon), epsilon + log_q), log_q
 
     def reverse(self) -> Profile:
         """Profile of (Q, P)."""
@@ -146,15 +143,9 @@ class Profile:
     def mix_first(self, weight: float) -> Profile:
         r"""Profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
 
-        References
-        ----------
-        Balle, Barthe & Gaboardi (2018), Theorem 8; an equality for the pair.
+        An equality for the pair (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """
-        if weight == 1.0:
-            return self
-        mix = _Mixture(self, weight)
-        tails = (mix.log_tail, mix.log_tail_reverse) if self.has_tails else ()
-        return Profile(mix.log_delta, mix.log_delta_reverse, mix.kinks(), *tails)
+        return self if weight == 1.0 else _mixed(self, weight)
 
     def mix_second(self, weight: float) -> Profile:
         """Profile of (P, (1-w)P + wQ): Poisson sampling, a record added."""
@@ -164,16 +155,9 @@ class Profile:
         r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 
         They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
-        limits, and where a divergence is infinite so is the value.
-
-        Raises
-        ------
-        ArithmeticError
-            If the quadrature does not reach its tolerance.
-
-        References
-        ----------
-        Sason & Verdú (2016), f-divergences as integrals of the hockey-stick divergence.
+        limits, and where a divergence is infinite so is the value. ArithmeticError is raised if the
+        quadrature does not reach its tolerance. See Sason & Verdú (2016), f-divergences as
+        integrals of the hockey-stick divergence.
         """
         orders = np.asarray(orders, dtype=float)
         if not np.all(orders >= 0):
@@ -183,32 +167,23 @@ class Profile:
         # The largest loss: from there on delta is 0.
         values[orders == np.inf] = self.epsilon(0.0)
         inner = (orders > 0) & (orders < np.inf)
-        values[inner] = self._renyi(orders[inner])
-        return values
-
-    def _renyi(self, orders: NDArray) -> NDArray:
+        a = orders[inner]
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = log_renyi_integrals(self.log_delta_of, self._backward, orders, self.kinks)
+        log_integral = log_renyi_integrals(self.log_delta_of, self._backward, a, self.kinks)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
-            above = log_add(0.0, log_x) / (orders - 1)
-            below = log1mexp(np.minimum(log_x, 0.0)) / (orders - 1)
-        return np.select(
-            [orders == 1, orders > 1],
-            [np.exp(np.where(orders == 1, log_integral, 0.0)), above],
-            below,
-        )
+            log_x = log_integral + np.log(a) + np.log(np.abs(a - 1))
+            above = np.logaddexp(0.0, log_x) / (a - 1)
+            below = log1mexp(np.minimum(log_x, 0.0)) / (a - 1)
+        at_one = np.exp(np.where(a == 1, log_integral, 0.0))
+        values[inner] = np.select([a == 1, a > 1], [at_one, above], below)
+        return values
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Smallest false negative rate of any test of Q against P, elementwise.
 
         The value is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over
         real epsilon, found by a search; a search that stops early errs towards a
-        stronger attacker.
-
-        References
-        ----------
-        Dong, Roth & Su (2022), Proposition 2.12.
+        stronger attacker (Dong, Roth & Su 2022, Proposition 2.12).
         """
         rate = np.asarray(false_positive_rate, dtype=float)
 
@@ -236,51 +211,47 @@ def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
     return epsilon
 
 
-class _Mixture:
-    """The pair ((1-w)Q + wP, Q) as functions of a base pair (P, Q), 0 < w < 1."""
+def _mixed(base: Profile, weight: float) -> Profile:
+    """Profile of ((1-w)Q + wP, Q) from that of (P, Q), 0 < w < 1."""
+    log_w, log_rest = float(np.log(weight)), float(np.log1p(-weight))
 
-    def __init__(self, base: Profile, weight: float) -> None:
-        self.base, self.odds = base, (1 - weight) / weight
-        self.log_w, self.log_rest = float(np.log(weight)), float(np.log1p(-weight))
-
-    def ahead(self, epsilon: NDArray) -> NDArray:
+    def ahead(epsilon: NDArray) -> NDArray:
         # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
-        return log_add(0.0, log_expm1(epsilon) - self.log_w)
+        return np.logaddexp(0.0, log_expm1(epsilon) - log_w)
 
-    def log_delta(self, epsilon: NDArray) -> NDArray:
-        return self.log_w + self.base.log_delta_of(self.ahead(epsilon))
+    def log_delta(epsilon: NDArray) -> NDArray:
+        return log_w + base.log_delta_of(ahead(epsilon))
 
-    def log_tail(self, epsilon: NDArray) -> NDArray:
+    def log_tail(epsilon: NDArray) -> NDArray:
         # Q stays as it is.
-        return self.base.log_tail_of(self.ahead(epsilon))  # type: ignore[misc]
+        return base.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
-    def behind(self, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
         # returned are s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
-        y = np.expm1(np.minimum(epsilon, -self.log_rest)) * self.odds
-        alive = (y < 1) & (epsilon < -self.log_rest)
+        y = np.expm1(np.minimum(epsilon, -log_rest)) * ((1 - weight) / weight)
+        alive = (y < 1) & (epsilon < -log_rest)
         log_ratio = np.log1p(-np.where(alive, y, 0.0))
         return alive, log_ratio, np.where(alive, epsilon - log_ratio, 0.0)
 
-    def log_delta_reverse(self, epsilon: NDArray) -> NDArray:
-        alive, log_ratio, shifted = self.behind(epsilon)
-        value = self.log_w + log_ratio + self.base._backward(shifted)
-        return np.where(alive, value, -np.inf)
+    def log_delta_reverse(epsilon: NDArray) -> NDArray:
+        alive, log_ratio, shifted = behind(epsilon)
+        return np.where(alive, log_w + log_ratio + base._backward(shifted), -np.inf)
 
-    def log_tail_reverse(self, epsilon: NDArray) -> NDArray:
+    def log_tail_reverse(epsilon: NDArray) -> NDArray:
         # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
         # this is (1-w) delta' + (w/s) P(-L > eps').
-        alive, log_ratio, shifted = self.behind(epsilon)
-        kept = self.log_rest + self.base._backward(shifted)
-        value = log_add(kept, self.base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        alive, log_ratio, shifted = behind(epsilon)
+        kept = log_rest + base._backward(shifted)
+        value = np.logaddexp(kept, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
-    def kinks(self) -> NDArray:
-        # Where the base is evaluated at an old kink, and where the reverse reaches 0.
-        old = np.asarray(self.base.kinks, dtype=float)
-        ahead = log_add(self.log_rest, self.log_w + old)
-        behind = old - log_add(self.log_w, self.log_rest + old)
-        return np.concatenate([ahead, behind, [-self.log_rest]])
+    # Where the base is evaluated at an old kink, and where the reverse reaches 0.
+    old = np.asarray(base.kinks, dtype=float)
+    after, before = np.logaddexp(log_rest, log_w + old), old - np.logaddexp(log_w, log_rest + old)
+    tails = (log_tail, log_tail_reverse) if base.has_tails else ()
+    kinks = np.concatenate([after, before, [-log_rest]])
+    return Profile(log_delta, log_delta_reverse, kinks, *tails)
 
 
 def _merged(log_p: NDArray, log_q: NDArray) -> NDArray:
@@ -315,8 +286,8 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
     def log_delta(epsilon: NDArray) -> NDArray:
         k = np.searchsorted(losses, epsilon, side="right")
         reach = np.where(k < losses.size, padded[k] - epsilon, 0.0)
-        finite = log_add(above[k], tail[k] + epsilon + log_expm1(reach))
-        return log_add(log_singular, finite)
+        finite = np.logaddexp(above[k], tail[k] + epsilon + log_expm1(reach))
+        return np.logaddexp(log_singular, finite)
 
     def log_tail(epsilon: NDArray) -> NDArray:
         return tail[np.searchsorted(losses, epsilon, side="right")]

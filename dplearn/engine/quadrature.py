@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.work import spend
 
 # Beyond this epsilon a profile that is still positive counts as infinite loss.
@@ -24,12 +24,9 @@ _K15 = np.array(
      0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
      0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
 )  # fmt: skip
-_G7 = np.array(
-    [0.0, 0.129484966168869693270611432679082, 0.0, 0.279705391489276667901467771423780,
-     0.0, 0.381830050505118944950369775488975, 0.0, 0.417959183673469387755102040816327]
-)  # fmt: skip
-_X = np.concatenate([-_NODES, _NODES[-2::-1]])
-_WK, _WG = (np.concatenate([w, w[-2::-1]]) for w in (_K15, _G7))
+_X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
+# Every other node is one of the seven.
+_WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
 # A function of epsilon >= 0 that returns logarithms, same shape.
 Curve = Callable[[NDArray], NDArray]
@@ -49,7 +46,10 @@ def log_renyi_integrals(
     order still sees an error there. Shapes: (order, panel, node). Where there are very many kinks
     the value is an upper bound, from chords between some of them.
     """
-    forward, backward, kinks = _with_few_kinks(forward, backward, np.asarray(kinks, dtype=float))
+    kinks = np.unique(np.asarray(kinks, dtype=float))
+    if kinks.size > _MOST_KINKS:
+        kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
+        forward, backward = _chords(forward, kinks), _chords(backward, kinks)
     result = np.full(orders.shape, np.inf)
     # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
@@ -68,7 +68,12 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
-        log_y = _log_integrand(forward, backward, a, lower, upper)
+        half = 0.5 * (upper - lower)
+        x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
+        spend(10 * a.size * x.size)
+        # The integrand times half a panel's width, shape (order, panel, node).
+        f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
+        log_y = np.logaddexp((a - 1) * x + f, b - a * x)
         top = np.maximum(np.max(log_y, axis=(1, 2)), total)
         top = np.where(np.isfinite(top), top, 0.0)
         y = np.exp(log_y - top[:, None, None])
@@ -92,28 +97,6 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
     )
 
 
-def _log_integrand(
-    forward: Curve, backward: Curve, a: NDArray, lower: NDArray, upper: NDArray
-) -> NDArray:
-    """log of the integrand times half a panel's width, shape (order, panel, node)."""
-    half = 0.5 * (upper - lower)
-    x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
-    f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
-    spend(10 * a.size * x.size)
-    return log_add((a - 1) * x + f, b - a * x)
-
-
-def _with_few_kinks(
-    forward: Curve, backward: Curve, kinks: NDArray
-) -> tuple[Curve, Curve, NDArray]:
-    """Both curves and their kinks; where these are very many, chords between a part of them."""
-    kinks = np.unique(kinks)
-    if kinks.size <= _MOST_KINKS:
-        return forward, backward, kinks
-    kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
-    return _chords(forward, kinks), _chords(backward, kinks), kinks
-
-
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
     """A curve that is linear in e^epsilon between the nodes: above log delta, which is convex."""
     values = log_delta(nodes)
@@ -122,7 +105,7 @@ def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
         i = np.clip(np.searchsorted(nodes, x) - 1, 0, nodes.size - 2)
         inside = np.clip(x, nodes[i], nodes[i + 1])
         right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
-        chord = log_add(values[i] + log1mexp(right), values[i + 1] + right)
+        chord = np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
         return np.where(x == inside, chord, log_delta(x))
 
     return above

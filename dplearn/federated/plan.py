@@ -281,6 +281,7 @@ class _Several(Mechanism):
     sample_rate: float
 
     name: ClassVar[str] = "several_records"
+    fields_of_examples = ((2.0, 20, 0.05),)
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -320,10 +321,6 @@ class _Several(Mechanism):
 
     def no_privacy(self) -> str:
         return Gaussian(self.noise_multiplier).no_privacy()
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return (cls(2.0, 20, 0.05),)
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:

@@ -55,14 +55,11 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         """Raise where the ends contradict each other, or one is no number."""
-        for name, low, high in (
-            ("epsilon", self.lower, self.epsilon),
-            ("delta", self.delta_lower, self.delta),
-        ):
+        ends = ("epsilon", self.lower, self.epsilon), ("delta", self.delta_lower, self.delta)
+        for name, low, high in ends:
             if not 0 <= low <= high:
-                raise ValueError(
-                    f"Expected 0 <= lower end <= {name}, got {low!r} and {name}={high!r}."
-                )
+                got = f"{low!r} and {name}={high!r}"
+                raise ValueError(f"Expected 0 <= lower end <= {name}, got {got}.")
 
     def __getstate__(self) -> Mapping[str, object]:
         """What other processes are sent; a read-only mapping cannot be."""

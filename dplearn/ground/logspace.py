@@ -26,11 +26,6 @@ def exp_rest(x: ArrayLike) -> NDArray:
     return np.where(near == x, 0.5 * near * near * series, np.expm1(x) - x)
 
 
-def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
-    """log(e^a + e^b)."""
-    return np.logaddexp(a, b)
-
-
 def log_sum(logs: NDArray) -> NDArray:
     """log of the sum of e^logs along the last axis; faster than `np.logaddexp.reduce`."""
     top = np.maximum(np.max(logs, axis=-1), -1e300)

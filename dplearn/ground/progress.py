@@ -12,8 +12,7 @@ class ProgressLine:
     """A line of text on the error stream, overwritten at most five times a second; or none."""
 
     def __init__(self, shown: bool) -> None:
-        self._due = 0.0 if shown else float("inf")
-        self._shown = shown
+        self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
         """Overwrite the line if it is time, or if it is the last, which ends it."""

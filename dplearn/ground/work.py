@@ -42,13 +42,6 @@ def spend(units: float) -> None:
         work.units += units
 
 
-def charge(cost: Work) -> None:
-    """Add the work of a remembered result to the innermost `counting`, once for each result."""
-    if (work := _WORK.get()) and cost not in work.paid:
-        work.paid.add(cost)
-        work.units += cost.units
-
-
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorator: an `lru_cache` whose hits count as work, too, once in each `counting`."""
 
@@ -61,7 +54,9 @@ def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def value(*args: P.args, **kwargs: P.kwargs) -> R:
             result, cost = entry(*args, **kwargs)
-            charge(cost)
+            if (work := _WORK.get()) and cost not in work.paid:
+                work.paid.add(cost)
+                work.units += cost.units
             return result
 
         value.cache_clear = entry.cache_clear  # type: ignore[attr-defined]

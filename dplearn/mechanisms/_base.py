@@ -33,7 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.ground.logspace import log_add
 from dplearn.ground.solve import first_true
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
@@ -294,7 +293,7 @@ class Outputs:
         """Laws (1-w)Q + wP and Q, made of these laws P and Q; 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
-            self, log_p=lambda x: log_add(log_w + self.log_p(x), log_rest + self.log_q(x))
+            self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
     def mix_second(self, weight: float) -> Self:

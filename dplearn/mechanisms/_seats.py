@@ -304,11 +304,9 @@ def _hiding(s: float, others: int, size: int, level: float) -> _Hiding:
     far = chi[:, 1:] / radii[:-1] ** 2 * (radii[:-1] < 1 + length[1:, None])
     spill = np.max(chi[:, 0] + variance[:, 0] * far.max(axis=1))
     # A hair for the rounding of binomial masses.
-    price, weights = (
-        (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level),
-        points[1:] * level,
-    )
-    return _Hiding(level, entries, weights / size, chances[1:], price, min(float(spill), 1.0))
+    price = (1 + 1e-9) / bdtr(entries - 1, size * others - 1, 1 / level)
+    weights = points[1:] * level / size
+    return _Hiding(level, entries, weights, chances[1:], price, min(float(spill), 1.0))
 
 
 def _weighted(law: _Law, weights: NDArray, chances: NDArray) -> _Law:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.profile import Profile
+from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp
 from dplearn.ground.solve import maximise
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
-from dplearn.mechanisms._winner import NoisyWinner
+from dplearn.mechanisms._noise import NoisyWinner
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
@@ -331,16 +331,11 @@ class RandomizedResponse(Mechanism):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """The true answer is 0 under P and 1 under Q."""
         log_p, log_r = self._log_masses
-        return (
-            Outputs(
-                lambda x: np.where(x == 0, log_p, log_r),
-                lambda x: np.where(x == 1, log_p, log_r),
-                lower=0,
-                upper=self.answers - 1,
-                whole=True,
-                label="reported answer",
-            ),
-        )
+
+        def law(truth: int) -> Curve:
+            return lambda x: np.where(x == truth, log_p, log_r)
+
+        return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""

@@ -18,10 +18,7 @@ from dplearn.mechanisms.laplace import Laplace
 class Composed(Mechanism):
     """Adaptive composition of several mechanisms, each run some number of times.
 
-    Parameters
-    ----------
-    mechanisms : iterable of Mechanism or (Mechanism, int)
-        What is run, each with the number of times (default 1).
+    `mechanisms` has a mechanism for each that is run once, or a pair of it and the number of times.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp, log_add
+from dplearn.ground.logspace import exp_rest, log1mexp
 from dplearn.mechanisms._noise import Noise
 
 
@@ -71,7 +71,7 @@ class Laplace(Noise):
         small = np.minimum(more * pure, 1.0)
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))
-        return np.where(small < 1, near, log_add(up, down)) / more
+        return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         return rng.laplace(0.0, scale, size)

@@ -52,7 +52,7 @@ from scipy.special import gammaln
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sum
+from dplearn.ground.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sum
 from dplearn.ground.work import remembered
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
@@ -121,7 +121,7 @@ class RandomAllocation(Epoch):
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
         sigma, summed = self.base.noise_multiplier, orders <= _LARGEST_ORDER
-        whole = log_add(0.0, _log_excess(sigma, self.batches))
+        whole = np.logaddexp(0.0, _log_excess(sigma, self.batches))
         remove = np.interp(orders[summed], np.arange(1.0, _LARGEST_ORDER + 1), whole)
         add = _reverse_moments(orders[summed] - 1, sigma, self.batches)
         values[summed] = np.minimum(values[summed], np.maximum(remove, add) / (orders[summed] - 1))
@@ -209,7 +209,7 @@ def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:
     )
     terms = n[few][:, None] * log_s + log_rise
     log_x = np.logaddexp.reduce(terms, axis=1) + math.log(step) - gammaln(n[few])
-    values[few] = log_add(0.0, log_x + _QUADRATURE_ERROR)
+    values[few] = np.logaddexp(0.0, log_x + _QUADRATURE_ERROR)
     return values
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add, log_bernoulli, log_comb, log_expm1, log_sum
+from dplearn.ground.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.mechanisms._base import Outputs, Sampled
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
@@ -104,7 +104,7 @@ class PoissonSubsampled(Sampled):
         if sigma < _LEAST_NOISE:
             # Minkowski's inequality for the two parts of f: far beyond q it loses nothing.
             exponent = (orders - 1) / (2 * sigma**2)
-            return orders / (orders - 1) * log_add(math.log1p(-q), math.log(q) + exponent)
+            return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
         if np.any(summed):
@@ -114,7 +114,7 @@ class PoissonSubsampled(Sampled):
         for number in np.unique(octave[~summed]):
             chunk = octave == number
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
-        return log_add(0.0, log_x) / (orders - 1)
+        return np.logaddexp(0.0, log_x) / (orders - 1)
 
 
 def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
@@ -142,7 +142,7 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
         u = np.arange(-9.5, 9.5 + (np.max(orders) + 1) / sigma, step)
     drift = u / sigma - 0.5 / sigma**2
     # log f, and f - 1 without cancellation.
-    log_f = log_add(math.log1p(-q), math.log(q) + drift)
+    log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
     excess = q * np.expm1(np.minimum(drift, 600.0))
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
     # A rate whose square underflows leaves nothing.

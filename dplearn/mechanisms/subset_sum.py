@@ -41,7 +41,7 @@ from scipy.special import log_ndtr
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub, log_sum
+from dplearn.ground.logspace import log1mexp, log_bernoulli, log_expm1, log_sub, log_sum
 from dplearn.ground.work import spend
 from dplearn.mechanisms._base import Mechanism, Outputs
 
@@ -135,7 +135,7 @@ class _Pair:
         log_u = math.log(rate) + law(m.batch - 1)
         stays = math.log1p(-rate) + law(m.batch) if m.batch < m.records else -np.inf
         raised = np.append(-np.inf, log_u[:-1])
-        laws = np.stack([log_add(stays, log_u), log_add(stays, raised), log_u, raised])
+        laws = np.stack([np.logaddexp(stays, log_u), np.logaddexp(stays, raised), log_u, raised])
         used = np.any(np.isfinite(laws), axis=0)
         self.count, self.laws = count[used], laws[:, used]
         self._size, self._ones, self._drawn = m.records + 1, m.alike + 1, m.batch
@@ -200,7 +200,7 @@ class _Pair:
         if not epsilon.size:
             return np.empty((2, 0))
         # The mean count at the threshold, of m draws from all n + 1 records.
-        weight = log_add(
+        weight = np.logaddexp(
             math.log(self._size), log_expm1(epsilon) + math.log(self._size - self._ones)
         )
         stays = math.log(self._ones) + math.log(self._size - self._drawn)
@@ -267,7 +267,7 @@ class _Pair:
             terms = log_bernoulli(orders[chunk, None], excess, loss) + log_q
             total = log_sum(terms - 0.5 * (x / self.sigma) ** 2)
             total += math.log(step / (self.sigma * math.sqrt(2 * math.pi)))
-            values[chunk] = log_add(0.0, total) / (orders[chunk] - 1)
+            values[chunk] = np.logaddexp(0.0, total) / (orders[chunk] - 1)
         return values
 
 

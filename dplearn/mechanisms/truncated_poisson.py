@@ -27,7 +27,6 @@ from scipy.special import betainc
 from dplearn.engine.profile import Curve, Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled
@@ -76,10 +75,7 @@ class TruncatedPoisson(Wrapped):
         "of a lot that is too large a uniform subset is kept",
     )
     adjacencies = ("add_remove",)
-    refusal = (
-        "Poisson sampling that is cut",
-        "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
-    )
+    refusal = ("Poisson sampling that is cut", PoissonSubsampled.refusal[1])
     no_outputs = "lots that were cut and lots that were not are told apart"
 
     def __post_init__(self) -> None:
@@ -116,11 +112,8 @@ class TruncatedPoisson(Wrapped):
             rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
         weight = max(filled, _LEAST)
         replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
-        remove, add = (
-            _either(poisson[0], replaced[0], weight),
-            poisson[1:] or [poisson[0].reverse()],
-        )
-        return remove, _either(add[0], replaced[-1], weight)
+        remove, add = poisson[0], (poisson[1:] or [poisson[0].reverse()])[0]
+        return _either(remove, replaced[0], weight), _either(add, replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""
@@ -139,7 +132,7 @@ def _either(first: Profile, second: Profile, weight: float) -> Profile:
     log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 
     def either(one: Curve, two: Curve) -> Curve:
-        total = lambda epsilon: log_add(log_rest + one(epsilon), log_weight + two(epsilon))
+        total = lambda epsilon: np.logaddexp(log_rest + one(epsilon), log_weight + two(epsilon))
         return lambda epsilon: np.minimum(total(epsilon), 0.0)
 
     parts = (first, second), (first.reverse(), second.reverse())

@@ -11,8 +11,9 @@ from scipy.special import ive
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.logspace import log1mexp, log_expm1
 from dplearn.ground.solve import first_true
+from dplearn.mechanisms._epochs import repeated
 from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
 
 # Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
@@ -74,7 +75,7 @@ class Geometric(WholeNoise):
         log_p, log_q = self._atoms(adjacency)
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
         terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
-        return log_add(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
+        return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         success = -math.expm1(-1 / scale)
@@ -135,7 +136,7 @@ class DiscreteGaussian(WholeNoise):
         outside = log_survival(reach + 1)
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            inside = log_add(table.log_delta_of(np.minimum(epsilon, edge)), outside)
+            inside = np.logaddexp(table.log_delta_of(np.minimum(epsilon, edge)), outside)
             past = log_survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
             return np.where(epsilon < edge, inside, past)
 
@@ -324,12 +325,8 @@ def _sum_masses(scale: float, clients: int) -> NDArray:
     k = np.arange(min(reach, math.ceil(38 * sigma)) + 1.0)
     factor = even_law(np.exp(-0.5 * (k / sigma) ** 2))
     factor /= factor.sum()
-    total, power = np.ones(1), clients
-    while power:  # all terms are positive, so that no digits are lost
-        if power % 2:
-            total = _middle(np.convolve(total, factor), reach)
-        if power := power // 2:
-            factor = _middle(np.convolve(factor, factor), reach)
+    # All terms are positive, so that no digits are lost.
+    total = repeated(factor, clients, lambda a, b: _middle(np.convolve(a, b), reach))
     with np.errstate(divide="ignore"):
         return np.log(total[total.size // 2 :])
 

@@ -13,15 +13,9 @@ from scipy.special import ndtr
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
+from dplearn.pate import theorems
 from dplearn.pate.at_these_votes import ORDERS, at_these_votes, stated
 from dplearn.pate.plan import PATE
-from dplearn.pate.theorems import (
-    gnmax_data_dependent_rdp,
-    gnmax_flip_bound,
-    lnmax_flip_bound,
-    lnmax_log_moment,
-    lnmax_log_moment_at,
-)
 from dplearn.pate.votes import Votes, read_votes
 
 _MOMENTS = np.arange(1, 33)
@@ -71,7 +65,7 @@ def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
     """Rényi divergence of each row of ranked counts by Theorem 6, shape (n_rows, n_orders)."""
     total = np.empty((len(rows), ORDERS.size))
     for i, chance in enumerate(answer_chances(Votes(rows), plan).tolist()):
-        flip = gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
+        flip = theorems.gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
         total[i] = chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
         if plan.check_std is not None:
             # The largest count moves by 1, not by the root of 2.
@@ -82,22 +76,22 @@ def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
 
 def _theorem_6(*, flip: float, noise_std: float) -> NDArray:
     """Divergences that the theorem proves, one for each of `ORDERS`."""
-    at = partial(gnmax_data_dependent_rdp, flip=flip, noise_std=noise_std)
+    at = partial(theorems.gnmax_data_dependent_rdp, flip=flip, noise_std=noise_std)
     return np.array([at(order=order) for order in ORDERS.tolist()])
 
 
 def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Guarantee:
     """The moments accountant of the first paper: of what holds for any votes and at these."""
     gamma, total = 1 / plan.noise_std, np.zeros(_MOMENTS.shape)
-    plain = [  # 2 gamma-DP, and Theorem 2
-        min(2 * gamma * m, lnmax_log_moment(moment=m, inverse_scale=gamma)) for m in _MOMENTS
-    ]
+    # 2 gamma-DP, and Theorem 2.
+    plain = theorems.lnmax_log_moment(moment=_MOMENTS, inverse_scale=gamma)
+    plain = np.minimum(2 * gamma * _MOMENTS, plain)
     for row, count in zip(rows, counts, strict=True):
-        flip, each = lnmax_flip_bound(votes=row, inverse_scale=gamma), plain
+        flip, each = theorems.lnmax_flip_bound(votes=row, inverse_scale=gamma), plain
         if 0 < flip <= math.expm1(2 * gamma) / math.expm1(4 * gamma):
-            at = lambda m, q=flip: lnmax_log_moment_at(moment=int(m), inverse_scale=gamma, flip=q)
-            each = np.minimum(plain, [at(m) for m in _MOMENTS])
-        total += count * np.asarray(each)
+            at = partial(theorems.lnmax_log_moment_at, inverse_scale=gamma, flip=flip)
+            each = np.minimum(plain, [at(moment=m) for m in _MOMENTS.tolist()])
+        total += count * each
     epsilon = (total - math.log(delta)) / _MOMENTS
     bound = stated(np.zeros(ORDERS.shape), delta, "Theorem 3")
     first, best = float(epsilon.min()), float(_MOMENTS[np.argmin(epsilon)])

@@ -148,7 +148,7 @@ def test_what_is_made_of_a_parameter_follows_it():
     flip = book["G-M5b"].domain["flip"]
     for noise in (2.0, at.parameters["noise_std"]):
         found = at.at("noise_std", noise).parameters
-        assert found["flip"] == flip.of(found)
+        assert found["flip"] == flip.draw(None, found)
     at = place_at("G-A5")
     kernel = at.parameters["kernel"]
     assert at.at("order", 7.0).parameters["kernel"] is kernel

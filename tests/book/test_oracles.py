@@ -21,11 +21,9 @@ from dplearn.book.chapters import (
     sparse_vector,
 )
 from dplearn.book.chapters.conversion import pointwise_epsilon
-from dplearn.book.chapters.one_run import chance_of_one
+from dplearn.book.chapters.one_run import chance_of_correct
 from dplearn.book.chapters.pate import gnmax_law
-from dplearn.book.chapters.tradeoff import sampled_run_delta
 from dplearn.book.kit import oracles
-from dplearn.engine.contour import SampledGaussian, deltas
 
 P, Q = oracles.leaky_response(epsilon=0.7, delta=0.03)
 VALUES = [
@@ -143,22 +141,6 @@ def test_iterates_where_the_law_is_known():
     assert last == pytest.approx(3.0 * (2 * shift) ** 2 / (2 * variance), rel=1e-10)
 
 
-def test_composed_delta_is_the_certified_one():
-    runs = (64, 1.0, 0.1), (1024, 4.0, 0.02)
-    for case in itertools.product(runs, (0.0, 0.3)):
-        (steps, noise, rate), epsilon = case
-        about = {"sample_rate": rate, "noise_multiplier": noise, "steps": steps, "epsilon": epsilon}
-        pair = SampledGaussian(sigma=noise, q=rate, direction="remove")
-        low, high = np.exp(deltas(pair, steps, [epsilon]))
-        delta = sampled_run_delta(**about, symmetric=False)
-        assert low[0] * (1 - 1e-3) <= delta <= high[0] * (1 + 1e-3), case
-        # The symmetric pair dominates both directions, and after one step it is the larger one.
-        assert sampled_run_delta(**about, symmetric=True) > delta, case
-        one = about | {"steps": 1, "epsilon": 0.01}
-        both = [sampled_run_delta(**one, symmetric=symmetric) for symmetric in (True, False)]
-        assert both[0] == pytest.approx(both[1], rel=1e-3), case
-
-
 def test_one_run_without_delta_is_exact():
     about = {"canaries": 50, "guesses": 40, "epsilon": 0.8, "delta": 0.0}
     truth = 1 / (1 + math.exp(-0.8))
@@ -166,4 +148,4 @@ def test_one_run_without_delta_is_exact():
     for correct in (28, 30, 40):
         exact = pytest.approx(sum(masses[correct:]), rel=1e-10)
         assert formulas.one_run_p_value(**about, correct=correct) == exact, correct
-        assert chance_of_one(**about, correct=correct) == exact, correct
+        assert chance_of_correct(**about, correct=correct) == exact, correct

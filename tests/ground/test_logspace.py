@@ -11,7 +11,6 @@ from cases import each
 from dplearn.ground.logspace import (
     exp_rest,
     log1mexp,
-    log_add,
     log_comb,
     log_expm1,
     log_sub,
@@ -63,11 +62,10 @@ def test_far_ends():
 
 
 @each("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
-def test_sums_and_differences(a, b):
+def test_differences(a, b):
     big, small = mpmath.exp(mpf(a)), mpmath.exp(mpf(b))
     # Relative accuracy of the result, hence absolute accuracy of its log, up to rounding of a.
     tolerance = RTOL * (1 + abs(a)) / min(1.0, a - b)
-    assert float(log_add(a, b)) == pytest.approx(float(mpmath.log(big + small)), abs=tolerance)
     assert float(log_sub(a, b)) == pytest.approx(float(mpmath.log(big - small)), abs=tolerance)
 
 

@@ -12,6 +12,7 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.book.kit.oracles import finite_renyi, mean_loss, randomized_response
+from dplearn.ground.logspace import log1mexp
 
 Law = tuple[oracles.Density, oracles.Density]
 
@@ -51,12 +52,8 @@ def largest_bounded_range_renyi(*, epsilon, order):
     p = np.exp(t) * np.expm1(epsilon - t) / np.expm1(epsilon)
     if order == 1:
         return float(np.max(p * t + other * (t - epsilon)))
-    up, down = (order - 1) * t, (order - 1) * (t - epsilon)
-    if (order - 1) * epsilon > 1:
-        total = np.logaddexp(np.log(p) + up, np.log(other) + down)
-    else:
-        total = np.log1p(p * np.expm1(up) + other * np.expm1(down))
-    return float(np.max(total)) / (order - 1)
+    log_p, losses = np.log([p, other]).T, np.stack([t, t - epsilon], axis=-1)
+    return float(np.max(oracles.log_moment(log_p, log_p - losses, order - 1))) / (order - 1)
 
 
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
@@ -84,14 +81,10 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
     return -np.exp(np.minimum(-x, 700.0))
 
 
-def _exponential_log_cdf(x: NDArray) -> NDArray:
-    with np.errstate(divide="ignore"):
-        return np.log(-np.expm1(-np.maximum(x, 0.0)))
-
-
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x), _exponential_log_cdf)
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
+                    lambda x: log1mexp(-np.maximum(x, 0.0)))
 
 
 def argmax_probability(*, scores, scale, law):

@@ -105,17 +105,9 @@ def chain_delta(*, epsilon, delta, group):
 
 def coin_rho(*, epsilon):
     """The largest D_a / a of randomized response over orders from 1 on."""
-    truth, lie = oracles.randomized_response(epsilon=epsilon)[0]
-    excess = np.geomspace(1e-9, 1e4, 400)
-    near = np.minimum(excess * epsilon, 1.0)
-    # ln E_P[e^((a-1) L)] for L = epsilon with the odds of the truth, else -epsilon.
-    moment = np.where(
-        excess * epsilon < 1,
-        np.log1p(truth * np.expm1(near) + lie * np.expm1(-near)),
-        np.logaddexp(math.log(truth) + excess * epsilon, math.log(lie) - excess * epsilon),
-    )
-    at_one = oracles.mean_loss(p=[truth, lie], q=[lie, truth])
-    return max(at_one, float(np.max(moment / (excess * (1 + excess)))))
+    p, q = oracles.randomized_response(epsilon)
+    moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
+    return max(oracles.mean_loss(p, q), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
 
 
 def gaussians_mu(*, mus):

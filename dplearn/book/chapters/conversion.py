@@ -12,7 +12,7 @@ from dplearn.book.chapters.gaussian import noise_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Log
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
-from dplearn.ground.solve import first_true
+from dplearn.ground.logspace import log1mexp
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -31,23 +31,19 @@ def coins_within(*, orders, rdp, delta):
     No pair of laws is worse: an event and its complement make a coin.
     """
 
-    def log_odds(place: NDArray) -> NDArray:
-        """-ln((a - delta) / b) for P(S) = a and the smallest Q(S) = b that is allowed."""
-        log_a = np.log(delta + (1 - delta) * expit(place))
-        # 1 - a without cancellation.
-        log_miss = np.log1p(-delta) + np.log(expit(-place))
-
-        def near(log_b: NDArray) -> NDArray:
-            with np.errstate(divide="ignore"):
-                log_other = np.log(-np.expm1(log_b))
+    def too_far(epsilon: float) -> bool:
+        def log_moment(place: NDArray) -> NDArray:
+            """Of P(S) = a by its log odds and Q(S) = e^-epsilon (a - delta)."""
+            log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
+            log_a = np.log(delta + (1 - delta) * expit(place))
+            # 1 - a without cancellation.
+            log_miss, log_other = np.log1p(-delta) + np.log(expit(-place)), log1mexp(log_b)
             inside = orders * log_a + (1 - orders) * log_b
-            outside = orders * log_miss + (1 - orders) * log_other
-            return np.logaddexp(inside, outside) <= (orders - 1) * rdp
+            return np.logaddexp(inside, orders * log_miss + (1 - orders) * log_other)
 
-        log_b = first_true(near, lower=log_a * orders / (orders - 1) - rdp, upper=log_a)
-        return log_b - np.log1p(-delta) - np.log(expit(place))
+        return zoomed(log_moment, -60.0, 36.0) > (orders - 1) * rdp
 
-    return max(0.0, -zoomed(log_odds, -60.0, 36.0))
+    return oracles.smallest(too_far, low=0.0, high=2 * (rdp - math.log(delta) / (orders - 1)) + 1)
 
 
 def pointwise_epsilon(*, orders, rdp, delta):

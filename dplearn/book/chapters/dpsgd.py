@@ -57,18 +57,14 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
 def divergence_of_lengths(*, batch, dimension):
     """Order-2 divergence of the lengths of two Gaussian vectors, which tell all there is."""
 
-    def log_length(std: float) -> oracles.Density:
-        # Up to a constant that both laws share.
-        return lambda r: (
-            (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
-        )
+    def log_length(r: NDArray, std: float) -> NDArray:
+        """Log density, up to a constant that both laws share."""
+        return (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
 
-    wide, narrow = log_length(1.0), log_length(batch / (batch + 1))
-    far = 3 * math.sqrt(dimension) + 40
-    norm, moment = (
-        oracles.log_integral(f, 1e-9, far) for f in (narrow, lambda r: 2 * wide(r) - narrow(r))
-    )
-    return moment - norm
+    std, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
+    total = oracles.log_integral(lambda r: log_length(r, std), 1e-9, far)
+    square = oracles.log_integral(lambda r: 2 * log_length(r, 1.0) - log_length(r, std), 1e-9, far)
+    return square - total
 
 
 def tree_by_counting(*, leaves, noise_multiplier, participations=1):
@@ -87,10 +83,8 @@ ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
-def least_epsilon(
-    moments, bound=lambda total, log, m: (total + log) / m,
-    *, noise_multiplier, sample_rate, steps, delta,
-):  # fmt: skip
+def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
+                  sample_rate, steps, delta):  # fmt: skip
     """The least bound(T K(m), ln(1/delta), m) on a grid, then between the best one's neighbours."""
 
     def epsilon_at(m: NDArray) -> NDArray:
@@ -212,23 +206,19 @@ _RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),
 
 
 def _setting(sample_rate: float, noise_multiplier: float, steps: int) -> dict[str, float]:
-    setting = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate, "steps": steps}
-    return {**setting, "delta": 1e-5}
+    return dict(noise_multiplier=noise_multiplier, sample_rate=sample_rate, steps=steps, delta=1e-5)
 
 
 def _mnist(noise_multiplier: float, steps: int) -> dict[str, float]:
     return _setting(256 / 60_000, noise_multiplier, steps)
 
 
-def _divergence_of_run(
-    noise_multiplier: float, sample_rate: float, steps: int, delta: float
-) -> Callable[[float], float]:
-    """The Rényi divergence of a whole run at an order."""
+def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, order: float):
+    """The Rényi divergence of a whole run."""
     if sample_rate == 1:
-        return lambda order: steps * (order / (2 * noise_multiplier**2))
-    return lambda order: steps * sampled_gaussian_rdp(
-        order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate
-    )
+        return steps * (order / (2 * noise_multiplier**2))
+    return steps * sampled_gaussian_rdp(order=order, noise_multiplier=noise_multiplier,
+                                        sample_rate=sample_rate)
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
@@ -256,7 +246,7 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \ln\frac{\alpha-1}\alpha
     - \frac{\ln\delta + \ln\alpha}{\alpha-1}"""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
+    rdp = partial(_divergence_of_run, noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: float(rdp_to_epsilon(order, rdp(order), delta=delta))
     return epsilon_at(_best_order(epsilon_at))
 
@@ -310,17 +300,11 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
 def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     r"""\varepsilon \le \min_{\lambda\in\{1,2,\dots\}} \frac{T\,K(\lambda) +
     \ln(1/\delta)}\lambda,\quad K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
-    rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
+    rdp = partial(_divergence_of_run, noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: rdp(order) - math.log(delta) / (order - 1)
     # T K is convex in lambda: the best whole number is next to the best real one.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
-
-
-def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
-    """Epsilon of Gaussian noise with the parameter mu that a long run approaches."""
-    mu = sample_rate * math.sqrt(steps * math.expm1(1 / noise_multiplier**2))
-    return release_epsilon(noise_multiplier=1 / mu, delta=delta)
 
 
 @formula("G-F3", "Central limit of many sampled steps", "asymptotic",
@@ -335,7 +319,9 @@ def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
        printed("6.6015671", "6.76878", at=_setting(0.04, 1.5, 2250)),
        printed("2.3243617", "2.38169", at=_mnist(1.1, 14_063)),
        printed("1.341", "1.408", at=_mnist(1.06, 4688)),
-       printed("8.697", "9.477", at=_mnist(0.638, 16_406)), claim=_limit_epsilon,
+       printed("8.697", "9.477", at=_mnist(0.638, 16_406)), claim=lambda noise_multiplier,
+       sample_rate, steps, delta: clt_of_scaled(noise_multiplier=noise_multiplier,
+       scaled_rate=sample_rate * math.sqrt(steps), steps=steps, delta=delta),
        says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)", given=_GIVEN, kind="upper",
        oracle=certified_epsilon, along={},
        without="scaled_rate", noise_multiplier=Log(0.5, 10.0), sample_rate=Log(1e-3, 0.1),
@@ -345,7 +331,5 @@ def clt_of_scaled(*, noise_multiplier, scaled_rate, steps, delta):
     \mu = q\sqrt{T(e^{1/z^2}-1)},\quad T \to \infty,\ q\sqrt T \text{ fixed}
 
     scaled_rate: q sqrt(T)"""
-    rate = scaled_rate / math.sqrt(steps)
-    return _limit_epsilon(
-        noise_multiplier=noise_multiplier, sample_rate=rate, steps=int(steps), delta=delta
-    )
+    mu = scaled_rate * math.sqrt(math.expm1(1 / noise_multiplier**2))
+    return release_epsilon(noise_multiplier=1 / mu, delta=delta)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import rel_entr
 
 from dplearn.book.chapters.divergences import kl_divergence, max_divergence
 from dplearn.book.kit import oracles
@@ -18,9 +19,7 @@ def largest_distance(*, kl):
 
     def farther(distance: NDArray) -> NDArray:
         p = q + distance
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
-        return p * np.log(p / q) + tails > kl
+        return rel_entr(p, q) + rel_entr(np.maximum(1 - p, 0.0), 1 - q) > kl
 
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +24,16 @@ def _variance(law: NDArray, values: NDArray) -> float:
     return float(law @ (values - mean) ** 2 / law.sum())
 
 
-def _share_variance(law: NDArray, epsilon: float) -> float:
-    """Variance of the unbiased estimate of the share of ones, by the number that is reported."""
-    users, truth = law.size - 1, 1 / (1 + math.exp(-epsilon))
-    return _variance(law, (np.arange(users + 1) / users - (1 - truth)) / (2 * truth - 1))
+def share_variance(*, epsilon, users, share, sampled=False):
+    """Variance of the unbiased estimate of the share of ones, by the number that is reported.
 
-
-def share_variance(*, epsilon, users, share):
-    """Variance of the estimate for users who are given, a `share` of them ones."""
-    ones, lie = round(share * users), 1 / (1 + math.exp(epsilon))
-    true, false = binomial(ones, 1 - lie), binomial(users - ones, lie)
-    return _share_variance(np.convolve(true, false), epsilon)
-
-
-def sampled_share_variance(*, epsilon, users, share):
-    """Variance of that estimate when each user was drawn at random."""
-    lie = 1 / (1 + math.exp(epsilon))
-    return _share_variance(binomial(users, share * (1 - lie) + (1 - share) * lie), epsilon)
+    The users are given, a `share` of them ones, or each of them is drawn at random.
+    """
+    lie, ones = 1 / (1 + math.exp(epsilon)), round(share * users)
+    law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
+    if sampled:
+        law = binomial(users, share * (1 - lie) + (1 - share) * lie)
+    return _variance(law, (np.arange(users + 1) / users - lie) / (1 - 2 * lie))
 
 
 def response_channel(odds: float, values: int) -> NDArray:
@@ -127,7 +120,8 @@ _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
 @wrong("central", "The noise of one trusted curator, not that of n users.",
        claim="2 / (users * epsilon)**2")
 @wrong("random-users", "Then the share of the sample varies as well.",
-       says=r"\text{the same for users drawn at random}", oracle=sampled_share_variance)
+       says=r"\text{the same for users drawn at random}",
+       oracle=partial(share_variance, sampled=True))
 def randomized_response_variance(*, epsilon, users):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
     # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
@@ -137,7 +131,7 @@ def randomized_response_variance(*, epsilon, users):
 @formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
          "Warner 1965, variance of the estimate")
 @given("epsilon > 0 and users >= 1 and 0 <= share <= 1", _USERS, share=Linear(0.0, 1.0))
-@oracle(sampled_share_variance, unsafe=None)
+@oracle(partial(share_variance, sampled=True), unsafe=None)
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
 def randomized_survey_variance(*, epsilon, users, share):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}

@@ -7,26 +7,13 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from dplearn.book.chapters.gaussian import gaussian_delta
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground.solve import first_true, maximise
-
-
-def laplace_delta_by_parts(*, epsilon, ratio):
-    """Hockey-stick divergence of two Laplace laws of scale 1 at distance `ratio`."""
-    log_p, log_q = oracles.log_laplace(ratio), oracles.log_laplace()
-
-    def log_f(x: NDArray) -> NDArray:
-        excess = log_p(x) - log_q(x) - epsilon
-        # The loss is flat outside [0, ratio]: at epsilon itself only roundings are left.
-        with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(np.where(excess > 1e-13 * (1 + ratio), -np.expm1(-excess), 0))
-
-    kinks = [0.0, 0.5 * (ratio + epsilon), ratio]
-    return math.exp(oracles.log_integral(log_f, -80.0, ratio + 80.0, kinks=kinks))
 
 
 def vector_laplace_loss(*, shift, scale):
@@ -95,12 +82,8 @@ def integrated_tail(*, scale, threshold, sides):
 
 def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
     """log of the integral of |x|^power under a weight with a kink at 0."""
-
-    def log_f(x: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return (power * np.log(np.abs(x)) if power else 0.0) + log_weight(x)
-
-    return oracles.log_integral(log_f, -far, far, kinks=[0.0])
+    return oracles.log_integral(lambda x: xlogy(power, np.abs(x)) + log_weight(x), -far, far,
+                                kinks=[0.0])
 
 
 def scaled_gaussian_delta(*, epsilon, noise_multiplier):
@@ -135,7 +118,8 @@ def two_coins_loss(*, honest, yes):
 @formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 3")
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
-@oracle(laplace_delta_by_parts, absolute=1e-15)
+@oracle(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
+        oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
 @printed("0.2211992169", epsilon=0.5, ratio=1.0)
 @wrong("straight-line",
        "The profile is concave in epsilon between its ends, so chords are too low.",

@@ -1,9 +1,10 @@
 """One training run: what its canaries prove, by a count of right guesses or a trade-off curve."""
 
 import math
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrc, gammaln, ndtr, ndtri
 
 from dplearn.audit import theorems
@@ -12,32 +13,24 @@ from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 
-def chance_of_correct(correct: NDArray, *, canaries, guesses, epsilon, delta) -> NDArray:
+def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
     """The largest P(W >= v), for every v, of coins that may show a block.
 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
     of the m canaries is shown as well, so each of them with probability delta at most.
     """
     truth = 1 / (1 + math.exp(-epsilon))
-    block = np.unique(np.geomspace(1, guesses, 60).astype(int))[:, None]
+    block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
-    lucky = at_least(correct - block, guesses - block, truth)
-    plain = at_least(correct, np.array(guesses), truth)
-    return np.max(plain + shown * (lucky - plain), axis=0)
+    lucky, plain = at_least(v - block, guesses - block, truth), at_least(v, guesses, truth)
+    return np.max(plain + shown * (lucky - plain), axis=-1)
 
 
-def at_least(v: NDArray, n: NDArray, rate: float) -> NDArray:
+def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
     """P(Bin(n, rate) >= v)."""
-    inner = bdtrc(np.clip(v - 1, 0, np.maximum(n, 1)), np.maximum(n, 1), rate)
-    return np.where(v <= 0, 1.0, np.where(v > n, 0.0, np.where(n == 0, 0.0, inner)))
-
-
-def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
-    """Largest P(W >= v) of coins that may show a block, for one v."""
-    chance = chance_of_correct(
-        np.array([correct]), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
-    )
-    return float(chance[0])
+    v, most = np.asarray(v), np.maximum(n, 1)
+    inner = bdtrc(np.clip(v - 1, 0, most), most, rate)
+    return np.where(v <= 0, 1.0, np.where(v > n, 0.0, inner))
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
@@ -66,9 +59,8 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 
 def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
     """The most correct guesses that are not rarer than the significance level."""
-    chance = chance_of_correct(
-        np.arange(guesses + 1), canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta
-    )
+    chance = chance_of_correct(correct=np.arange(guesses + 1), canaries=canaries, guesses=guesses,
+                               epsilon=epsilon, delta=delta)
     return int(np.flatnonzero(chance > significance)[-1])
 
 
@@ -78,8 +70,8 @@ _RUN = {
     "epsilon": Linear(0.0, 4.0),
     "delta": Log(1e-8, 1e-2, also=(0.0,)),
 }
-_COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
-    and delta >= 0 and epsilon >= 0"""
+_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
+_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 
 
 def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
@@ -98,7 +90,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 @given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", _RUN,
        correct=Drawn(lambda rng, guesses, epsilon:
        int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
-@oracle(chance_of_one, absolute=1e-14, unsafe=None)
+@oracle(chance_of_correct, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
        claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
@@ -118,13 +110,6 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     return _p_value(canaries, guesses, correct, epsilon, delta)
 
 
-def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
-    """The largest epsilon whose p-value is below the significance; 0 if there is none."""
-    return theorems.largest_refuted(
-        lambda epsilon: _p_value(canaries, guesses, correct, epsilon, delta) < significance
-    )
-
-
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
          "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
 @given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
@@ -135,14 +120,16 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
 @printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
 @wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
        printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
-       claim=lambda canaries, guesses, correct, significance: _proved_epsilon(canaries, guesses,
-       correct, 0.0, significance), says=r"\text{the same with } \delta = 0")
+       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
+       guesses=guesses, correct=correct, delta=0.0, significance=significance),
+       says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
        claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
-    return _proved_epsilon(canaries, guesses, correct, delta, significance)
+    p_value = partial(_p_value, canaries, guesses, correct, delta=delta)
+    return theorems.largest_refuted(lambda epsilon: p_value(epsilon) < significance)
 
 
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
@@ -150,10 +137,9 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
 
 
 @formula("G-N4c", "One training run: the p-value by trade-off", "upper", _SOURCE)
-@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
-       "and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8), guesses=_GUESSES,
-       correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))), epsilon=Linear(0.0, 4.0),
-       delta=Log(1e-6, 0.3, also=(0.0,)))
+@given(f"guesses >= 1 and {_COUNTS} and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8),
+       guesses=_GUESSES, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
+       epsilon=Linear(0.0, 4.0), delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
@@ -162,7 +148,7 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.", claim=lambda
-       guesses, correct, epsilon, delta: float(at_least(np.array(correct), np.array(guesses),
+       guesses, correct, epsilon, delta: float(at_least(correct, guesses,
        (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le "
        r"P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
@@ -182,14 +168,14 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 def _likely(guesses: int, mu: float, significance: float) -> int:
     """The most right guesses about canaries with noise of their own that are not too rare."""
-    chance = at_least(np.arange(guesses + 1), np.array(guesses), float(ndtr(mu / 2)))
+    chance = at_least(np.arange(guesses + 1), guesses, float(ndtr(mu / 2)))
     return int(np.flatnonzero(chance > significance)[-1])
 
 
 @formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
-@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
-       "and 0 < significance < 1", canaries=Whole(1, 300), guesses=_GUESSES, mu=Log(0.05, 4.0),
-       significance=Choice(0.01, 0.05, 0.1), correct=Derived(_likely))
+@given(f"guesses >= 1 and {_COUNTS} and 0 < significance < 1", canaries=Whole(1, 300),
+       guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1),
+       correct=Derived(_likely))
 @oracle(lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
        claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),
@@ -197,7 +183,5 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
-    return theorems.refuted_by_guesses(
-        theorems.least_of_gaussian,
-        canaries=canaries, guesses=guesses, correct=correct, chance=significance,
-    )  # fmt: skip
+    return theorems.refuted_by_guesses(theorems.least_of_gaussian, canaries=canaries,
+                                       guesses=guesses, correct=correct, chance=significance)

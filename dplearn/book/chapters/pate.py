@@ -10,12 +10,14 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn.book.chapters.choices import LAPLACE, argmax_log_probability
+from dplearn.book.chapters.choices import LAPLACE, Law, argmax_log_probability, argmax_probability
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.book.kit.oracles import Density, finite_renyi, randomized_response
+from dplearn.book.kit.oracles import finite_renyi, log_moment, randomized_response
 from dplearn.pate import theorems
+
+NORMAL: Law = (oracles.log_normal(), log_ndtr)
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
@@ -42,23 +44,10 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
     return law
 
 
-def log_moment(log_p: NDArray, log_q: NDArray, moment: float) -> float:
-    """ln E_P[e^(moment L)], good to many digits also where it is tiny."""
-    x = moment * (log_p - log_q)
-    total = float(np.logaddexp.reduce(log_p + x))
-    if total > 1:
-        return total
-    # p (e^x - 1), where p may be far less than 1 and e^x far more.
-    gains = np.where(
-        x > 1, np.exp(log_p + x) - np.exp(log_p), np.exp(log_p) * np.expm1(np.fmin(x, 1))
-    )
-    return math.log1p(math.fsum(gains))
-
-
 def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
     """The larger Rényi divergence of the two directions."""
     moment = order - 1
-    return max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment)) / moment
+    return float(max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment))) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
@@ -69,29 +58,10 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
     return max(log_moment(p, q, order - 1) for p, q in turned) / (order - 1)
 
 
-def flips(votes: ArrayLike, log_density: Density, log_cdf: Density, reach: float) -> float:
+def flips(votes: ArrayLike, scale: float, law: Law) -> float:
     """Probability that not the first class wins: an integral for each of the others."""
-    counts = np.asarray(votes, dtype=float)
-    ends = float(counts.min() - reach), float(counts.max() + reach)
-
-    def wins(j: int) -> float:
-        rivals = np.delete(counts, j)[:, None]
-        log_f = lambda x: log_density(x - counts[j]) + log_cdf(x - rivals).sum(axis=0)
-        return math.exp(oracles.log_integral(log_f, *ends, kinks=counts.tolist()))
-
-    return math.fsum(wins(j) for j in range(1, counts.size))
-
-
-def lnmax_flips(*, votes, inverse_scale):
-    """Probability that not the first class wins under Laplace noise."""
-    log_cdf, scale = lambda x: LAPLACE[1](inverse_scale * x), 1 / inverse_scale
-    return flips(votes, oracles.log_laplace(0.0, scale), log_cdf, 60 / inverse_scale)
-
-
-def gnmax_flips(*, votes, noise_std):
-    """Probability that not the first class wins under Gaussian noise."""
-    log_cdf = lambda x: log_ndtr(x / noise_std)
-    return flips(votes, oracles.log_normal(0.0, noise_std), log_cdf, 14 * noise_std)
+    turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
+    return math.fsum(argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 
 
 def largest_moment(*, moment, inverse_scale, flip):
@@ -151,7 +121,8 @@ enter(theorems.lnmax_flip_bound,
       formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
       given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
-      oracle(lnmax_flips, absolute=0.0, points=60),
+      oracle(lambda votes, inverse_scale: flips(votes, 1 / inverse_scale, LAPLACE), absolute=0.0,
+             points=60),
       printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
       wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
@@ -161,24 +132,19 @@ enter(theorems.lnmax_flip_bound,
             r"of two classes}", votes=_TWO_CLASSES))
 
 
-def _with_noise(times: float):
-    """The bound with so many times the noise."""
-    return lambda votes, noise_std: theorems.gnmax_flip_bound(
-        votes=votes, noise_std=times * noise_std
-    )
-
-
 enter(theorems.gnmax_flip_bound,
       formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
       given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
-      oracle(gnmax_flips, absolute=0.0, points=60),
+      oracle(lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          noise_std=noise_std / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
           r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}

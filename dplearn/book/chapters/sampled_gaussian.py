@@ -17,11 +17,11 @@ from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.ground.logspace import log_comb, log_expm1
 
 
-def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
+def sampled_renyi(*, order, noise_multiplier, sample_rate):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
-    pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
+    pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 
@@ -109,7 +109,7 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
 @oracle(lambda p, q, order, sample_rate: math.fsum(b * (1 - sample_rate + sample_rate * a / b) **
         order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
-       claim=lambda p, q, order, sample_rate: _binomial((p / q)[:1], order, sample_rate)[0],
+       claim=lambda p, q, order, sample_rate: (1 + sample_rate * (p[0] / q[0] - 1)) ** order,
        says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\Big(\frac{\mu_1}{\mu_0}\Big)^k")
 @wrong("mean-inside", "E(r)^k is 1 for every k: the mean belongs around the power.",
        claim="1.0", says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\,(\mathbb E\,r)^k = 1")
@@ -120,14 +120,9 @@ def sampled_moment(p, q, *, order, sample_rate):
 
     p: probabilities of the outputs with the record surely in the batch, mu_1
     q: probabilities without it, mu_0"""
-    return float(_binomial(np.divide(p, q), order, sample_rate) @ q)
-
-
-def _binomial(ratio: NDArray, order: int, sample_rate: float) -> NDArray:
-    """sum_k binom(a, k) (1-q)^(a-k) q^k r^k at every outcome."""
-    terms = [math.comb(order, k) * (1 - sample_rate) ** (order - k) * (sample_rate * ratio) ** k
-             for k in range(order + 1)]  # fmt: skip
-    return np.sum(terms, axis=0)
+    terms = [math.comb(order, k) * (1 - sample_rate) ** (order - k)
+             * (sample_rate * np.divide(p, q)) ** k for k in range(order + 1)]  # fmt: skip
+    return float(np.sum(terms, axis=0) @ q)
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:

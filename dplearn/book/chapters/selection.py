@@ -61,7 +61,9 @@ def last_iterate_renyi(
     atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
-    nodes, weights = _panels(-radius, radius, spread)
+    (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
+    nodes, half = oracles.panels(-radius, radius, count, x)
+    weights = np.tile(half * w, count)
     points = np.concatenate([nodes, [-radius, radius]])
 
     def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
@@ -83,15 +85,6 @@ def last_iterate_renyi(
     # A node's mass is density times weight, and the weights cancel to one power.
     log_p, log_q = log_laws
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
-
-
-def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
-    """Gauss nodes and weights on panels of about twice `width`."""
-    x, w = oracles.legendre(16)
-    count = math.ceil((high - low) / (2 * width))
-    half = (high - low) / (2 * count)
-    centres = low + half * (2 * np.arange(count) + 1)
-    return (centres[:, None] + half * x).ravel(), np.tile(half * w, count)
 
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}

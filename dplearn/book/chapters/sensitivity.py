@@ -44,10 +44,9 @@ def needed_test_threshold(*, epsilon, delta):
 def released_epsilon(*, epsilon, delta):
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     threshold = -math.log(delta) / epsilon
-    enough = lambda at: (
-        propose_test_release_delta(at=at, epsilon=epsilon, threshold=threshold) <= delta
-    )
-    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon, rtol=1e-9)
+    delta_at = partial(propose_test_release_delta, epsilon=epsilon, threshold=threshold)
+    return oracles.smallest(lambda at: delta_at(at=at) <= delta, low=0.1 * epsilon,
+                            high=2.1 * epsilon, rtol=1e-9)
 
 
 def clipped_mean_change(*, fractions, upper):
@@ -79,15 +78,13 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
     S is 1 under P and e^beta or e^-beta under Q, the answers as far apart as both allow.
     """
-    worst = 0.0
-    for ratio in (math.exp(beta), math.exp(-beta)):
-        scales, shift = (noise / epsilon, noise * ratio / epsilon), min(1.0, ratio)
+    deltas = []
+    for ratio, apart in itertools.product((math.exp(beta), math.exp(-beta)), (0, 1)):
+        scales, moved = (noise / epsilon, noise * ratio / epsilon), apart * min(1.0, ratio)
+        laws = oracles.log_laplace(0.0, scales[0]), oracles.log_laplace(moved, scales[1])
         far = 200 * max(scales) + 1
-        for moved in (0.0, shift):
-            laws = oracles.log_laplace(0.0, scales[0]), oracles.log_laplace(moved, scales[1])
-            delta = oracles.density_delta(*laws, epsilon, -far, far, kinks=[0.0, moved])
-            worst = max(worst, delta)
-    return worst
+        deltas.append(oracles.density_delta(*laws, epsilon, -far, far, kinks=[0.0, moved]))
+    return max(deltas)
 
 
 def sum_change(*, lower, upper, adjacency):

@@ -5,10 +5,11 @@ sampling and amplifies less (`dplearn.mechanisms._seats`).
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr, ndtr
+from scipy.special import gammaln, log_ndtr
 
 from dplearn.book.chapters.gaussian import release_epsilon
 from dplearn.book.chapters.sampling import mixture_delta
@@ -17,7 +18,8 @@ from dplearn.book.kit.domains import Choice, Linear, Log, Whole
 from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, wrong
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.profile import Profile
-from dplearn.ground.solve import crossing, maximise
+from dplearn.ground.logspace import log_sub
+from dplearn.ground.solve import maximise
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
@@ -42,33 +44,25 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
 
 
 def _two_batches(epsilon: float, sigma: float) -> float:
-    """With a = e^(x/s^2), b = e^(y/s^2) the ratio exceeds e^epsilon where a^2 + b^2 > c(a + b)."""
-    log_c = epsilon + 1.5 / sigma**2
+    """An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent.
 
-    def inner(x: NDArray) -> NDArray:
-        # The y that count lie above s^2 ln b+ and below s^2 ln b-, roots in units of c.
-        a = np.exp(np.minimum(x / sigma**2 - log_c, 300.0))
-        root = np.sqrt(np.maximum(1 - 4 * a * (a - 1), 0.0))
-        all_of_it = 1 - 4 * a * (a - 1) <= 0
-        upper = 0.5 * (1 + root)
-        # Their product is a (a - 1).
-        lower = np.maximum(a * (a - 1) / upper, 0.0)
-        with np.errstate(divide="ignore"):
-            up, down = (sigma**2 * (np.log(r) + log_c) for r in (upper, lower))
+    The loss exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
+    """
+    std = sigma / math.sqrt(2)
 
-        parts = lambda mean: ndtr((mean - up) / sigma) + ndtr((down - mean) / sigma)
-        mass = lambda mean: np.where(all_of_it, 1.0, parts(mean))
+    def log_gain(h: NDArray) -> NDArray:
+        x = h / sigma**2
+        log_ratio = np.logaddexp(x, -x) - np.logaddexp(2 * x, -2 * x)
+        least = 1.5 + sigma**2 * (epsilon + log_ratio)
 
-        def law(mean: float) -> NDArray:
-            at, zero = (np.exp(oracles.log_normal(m, sigma)(x)) for m in (mean, 0.0))
-            return 0.5 * (at * mass(0.0) + zero * mass(mean))
+        def log_law(mean: float) -> NDArray:
+            sides = (oracles.log_normal(side * mean, std)(h) for side in (-1, 1))
+            return np.logaddexp(*sides) + log_ndtr((mean - least) / std)
 
-        return np.maximum(law(2.0) - math.exp(epsilon) * law(1.0), 1e-300)
+        return log_sub(log_law(1.0), epsilon + log_law(0.5)) - math.log(2)
 
-    kinks = [sigma**2 * (log_c + math.log(r)) for r in (1.0, 0.5 * (1 + math.sqrt(2)))]
-    log_inner = lambda x: np.log(inner(x))
-    far = 14 * sigma
-    return math.exp(oracles.log_integral(log_inner, -far, 2 + far, kinks=kinks, rtol=1e-8))
+    far = 1 + 10 * sigma
+    return math.exp(oracles.log_integral(log_gain, -far, far, rtol=1e-8))
 
 
 def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
@@ -76,31 +70,20 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
     draws = 20_000
     x = sigma * np.random.default_rng(20).standard_normal((draws, batches))
     x[:, 0] += 2.0
-    up, down = (
-        np.logaddexp.reduce(shift * x / sigma**2, axis=1) - shift**2 / (2 * sigma**2)
-        for shift in (2.0, 1.0)
-    )
+    up = np.logaddexp.reduce(2 * x / sigma**2, axis=1) - 2 / sigma**2
+    down = np.logaddexp.reduce(x / sigma**2, axis=1) - 0.5 / sigma**2
     mean = float(np.mean(-np.expm1(np.minimum(epsilon - up + down, 0.0))))
     width = math.sqrt(math.log(2 / 1e-9) / (2 * draws))
     return Interval(max(mean - width, 0.0), min(mean + width, 1.0))
 
 
 def _few_batches_epsilon(*, noise_multiplier, batches, delta):
-    """At least what `batch_shuffling_delta_lower` shows."""
-
-    def log_excess(epsilon: float) -> float:
-        lower = batch_shuffling_delta_lower(
-            epsilon=epsilon, noise_multiplier=noise_multiplier, batches=batches
-        )
-        return math.log(lower / delta) if lower > 0 else -math.inf
-
-    if log_excess(0.0) <= 0:
-        return Interval(0.0, math.inf)
-    upper = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    found = crossing(
-        log_excess, guess=0.7 * upper, lower=0.0, upper=upper, tolerance=1e-4 * upper
-    )
-    return Interval(max(found.below, 0.0), math.inf)
+    """At least what `batch_shuffling_delta_lower` shows, all but a ten-thousandth of it."""
+    shown = partial(batch_shuffling_delta_lower, noise_multiplier=noise_multiplier, batches=batches)
+    most = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
+    least = oracles.smallest(lambda epsilon: shown(epsilon=epsilon) <= delta, low=0.0, high=most,
+                             rtol=1e-4)
+    return Interval((1 - 1e-4) * least, math.inf)
 
 
 def _in_range(*, noise_multiplier, batches, delta):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dplearn.book.chapters.choices import laplace_log_cdf
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
@@ -25,11 +26,8 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
     def log_f(z: NDArray) -> NDArray:
         gap = sign * (z - answers[:, None])
-        if query_scale == 0:
-            chances = np.where(gap > 0, 0.0, -math.inf)
-        else:
-            x = -np.abs(gap) / query_scale - math.log(2)
-            chances = np.where(gap < 0, x, np.log1p(-np.exp(x)))
+        clear = np.where(gap > 0, 0.0, -math.inf)
+        chances = laplace_log_cdf(gap / query_scale) if query_scale else clear
         return oracles.log_laplace(0.0, threshold_scale)(z) + chances.sum(axis=0)
 
     far = 60 * threshold_scale + float(np.max(np.abs(answers)))
@@ -38,11 +36,9 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
 def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
     """Log ratio of an outcome's chances, for answers at the threshold and for moved ones."""
-    still, moved = (
-        log_chance(outcome, answers, threshold_scale=threshold_scale, query_scale=query_scale,
-                   highest=highest) for answers in (np.zeros(len(outcome)), moves)
-    )  # fmt: skip
-    return still - moved
+    chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
+                     query_scale=query_scale, highest=highest)
+    return chance(np.zeros(len(outcome))) - chance(moves)
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
@@ -98,7 +94,7 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
+_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold", "upper",
@@ -106,10 +102,9 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
        monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @oracle(sparse_vector_epsilon, points=25)
-@printed("1", "0.4242490722", threshold_scale=2.0, query_scale=4.0, positives=1,
-         at=_AT_THE_EDGE, monotone=False)
-@printed("3.25", "1.1648439217", threshold_scale=4.0, query_scale=4 / 3, positives=2,
-         at=_AT_THE_EDGE, monotone=False)
+@printed("1", "0.4242490722", at=_AT_THE_EDGE, threshold_scale=2.0, query_scale=4.0, positives=1)
+@printed("3.25", "1.1648439217", at=_AT_THE_EDGE, threshold_scale=4.0, query_scale=4 / 3,
+         positives=2)
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
        claim="1 / threshold_scale",
        says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",

@@ -12,6 +12,8 @@ from dplearn.book.chapters.implications import most_powerful
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.engine.lattice import Lattice
+from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
 
 Tail = Callable[[float], float]
 
@@ -51,45 +53,20 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     return math.exp(log_below(c, mu_1, mu_2))
 
 
-def sampled_run_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
-    """delta of sampled Gaussians by Fourier transform of their losses, rounded to a fine lattice.
-
-    P = (1-q) N(0, s^2) + q N(1, s^2), Q = N(0, s^2). The symmetric pair has the profile of
-    (P, Q) in both orders: its losses -l have e^-l of the mass at l > 0.
-    """
-    q, s = sample_rate, noise_multiplier
-    deviation = q * math.sqrt(math.expm1(s**-2))
-    width = deviation / 25
-    cells = 2 ** math.ceil(math.log2(24 * deviation * math.sqrt(steps) / width))
-    index = np.arange(-cells // 2, cells // 2)
-    ratio = np.exp((index + 0.5) * width) - (1 - q)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.where(ratio > 0, s**2 * np.log(ratio / q) + 0.5, -np.inf)
-    above = (1 - q) * ndtr(-x / s) + q * ndtr((1 - x) / s)
-    masses = -np.diff(above, prepend=1.0)
-    if symmetric:
-        masses[index <= 0] = 0.0
-        masses[1 : cells // 2] = (masses * np.exp(-index * width))[: cells // 2 : -1]
-        masses[index == 0] = 1 - above[-1] - np.sum(masses)
-    total = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(masses)) ** steps, cells)
-    gains = -np.expm1(np.minimum(epsilon - np.fft.ifftshift(index) * width, 0.0))
-    return float(total @ gains - math.expm1(steps * math.log1p(-above[-1])))
-
-
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
-    """mu of the Gaussian with the delta at `epsilon` that `steps` sampled ones have."""
-    from scipy.optimize import brentq
+    """mu of the Gaussian with the delta at `epsilon` that `steps` sampled ones have.
 
+    The symmetric pair is that of lots of fixed size, at one norm for a replaced record.
+    """
     rate = spread / math.sqrt(steps)
-    log_delta = math.log(sampled_run_delta(
-        sample_rate=rate, noise_multiplier=noise_multiplier, steps=steps,
-        epsilon=epsilon, symmetric=symmetric,
-    ))  # fmt: skip
-
-    def excess(log_mu: float) -> float:
-        return oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
-
-    return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))  # type: ignore[arg-type]
+    if symmetric:
+        pair = WithoutReplacement(Gaussian(2 * noise_multiplier), rate).profiles("replace_one")[0]
+    else:
+        pair = PoissonSubsampled(Gaussian(noise_multiplier), rate).profiles()[0]
+    _, (log_delta,) = Lattice(1e-4, 2**13).log_deltas([pair], [steps], epsilons=[epsilon])
+    log_mu = oracles.smallest(lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x))
+                              >= log_delta, low=-6.0, high=3.0, rtol=1e-10)
+    return math.exp(log_mu)
 
 
 _ANY_RATE = "0 <= false_positive_rate <= 1"

@@ -204,23 +204,16 @@ class Drawn(Domain):
         """Whether it must be drawn again when this parameter changes."""
         return not {name, "drawn"}.isdisjoint(inspect.signature(self.make).parameters)
 
-    def draw(self, rng: Generator, drawn: Parameters) -> Any:
+    def draw(self, rng: Generator | None, drawn: Parameters) -> Any:
         return by_name(self.make)(ChainMap({"rng": rng, "drawn": drawn}, drawn))
 
 
 @dataclass(frozen=True)
 class Derived(Drawn):
-    """No choice at all: made again whenever another parameter changes."""
+    """No choice at all: made again whenever another parameter changes, without random numbers."""
 
     def follows(self, name: str) -> bool:
         return False
-
-    def of(self, drawn: Parameters) -> Any:
-        """Its value where the others have these."""
-        return by_name(self.make)(ChainMap({"drawn": drawn}, drawn))
-
-    def draw(self, rng: Generator, drawn: Parameters) -> Any:
-        return self.of(drawn)
 
 
 @lru_cache(maxsize=1000)

@@ -10,9 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, rel_entr
 
 from dplearn.engine.profile import Profile
+from dplearn.ground.logspace import log1mexp
 from dplearn.ground.solve import first_true
 
 Density = Callable[[NDArray], NDArray]
@@ -66,10 +67,19 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
         return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
 
 
+def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
+    """ln E_P[e^(moment L)] over the last axis, good to many digits also where it is tiny."""
+    x = np.asarray(moment)[..., None] * (log_p - log_q)
+    total = np.logaddexp.reduce(log_p + x, axis=-1)
+    # p (e^x - 1), where p may be far less than 1 and e^x far more.
+    grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
+    gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
+    return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
+
+
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
-    pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
-    return math.fsum(a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
+    return math.fsum(rel_entr(p, q))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
@@ -126,8 +136,8 @@ def log_integral(
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
     last: float = math.nan
-    for panels in (16, 64, 256, 1024, 4096, 16384):
-        value = float(np.logaddexp.reduce([gauss(log_f, a, b, panels) for a, b in pieces]))
+    for count in (16, 64, 256, 1024, 4096, 16384):
+        value = float(np.logaddexp.reduce([gauss(log_f, a, b, count) for a, b in pieces]))
         if value == last or abs(value - last) <= rtol * max(1.0, abs(value)):
             return value
         last = value
@@ -148,16 +158,22 @@ def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
-def gauss(log_f: Density, low: float, high: float, panels: int) -> float:
+def gauss(log_f: Density, low: float, high: float, count: int) -> float:
     """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
     nodes, weights = legendre(20)
-    half = 0.5 * (high - low) / panels
-    centres = low + half * (2 * np.arange(panels) + 1)
-    y = log_f((centres[:, None] + half * nodes).ravel())
+    x, half = panels(low, high, count, nodes)
+    y = log_f(x)
     top = np.max(y)
     if not np.isfinite(top):
         return top
-    return top + math.log(half * float(np.exp(y - top).reshape(panels, -1).sum(axis=0) @ weights))
+    return top + math.log(half * float(np.exp(y - top).reshape(count, -1).sum(axis=0) @ weights))
+
+
+def panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
+    """Places of nodes of [-1, 1] on so many equal panels, from left to right, and half a panel."""
+    half = 0.5 * (high - low) / count
+    centres = low + half * (2 * np.arange(count) + 1)
+    return (centres[:, None] + half * nodes).ravel(), half
 
 
 @lru_cache
@@ -193,14 +209,17 @@ def density_delta(
     log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
     """Hockey-stick divergence of two densities by its definition."""
-    excess = lambda x: log_p(x) - log_q(x) - epsilon
 
-    def gain(x: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)))
+    def excess(x: NDArray) -> NDArray:
+        # Where the loss is constant and equals epsilon there are only roundings.
+        over = log_p(x) - log_q(x) - epsilon
+        return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
 
     kinks = [*kinks, *sign_changes(excess, low, high)]
-    return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-10))
+    gain = log_integral(
+        lambda x: log_p(x) + log1mexp(-excess(x)), low, high, kinks=kinks, rtol=1e-10
+    )
+    return math.exp(gain)
 
 
 def sign_changes(f: Density, low: float, high: float) -> NDArray:
@@ -229,12 +248,8 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     """
     x = epsilon / mu - mu / 2
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
-
-    def log_f(s: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):  # no gain where mu s underflows
-            return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
-
-    return gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+    log_gain = gauss(lambda s: -s * (x + s / 2) + log1mexp(-mu * s), low, high, 64)
+    return log_gain - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
 def normal_epsilon(*, delta: float, mu: float) -> float:

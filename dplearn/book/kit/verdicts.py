@@ -14,16 +14,8 @@ from typing import Any, Literal
 
 from numpy.random import Generator
 
-from dplearn.book.kit.checks import (
-    Case,
-    compare,
-    random_numbers,
-    require_independence,
-    short_text,
-    side_of,
-    starting_points,
-    wrong_example,
-)
+from dplearn.book.kit import checks
+from dplearn.book.kit.checks import Case, compare, side_of
 from dplearn.book.kit.domains import Derived, Drawn, Linear, Parameters
 from dplearn.book.kit.entry import Formula, Misprint
 
@@ -159,9 +151,9 @@ def _evidence(
     claim: Formula, seed: int, points: int | None, searches: int
 ) -> tuple[list[Case], Case, str]:
     """Cases of all designs, the worst case, and what does not come out as printed."""
-    require_independence(claim, starting_points(claim, points=3, seed=seed))
+    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     found = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return (*found, wrong_example(claim))
+    return (*found, checks.wrong_example(claim))
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
@@ -174,8 +166,8 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
     cases: list[Case] = []
     ends: list[Case] = []
     for k in range(searches):
-        size, rng = -(-points // (4 if k else 1)), random_numbers(claim, seed, k)
-        chosen = starting_points(claim, points=size, seed=seed, search=k)
+        size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
+        chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
         if k:
             chosen[size // 2 :] = [_at_edge(claim, x, rng) or x for x in chosen[size // 2 :]]
         design = [compare(claim, parameters) for parameters in chosen]
@@ -210,8 +202,8 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         for name, values in claim.domain.items():
             old = worst.parameters[name]
             # What depends on others must not stay behind when they move.
-            fixed = not isinstance(values, Drawn) or _same(moved, worst.parameters)
-            still = fixed and rng.random() < 0.3
+            same = all(value is worst.parameters[n] for n, value in moved.items())
+            still = (same or not isinstance(values, Drawn)) and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
         if (edges and rng.random() < edges) or not claim.accepts(moved):
             moved = _at_edge(claim, moved, rng) or worst.parameters
@@ -250,12 +242,8 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
     """With the values that follow from the others."""
     for name, values in claim.domain.items():
         if isinstance(values, Derived):
-            changed[name] = values.of(changed)
+            changed[name] = values.draw(None, changed)
     return changed
-
-
-def _same(moved: Parameters, parameters: Parameters) -> bool:
-    return all(value is parameters[name] for name, value in moved.items())
 
 
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
@@ -295,4 +283,4 @@ def _length(parameters: Parameters) -> float:
     """Characters; of numbers that print equally short the one near 1 is the simplest."""
     numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
     oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
-    return sum(len(short_text(x)) for x in parameters.values()) + oddness
+    return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness

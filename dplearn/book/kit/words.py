@@ -49,7 +49,6 @@ MEANINGS = {
     "positives": ("c", "answers above the threshold that are paid for"),
     "queries": ("m", "number of queries"),
     "adjacency": ("", "what neighbours are"),
-    "larger_order": (r"\beta", "a larger order"),
     "other_rho": (r"\rho_2", "zCDP parameter of the second release"),
     "other_order": (r"\hat\lambda", "order of the second divergence"),
     "other_epsilon": (r"\varepsilon(\hat\lambda)", "Rényi divergence at that order, nats"),
@@ -104,14 +103,10 @@ def typeset(expression: str) -> str:
 
 def same_left_side(statement: str, claim: str) -> str:
     """LaTeX of a claim with the left side of the statement that it varies."""
-    cuts = _RELATION.finditer(statement)
-    relation = next((m for m in cuts if _balanced(statement[: m.start()])), None)
+    heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
+    relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""
     return left + typeset(claim)
-
-
-def _balanced(latex: str) -> bool:
-    return latex.count("{") == latex.count("}")
 
 
 def told(hypothesis: str | Callable[..., Any] | None) -> str:

@@ -15,15 +15,12 @@ The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda
 From the bottom: `pair` (the ratio off the real axis), `table` (K on real numbers: bounds, guesses,
 lambda and P), `line` (M and B on one vertical line), `hits` (few steps at a small rate, without
 the runs that tell nothing), `trapezoid` (S and its charges), `plan` (which rows share what),
-`epsilon` and `delta` (the answers).
+`epsilon` (the answers).
 
-References
-----------
-Alghamdi et al. (2023) for the integral; Poisson's summation formula for the aliases.
+Alghamdi et al. (2023) have the integral; the aliases are Poisson's summation formula.
 """
 
-from dplearn.engine.contour.delta import deltas
-from dplearn.engine.contour.epsilon import brackets, worse_brackets
+from dplearn.engine.contour.epsilon import brackets, deltas, worse_brackets
 from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.table import log_moments
 

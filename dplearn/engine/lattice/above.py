@@ -3,11 +3,8 @@ r"""The law above: losses on a lattice that leak no less than a pair of outputs.
 A profile is a convex function of e^epsilon. Replacing it by the chords between chosen
 nodes ("connect the dots") can only raise it, and the chords are the profile of a law on
 the nodes: mass :math:`P_j = e^{e_j} Q_j` where :math:`Q_j` is the change of slope. Composition
-is convolution of such laws, so everything read off afterwards is an upper bound.
-
-References
-----------
-Koskela, Jälkö & Honkela (2020); Doroshenko et al. (2022), connect the dots.
+is convolution of such laws, so everything read off afterwards is an upper bound (Koskela, Jälkö &
+Honkela 2020; Doroshenko et al. 2022, connect the dots).
 """
 
 import numpy as np

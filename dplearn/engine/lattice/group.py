@@ -186,7 +186,9 @@ class Group:
         atoms = [scan.atoms for scan in self.scans]
         gap = min(a.spacing() for a in atoms)
         ratio = np.array([a.spacing() / gap for a in atoms]) if gap < np.inf else np.full(1, 0.5)
-        if gap >= finest and _whole(ratio) and all(scan.discrete for scan in self.scans):
+        # A law without two atoms has an infinite gap.
+        whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
+        if gap >= finest and whole and all(scan.discrete for scan in self.scans):
             # Nothing lies between the atoms: their own lattice is exact.
             return gap, atoms
         anchors = [a.apart(2 * step) for a in atoms]
@@ -264,11 +266,6 @@ class Group:
             finite = np.array([below.delta(e + raised)[0] for e in epsilon])
             low = np.log(np.maximum(finite - tau, 0.0)) + unit
             return np.logaddexp(low, np.log(paid(row, laws))), high
-
-
-def _whole(ratio: NDArray) -> bool:
-    # A law without two atoms has an infinite gap.
-    return bool(np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR))
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:
