@@ -86,7 +86,8 @@ def proofread(formula: str, *, words: str = "") -> Finding:
     The formula is looked for in the book by its letters and its values, and judged by the oracle
     of the entry that it equals or resembles. Which side is safe follows from that entry and the
     words, not from the sign: ``ε ≥ f`` says, as ``ε = f`` does, that f is enough. What resembles
-    no entry is not read; where readings disagree, the finding is ambiguous.
+    no entry is not read, unless no counterexample is found to it as noise of the Gaussian
+    mechanism; where readings disagree, the finding is ambiguous.
 
     Parameters
     ----------

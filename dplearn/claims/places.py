@@ -369,9 +369,9 @@ def _bound(formula: Any, roles: dict[str, str], root: bool) -> Callable[..., Any
     """The claim as a function of the entry's parameters, elementwise."""
 
     def typed(**p: Any) -> Any:
-        given = {n: _FUNCTIONS[r][1](p) if r in _FUNCTIONS else p[r] for n, r in roles.items()}
-        given.setdefault("Delta", 1.0)
         with np.errstate(all="ignore"):
+            given = {n: _FUNCTIONS[r][1](p) if r in _FUNCTIONS else p[r] for n, r in roles.items()}
+            given.setdefault("Delta", 1.0)
             value = formula(**given)
             return np.sqrt(value) if root else value
 
