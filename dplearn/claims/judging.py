@@ -248,12 +248,13 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
 def _enough_noise(claim: Claim) -> Finding | None:
     """That an unknown formula gives enough Gaussian noise, if no counterexample is found."""
     for candidate in as_gaussian_noise(claim):
-        entry, (wide, hypothesis) = candidate.entry, _wider(candidate) or refuse("no wider range")
+        entry = candidate.entry
         trial = Misprint("typed", "", entry.statement, _stated(candidate), kind="upper")
-        beyond = refute(entry, replace(trial, given=wide.given, domain=wide.domain))
-        where = ""
+        wide = entry.misprint("any-epsilon")
+        beyond, where = refute(entry, replace(trial, given=wide.given, domain=wide.domain)), ""
         if beyond.status == "refuted":
-            where = f" if {_in_letters(candidate, hypothesis)}; beyond, {_case(candidate, beyond)}"
+            within, case = _in_letters(candidate, entry.hypothesis), _case(candidate, beyond)
+            where = f" for {within}; beyond, it fails: {case}"
         if beyond.status == "stands" or refute(entry, trial).status == "stands":
             size = f"In the median it is {candidate.factor:.3g} times {entry.id}."
             return Finding(

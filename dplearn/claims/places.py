@@ -185,7 +185,7 @@ class _Solved:
             rises, falls = steps > _SAME * (1 + np.abs(seen[1:])), steps < 0
             self.turns = bool(np.any(rises.any(axis=0) & falls.any(axis=0)))
             if self.turns:
-                peak = np.nanargmax(seen, axis=0)
+                peak = np.argmax(np.nan_to_num(seen, nan=-np.inf), axis=0)
                 if np.any(rises & (np.arange(100)[:, None] >= peak)):
                     return np.full(target.shape, np.nan)
                 low = low + (high - low) * peak / 100
