@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from dplearn.book.everything import as_json
 from dplearn.claims.judging import proofread
-from dplearn.claims.reading import ARGUMENT, end_of_formula, outside
+from dplearn.claims.reading import ARGUMENT, end_of_formula, unbracketed
 
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
@@ -244,7 +244,7 @@ def _claims(body: str, notion: str) -> Iterator[str]:
     """The claims of one formula; `notion` is what the words around it say that it satisfies."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
-        cuts = [0, *(m.end() for m in outside(_CUT, line)), len(line)]
+        cuts = [0, *(m.end() for m in unbracketed(_CUT, line)), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
             # A claim of its own, unless it explains a letter of the one before.
             name, explained = _SIGN.split(part)[0].strip(), _SIGN.split(claims[-1], maxsplit=1)[1:]
@@ -259,13 +259,13 @@ def _claims(body: str, notion: str) -> Iterator[str]:
                 continue
             for law in _LAW.finditer(claim):
                 size = claim[law.end() :]
-                size = size[1 : min((m.start() for m in outside(_CLOSING, size)), default=0)]
+                size = size[1 : min((m.start() for m in unbracketed(_CLOSING, size)), default=0)]
                 if _says_more(size):
                     yield f"Lap({size})"
             if own := _OWN_NOTION.search(claim):
                 notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
             claim = claim.rstrip("-‑– ")
-            if notion and not outside(_SIGN, claim) and _says_more(claim):
+            if notion and not unbracketed(_SIGN, claim) and _says_more(claim):
                 yield _said_of(claim, notion)
 
 
@@ -277,7 +277,7 @@ def _said_of(formula: str, notion: str) -> str:
         return rf"\epsilon \approx {formula}"
     if notion == "DP" and "," not in formula:
         formula = f"({formula}, 0)"
-    elif outside(_COMMA, formula):
+    elif unbracketed(_COMMA, formula):
         formula = f"({formula})"
     return rf"{formula}\text{{-{notion}}}"
 
@@ -286,7 +286,7 @@ def _lines(body: str) -> list[str]:
     """The lines of a formula, with the left side where that stands above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
-        sign = next(iter(outside(_SIGN, row)), None)
+        sign = next(iter(unbracketed(_SIGN, row)), None)
         if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
             lines[-1] += " " + row  # it carries on
         else:
@@ -297,7 +297,7 @@ def _lines(body: str) -> list[str]:
 
 def _is_claim(formula: str) -> bool:
     """Whether a quantity of privacy is said to be more than a number or a name."""
-    sign = next(iter(outside(_SIGN, formula)), None)
+    sign = next(iter(unbracketed(_SIGN, formula)), None)
     if not sign:
         return False
     left, right = formula[: sign.start()], formula[sign.end() :]

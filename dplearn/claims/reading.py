@@ -338,7 +338,7 @@ def _pair(text: str) -> list[Claim]:
                     refuse(f"Expected one letter, got {marked[0]} with a mark and without one.")
                 claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
                 return claims or refuse("Expected a formula, got letters alone.")
-        if kind[1] in ("zCDP", "GDP") and before and not outside(_RELATION, spell(before)):
+        if kind[1] in ("zCDP", "GDP") and before and not unbracketed(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
             return [Claim(about, "identity", spell(before), left=about)]
     left, sign, right = text.partition("=")
@@ -355,7 +355,7 @@ def _bare(text: str) -> bool:
     return bool(re.fullmatch(f"{name}|{number}", text.strip()))
 
 
-def outside(pattern: re.Pattern, text: str) -> list[re.Match]:
+def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
     """Where a pattern is found in no bracket."""
     depth = _depths(text)
     return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
@@ -368,7 +368,7 @@ def _depths(text: str) -> list[int]:
 
 def _pieces(pattern: re.Pattern, text: str) -> list[str]:
     """A text divided where a pattern is found in no bracket."""
-    cuts = outside(pattern, text)
+    cuts = unbracketed(pattern, text)
     begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
@@ -395,7 +395,7 @@ def _relations(text: str) -> list[Claim]:
             first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
             first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
     spelled = spell(first)
-    signs = outside(_RELATION, spelled)
+    signs = unbracketed(_RELATION, spelled)
     if not signs:
         return [Claim("", "identity", spelled)]
     begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]

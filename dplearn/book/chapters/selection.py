@@ -62,7 +62,7 @@ def last_iterate_renyi(
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
     (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
-    nodes, half = oracles.panels(-radius, radius, count, x)
+    nodes, half = oracles.on_panels(-radius, radius, count, x)
     weights = np.tile(half * w, count)
     points = np.concatenate([nodes, [-radius, radius]])
 

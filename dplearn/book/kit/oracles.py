@@ -161,7 +161,7 @@ def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
     """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
     nodes, weights = legendre(20)
-    x, half = panels(low, high, count, nodes)
+    x, half = on_panels(low, high, count, nodes)
     y = log_f(x)
     top = np.max(y)
     if not np.isfinite(top):
@@ -169,7 +169,7 @@ def gauss(log_f: Density, low: float, high: float, count: int) -> float:
     return top + math.log(half * float(np.exp(y - top).reshape(count, -1).sum(axis=0) @ weights))
 
 
-def panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
+def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
     """Places of nodes of [-1, 1] on so many equal panels, from left to right, and half a panel."""
     half = 0.5 * (high - low) / count
     centres = low + half * (2 * np.arange(count) + 1)
