@@ -207,6 +207,8 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     entry, kind = candidate.entry, meant(claim, candidate)
     if claim.best and (kind != "upper" or claim.quantity == "rdp"):
         refuse("Expected a closed form: an optimum over a set is not read.")
+    if _half_of_a_pair(claim, entry.id):
+        refuse("It is not said what the other part of the pair is of all releases.")
     same = candidate.misprint if candidate.rank == MISPRINT else ""
     finding = Finding(
         verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
@@ -264,6 +266,14 @@ def _enough_noise(claim: Claim) -> Finding | None:
                 reason=f"No counterexample was found{where}. {size}",
             )
     return None
+
+
+def _half_of_a_pair(claim: Claim, id: str) -> bool:
+    """Whether a pair adds up one of its parts alone, and the other is that of one release."""
+    if not re.fullmatch(r"[a-z]\w*", claim.other):
+        return False
+    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
+    return id in ("G-C1", "G-C1b") or (id in ("G-C2", "G-C2b", "G-C5") and bool(each))
 
 
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:

@@ -175,6 +175,8 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         notion = _NOTIONS[behind.lastindex or 0] if behind else ""
         if said and not behind:
             left = next(x for group, x in _SAID_OF.items() if said[group])
+            gaussian = re.search("gauss|normal", text[max(start - 200, 0) : start], re.IGNORECASE)
+            left = r"\sigma" if left == "b" and gaussian else left
             notion = left + (r" \le " if said["most"] else " = ")
         if notion == "DP" and _NEARLY.search(text[max(start - 30, 0) : start]):
             notion = "≈"
@@ -260,12 +262,13 @@ def _claims(body: str, notion: str) -> Iterator[str]:
             for law in _LAW.finditer(claim):
                 size = claim[law.end() :]
                 size = size[1 : min((m.start() for m in unbracketed(_CLOSING, size)), default=0)]
-                if _says_more(size):
+                if _says_more(size) and not re.search(r"\\mid|[|;]", size):  # of a density
                     yield f"Lap({size})"
             if own := _OWN_NOTION.search(claim):
                 notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
             claim = claim.rstrip("-‑– ")
-            if notion and not unbracketed(_SIGN, claim) and _says_more(claim):
+            defined = notion.startswith(("b ", r"\sigma")) and re.search(r"sigma|σ", claim)
+            if notion and not defined and not unbracketed(_SIGN, claim) and _says_more(claim):
                 yield _said_of(claim, notion)
 
 

@@ -195,6 +195,7 @@ class Claim:
     conditions: tuple[str, ...] = ()  # comparisons that stand beside it, as the grammar has them
     hedged: str = ""  # letters of which the words say where it does not hold
     best: bool = False  # whether the best order is meant
+    other: str = ""  # of a pair, what stands beside it
 
 
 class NotReadError(ValueError):
@@ -263,7 +264,7 @@ def claims_of(text: str, words: str = "") -> list[Claim]:
     found = _pair(text) or _relations(text)
     found = [replace(c, relation="about") for c in found] if main else found
     stated, unread = _conditions(f"{words} ; {' ; '.join(_pieces(_CUT, text)[1:])}")
-    hedged = " ".join(unread) + " else" * bool(re.search(r"\belse\b", text))
+    hedged = " ".join(unread) + " else" * bool(_HEDGE.search(f"{words} {text}"))
     return [
         replace(c, words=beside, conditions=tuple(stated), hedged=hedged, best=best > 0)
         for c in found
@@ -276,6 +277,9 @@ _VAGUE = re.compile(
     r"|(?:at most|below|under|less than|smaller than|exceed|up to) (?:one|1|0|two)\b)"
     r"|\b(?:small|large|tiny|moderate)\b[^.;=<>]{0,15}\b(epsilon\w*|delta\w*|alpha|sigma|[qkTnz])\b"
 )
+
+
+_HEDGE = re.compile(r"\belse\b|\b(?:certain|some|suitable|mild|technical) (?:condition|assumption)")
 
 
 def end_of_formula(text: str, at: int) -> int:
@@ -336,7 +340,12 @@ def _pair(text: str) -> list[Claim]:
                 marked = re.findall(r"\b(?!epsilon|delta)(\w+)_(?:tilde|hat|bar)", named[0][1])
                 if any(re.search(rf"\b{letter}\b", named[1][1]) for letter in marked):
                     refuse(f"Expected one letter, got {marked[0]} with a mark and without one.")
-                claims = [Claim(q, "identity", p, left=q) for q, p in named if not _bare(p)]
+                others = [p for _, p in reversed(named)]
+                claims = [
+                    Claim(q, "identity", p, left=q, other=other)
+                    for (q, p), other in zip(named, others, strict=True)
+                    if not _bare(p)
+                ]
                 return claims or refuse("Expected a formula, got letters alone.")
         if kind[1] in ("zCDP", "GDP") and before and not unbracketed(_RELATION, spell(before)):
             about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]

@@ -98,6 +98,13 @@ def test_a_claim_is_found_however_it_is_spelled(text, formula):
     assert found(text) == [(1, formula)]
 
 
+def test_a_density_and_the_definition_of_a_scale_claim_nothing():
+    assert not found(r"The density is $f(z) = \mathrm{Lap}(z \mid \Delta/\epsilon)$.")
+    assert not found(r"Gaussian noise of scale $\sigma\Delta$.")
+    (claim,) = found(r"Gaussian noise of scale $\sqrt{2\ln(1.25/\delta)}/\epsilon$.")
+    assert claim[1].startswith(r"\sigma = ")
+
+
 @each(
     "before, claim", [("has variance", "Var = 2b^2"), ("the variance is at most", r"Var \le 2b^2")]
 )

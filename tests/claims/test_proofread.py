@@ -63,6 +63,8 @@ PRINTED = [
     (r"(r(e^\epsilon-1),r\delta)\text{-DP}", "", "safe", "G-E1/no-logarithm"),
     (r"\mathrm{AUC}\le\frac{e^\epsilon}{1+e^\epsilon}", "", "holds", "G-N3"),
     (r"\delta=e^{-(\epsilon-\rho)^2/(4\rho)}", "", "holds", "G-D3"),
+    (r"(\epsilon\sqrt{2k\ln(1/\delta')}+k\epsilon(e^\epsilon-1),\delta')\text{-DP}",
+     "each of them is ε-DP", "holds", "G-C2"),
     ("b = ε/Δ", "", "refuted", ""),
     ("b = Δ/ε", "", "holds", "G-B2"),
     ("ρ = 1/(2σ²)", "", "holds", "G-B19b"),
@@ -212,6 +214,14 @@ UNCLEAR = [
     (r"(\tilde q\epsilon,q\delta)\text{-DP}", "", "with a mark and without"),
     ("ε_0 = ε/√(2k ln(1/δ))", r"$\varepsilon=1$; $\delta=10^{-9}$;", "under a condition"),
     ("σ = √(ln(1/δ))/(3ε) + ε/9", "", "Nothing in the book"),
+    (r"(k\epsilon,\delta)\text{-DP}", "each (ε, δ)-DP", "other part of the pair"),
+    (r"(\epsilon_1+\epsilon_2,\delta_1)\text{-DP}", "", "other part of the pair"),
+    (
+        r"(\epsilon\sqrt{2k\ln(1/\delta')}+k\epsilon(e^\epsilon-1),\delta')\text{-DP}",
+        "each of them is (ε, δ)-DP",
+        "other part of the pair",
+    ),
+    (r"(\alpha,q^2\alpha/\sigma^2)\text{-RDP}", "if α > 1, under certain conditions", "condition"),
 ]
 
 

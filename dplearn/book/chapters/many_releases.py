@@ -182,7 +182,9 @@ enter(theorems.heterogeneous_composition,
       printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
     wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
           claim=lambda epsilons, slack: float(np.sum(epsilons**2) / 2 +
-          math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2))), kind="identity"),
+          math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2))), says=r"\varepsilon' = "
+          r"\tfrac12\sum_i\varepsilon_i^2 + \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}",
+          kind="identity"),
     wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
           slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
           counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
