@@ -32,8 +32,8 @@ class Parameter:
 
     @property
     def letters(self) -> frozenset[str]:
-        """Names that it may be given."""
-        return LETTERS[self.key] | {self.name}
+        """Names that it may be given; an r would make a product of a mistyped root, sqr(2)."""
+        return LETTERS[self.key] - {"r"} | {self.name}
 
     def within(self, setting: Setting) -> Parameter:
         """Axis held at a number or kept to a range."""

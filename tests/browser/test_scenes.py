@@ -212,7 +212,8 @@ def test_the_keyboard_draws_a_straight_guess(opened):
     for _ in range(5):
         view.keyboard.press("ArrowDown")
     assert float(slider.get_attribute("aria-valuetext")) == 4
-    assert float(view.locator(".dm-value.dm-guess").text_content()) == 4
+    # It is drawn at the browser's next frame.
+    view.wait_for_function("+document.querySelector('.dm-value.dm-guess').textContent === 4")
     assert "4.2 times too large" in scene(view, 2)
 
 

@@ -25,8 +25,11 @@ def entries_of(law: type) -> str:
     """Markdown that leads to the entries whose functions a class of the library calls."""
     # Functions of the book that live in the library are the same objects.
     members = [getattr(member, "__func__", member) for member in vars(law).values()]
-    methods = filter(inspect.isfunction, members)
-    used = {id(f.__globals__.get(name)) for f in methods for name in f.__code__.co_names}
+    used: set[int] = set()
+    for method in filter(inspect.isfunction, members):
+        names, known = method.__code__.co_names, method.__globals__
+        modules = (vars(m) for m in map(known.get, names) if inspect.ismodule(m))
+        used |= {id(scope.get(name)) for scope in (known, *modules) for name in names}
     return ", ".join(
         entry_link(key) for key, formula in book.items() if id(formula.function) in used
     )

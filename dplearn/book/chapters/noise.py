@@ -249,7 +249,6 @@ def staircase_variance(*, epsilon):
        typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
        claim="sqrt(log(1.25 / delta)) / epsilon")
 @wrong("delta-outside", "It is enough, and 44 times too much noise for delta = 1e-5.",
-       typed("sigma", "gaussian", "sqrt(2*log(1.25)/delta)/epsilon"),
        claim="sqrt(2 * log(1.25) / delta) / epsilon", kind="identity")
 @wrong("condition", "It is enough but not needed: 3.73 does what it asks 4.84 for.",
        printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5),
