@@ -66,9 +66,12 @@ _NOTION = re.compile(
 )
 # The same inside of it.
 _OWN_NOTION = re.compile(r"[-‑–\s]*\\(?:text\w*|mbox|math\w+)\s*\{[-‑–\s]*(?=(?:R?DP|zCDP|GDP)\b)")
-# A law whose scale is in brackets.
+# A law with its scale, and the end of a variance.
 _CLOSING, _COMMA = re.compile(r"\)"), re.compile(",")
-_LAW = re.compile(r"Lap(?:lace)?\}?\s*(?:\\left)?(?=\()")
+_LAW = re.compile(
+    r"(Lap(?:lace)?|(?<![A-Za-z])N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
+)
+_IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _TOLD = re.compile("|".join(p.pattern for p in (_SIGN, _OWN_NOTION, _LAW)))
 _NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
 # Escapes of Markdown around and in a formula.
@@ -259,17 +262,27 @@ def _claims(body: str, notion: str) -> Iterator[str]:
             if _is_claim(claim):
                 yield claim
                 continue
-            for law in _LAW.finditer(claim):
-                size = claim[law.end() :]
-                size = size[1 : min((m.start() for m in unbracketed(_CLOSING, size)), default=0)]
-                if _says_more(size) and not re.search(r"\\mid|[|;]", size):  # of a density
-                    yield f"Lap({size})"
+            yield from _scales(claim)
             if own := _OWN_NOTION.search(claim):
                 notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
             claim = claim.rstrip("-‑– ")
             defined = notion.startswith(("b ", r"\sigma")) and re.search(r"sigma|σ", claim)
             if notion and not defined and not unbracketed(_SIGN, claim) and _says_more(claim):
                 yield _said_of(claim, notion)
+
+
+def _scales(formula: str) -> Iterator[str]:
+    """The scales of the laws in a formula, each as a claim; those of densities are none."""
+    for law in _LAW.finditer(formula):
+        size = formula[law.end() :]
+        size = size[1 : min((m.start() for m in unbracketed(_CLOSING, size)), default=0)]
+        size = re.sub(r"\\(?:right|[bB]igg?r?)\s*\Z", "", size)
+        gaussian = law[1] == "N"
+        if gaussian:
+            mean, _, size = size.partition(",")
+            size = _IDENTITY.sub("", size).strip() if mean.strip() == "0" else ""
+        if _says_more(size) and not re.search(r"\\mid|[|;]|sigma|σ", size):
+            yield rf"\sigma^2 = {size}" if gaussian else f"Lap({size})"
 
 
 def _said_of(formula: str, notion: str) -> str:

@@ -87,6 +87,10 @@ SPELLED = [
     (r"It is $q\epsilon, q\delta$-DP.", r"(q\epsilon, q\delta)\text{-DP}"),
     (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
     (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),
+    (
+        r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
+        r"\sigma^2 = 2\Delta\ln(2/\delta)",
+    ),
     (r"Laplace noise of scale $\Delta/\epsilon$.", r"b = \Delta/\epsilon"),
     (r"The RDP parameter is $\alpha/(2\sigma^2)$.", r"D_\alpha = \alpha/(2\sigma^2)"),
     (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"(k\varepsilon_0, 0)\text{-DP}"),
@@ -101,6 +105,9 @@ def test_a_claim_is_found_however_it_is_spelled(text, formula):
 def test_a_density_and_the_definition_of_a_scale_claim_nothing():
     assert not found(r"The density is $f(z) = \mathrm{Lap}(z \mid \Delta/\epsilon)$.")
     assert not found(r"Gaussian noise of scale $\sigma\Delta$.")
+    assert not found(
+        r"Then $g + \mathcal{N}(0, \sigma^2 C^2 \mathbf{I})$ and $\xi \sim N(0, I_d)$."
+    )
     (claim,) = found(r"Gaussian noise of scale $\sqrt{2\ln(1.25/\delta)}/\epsilon$.")
     assert claim[1].startswith(r"\sigma = ")
 
