@@ -49,8 +49,14 @@ def test_a_long_file_of_votes_shows_how_far_it_is_and_can_be_stopped(page, addre
     page.get_by_text("200 answers. ").wait_for()
     settled(page)
     for field in ("queries", "answers"):
-        page.locator(f".st-key-box_{field} input").fill("100000")
-        page.locator(f".st-key-box_{field} input").press("Enter")
+        box = page.locator(f".st-key-box_{field} input").first
+        # What is typed while Streamlit still draws can be lost: the address tells.
+        for _ in range(100):
+            if f"{field}=100000" in page.url:
+                break
+            box.fill("100000")
+            box.press("Enter")
+            page.wait_for_timeout(500)
     page.get_by_text(re.compile("[1-9][0-9]* of [0-9]{5} different rows")).wait_for()
     page.get_by_role("button", name="Stop, and let the file go").click()
     page.get_by_text("of them right").wait_for()
