@@ -317,3 +317,8 @@ def test_a_misprint_has_the_left_side_of_its_statement():
     assert same_left_side(r"\ln\frac{P(X=k)}{P(Y=k)} \le \tau", "sigma") == (
         r"\ln\frac{P(X=k)}{P(Y=k)} \le \sigma"
     )
+
+
+def test_what_rises_and_falls_holds_only_where_it_falls():
+    found = proofread(r"\delta=e^{-(\epsilon-\rho)^2/(4\rho)}")
+    assert found.reason == "Only if it falls as ε grows: there it is G-D3."
