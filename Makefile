@@ -15,9 +15,10 @@ test fast: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
 QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
-CORE := $(addprefix tests/,ground engine mechanisms accountants certificates book claims house \
-	figures browser site app)
-REST := $(filter-out $(CORE) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) dplearn
+CORE := $(addprefix tests/,core engine mechanisms accountants certificates house \
+	teaching/book teaching/claims teaching/figures teaching/browser teaching/site teaching/explorer)
+REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
+	$(patsubst %/,%,$(wildcard tests/*/)))
 
 .PHONY: app train test fast fast-core fast-rest lint lessons site bench clean
 

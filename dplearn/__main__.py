@@ -9,26 +9,14 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book.everything import as_json, as_row, as_text, check_all
-from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import (
-    QUANTITIES,
-    pages,
-    proofread,
-    readings,
-    setting,
-    side_of,
-    verdict_on,
-)
-from dplearn.classroom.commands import add_commands
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.core.json_values import as_json
 from dplearn.mechanisms import Gaussian, Mechanism
 from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
 from dplearn.run import DPSGD, Phases
@@ -80,15 +68,6 @@ def _parser() -> argparse.ArgumentParser:
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_run_options(find, required=False, choices=[*ACCOUNTANTS])
-    book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
-    book.set_defaults(run=_verify)
-    book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
-    book.add_argument("--thorough", action="store_true", help="search three times as often")
-    claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
-    claim.set_defaults(run=_claim)
-    _add_claim_options(claim)
-    page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
-    pages.add_options(page)
     proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
     proof.set_defaults(run=_certify)
     _add_run_options(proof, required=True, choices=["pld"])
@@ -99,24 +78,11 @@ def _parser() -> argparse.ArgumentParser:
     pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
     pate.set_defaults(run=_pate)
     _add_pate_options(pate)
-    for command in (epsilon, find, book, claim, page, pate):
+    for command in (epsilon, find, pate):
         command.add_argument("--json", action="store_true", help="print one list of objects")
-    _add_what_is_looked_at(commands)
+    # The library does not import what stands on it.
+    import_module("dplearn.teaching.commands").add_commands(commands)
     return parser
-
-
-def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
-    """The explorer, the site and the lessons."""
-    # Its options are Streamlit's: none begins with the sign of ours.
-    app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
-    app.set_defaults(run=_app)
-    app.add_argument("options", nargs="*")
-    site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
-    site.set_defaults(run=_site)
-    site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
-    about = "an unpacked Pyodide: the lessons' pages then run the functions that students write"
-    site.add_argument("--python", type=Path, metavar="PYODIDE", help=about)
-    add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
 
 
 def _add_run_options(
@@ -133,15 +99,6 @@ def _add_run_options(
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--sampling", default="poisson", choices=samplings)
     command.add_argument("--adjacency", choices=ADJACENCIES)
-
-
-def _add_claim_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("expression", metavar="EXPRESSION")
-    told = "of a map, where the formula leaves it open"
-    command.add_argument("--quantity", choices=list(QUANTITIES), help=told)
-    command.add_argument("--of", metavar="MECHANISM", help=told)
-    command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
-    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
 
 
 def _add_pate_options(command: argparse.ArgumentParser) -> None:
@@ -284,60 +241,6 @@ def _calibrate(options: argparse.Namespace) -> int:
         _print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
-    return 0
-
-
-def _verify(options: argparse.Namespace) -> int:
-    results = []
-    for result in check_all(options.ids, searches=SEARCHES * (3 if options.thorough else 1)):
-        results.append(result)
-        if not options.json:
-            print(as_text(result), flush=True)
-    if options.json:
-        _print_json([as_row(result) for result in results])
-    return 0 if all(result.good for result in results) else 1
-
-
-def _claim(options: argparse.Namespace) -> int:
-    """Exit status of one formula: what the book finds of it, and a map where there is one."""
-    text = options.expression.strip()
-    finding = proofread(text, words=" and ".join(options.set))
-    side = side_of(text)
-    able = readings(side, judged=bool(finding.entry))
-    chosen = options.quantity or side.quantity, options.of
-    fits = [(q, of) for q, of in able if chosen[0] in ("", None, q) and chosen[1] in (None, of)]
-    if finding.verdict != "not read" and not fits and not options.of:
-        if options.json:
-            _print_json([as_json(asdict(finding))])
-        else:
-            print(f"{finding.verdict.capitalize()}. {finding.reading}", finding.reason, sep="\n")
-        return 1 if finding.verdict == "refuted" else 0
-    quantity, of = fits[0] if fits else chosen
-    verdict = verdict_on(
-        text,
-        quantity=quantity or "epsilon",
-        of=of or "poisson_subsampled_gaussian",
-        relation=options.relation,
-        fixed=dict(map(setting, options.set)),
-    )
-    if options.json:
-        _print_json([verdict.to_dict()])
-    else:
-        print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
-    return 1 if verdict.status == "violated" else 0
-
-
-def _app(options: argparse.Namespace) -> int:
-    from dplearn.app import serve
-
-    return serve(options.options)
-
-
-def _site(options: argparse.Namespace) -> int:
-    from dplearn.site import write_site
-
-    with ProcessPoolExecutor() as executor:
-        write_site(options.out, executor, python=options.python)
     return 0
 
 

@@ -1,0 +1,114 @@
+"""Commands of `dplearn` that stand on the teaching rooms."""
+
+import argparse
+import json
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dplearn.core.json_values import as_json
+from dplearn.teaching.book.everything import as_row, as_text, check_all
+from dplearn.teaching.book.kit.verdicts import SEARCHES
+from dplearn.teaching.claims import (
+    QUANTITIES,
+    pages,
+    proofread,
+    readings,
+    setting,
+    side_of,
+    verdict_on,
+)
+from dplearn.teaching.classroom.commands import add_commands as add_lesson_commands
+
+
+def add_commands(commands: argparse._SubParsersAction) -> None:
+    """Add verify, claim, proofread, app, site and lessons to the subparsers of `dplearn`."""
+    book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
+    book.set_defaults(run=_verify)
+    book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
+    book.add_argument("--thorough", action="store_true", help="search three times as often")
+    claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
+    claim.set_defaults(run=_claim)
+    _add_claim_options(claim)
+    page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
+    pages.add_options(page)
+    for command in (book, claim, page):
+        command.add_argument("--json", action="store_true", help="print one list of objects")
+    # Its options are Streamlit's: none begins with the sign of ours.
+    app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
+    app.set_defaults(run=_app)
+    app.add_argument("options", nargs="*")
+    site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
+    site.set_defaults(run=_site)
+    site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
+    about = "an unpacked Pyodide: the lessons' pages then run the functions that students write"
+    site.add_argument("--python", type=Path, metavar="PYODIDE", help=about)
+    add_lesson_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
+
+
+def _add_claim_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("expression", metavar="EXPRESSION")
+    told = "of a map, where the formula leaves it open"
+    command.add_argument("--quantity", choices=list(QUANTITIES), help=told)
+    command.add_argument("--of", metavar="MECHANISM", help=told)
+    command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
+
+
+def _verify(options: argparse.Namespace) -> int:
+    results = []
+    for result in check_all(options.ids, searches=SEARCHES * (3 if options.thorough else 1)):
+        results.append(result)
+        if not options.json:
+            print(as_text(result), flush=True)
+    if options.json:
+        _print_json([as_row(result) for result in results])
+    return 0 if all(result.good for result in results) else 1
+
+
+def _claim(options: argparse.Namespace) -> int:
+    """Exit status of one formula: what the book finds of it, and a map where there is one."""
+    text = options.expression.strip()
+    finding = proofread(text, words=" and ".join(options.set))
+    side = side_of(text)
+    able = readings(side, judged=bool(finding.entry))
+    chosen = options.quantity or side.quantity, options.of
+    fits = [(q, of) for q, of in able if chosen[0] in ("", None, q) and chosen[1] in (None, of)]
+    if finding.verdict != "not read" and not fits and not options.of:
+        if options.json:
+            _print_json([as_json(asdict(finding))])
+        else:
+            print(f"{finding.verdict.capitalize()}. {finding.reading}", finding.reason, sep="\n")
+        return 1 if finding.verdict == "refuted" else 0
+    quantity, of = fits[0] if fits else chosen
+    verdict = verdict_on(
+        text,
+        quantity=quantity or "epsilon",
+        of=of or "poisson_subsampled_gaussian",
+        relation=options.relation,
+        fixed=dict(map(setting, options.set)),
+    )
+    if options.json:
+        _print_json([verdict.to_dict()])
+    else:
+        print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
+    return 1 if verdict.status == "violated" else 0
+
+
+def _app(options: argparse.Namespace) -> int:
+    from dplearn.teaching.explorer import serve
+
+    return serve(options.options)
+
+
+def _site(options: argparse.Namespace) -> int:
+    from dplearn.teaching.site import write_site
+
+    with ProcessPoolExecutor() as executor:
+        write_site(options.out, executor, python=options.python)
+    return 0
+
+
+def _print_json(rows: list[dict[str, Any]]) -> None:
+    print(json.dumps(rows, indent=2, allow_nan=False))
