@@ -19,7 +19,7 @@ from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.pld import PLD
 from dplearn.core import validate
-from dplearn.core.guarantee import Adjacency, Guarantee, round_down, round_up
+from dplearn.core.guarantee import Adjacency, Guarantee, read_back, round_up
 from dplearn.core.solve import Crossing, Snap, crossing
 from dplearn.core.work import Work, counting, spend
 from dplearn.mechanisms import Mechanism
@@ -51,9 +51,9 @@ class Calibration:
         if self.parameter == "steps":
             limit = " (the most that are tried)" if self.value == MOST_RUNS else ""
             return f"steps = {self.value}{limit}: {self.guarantee}"
-        # What is shown is proved as well.
-        rounded = round_down if self.parameter == "sample_rate" else round_up
-        return f"{self.parameter} = {rounded(self.value, 6)}: {self.guarantee}"
+        # A delta may be rounded up; the guarantee was proved at the other values as they are shown.
+        value = round_up(self.value, 6) if self.parameter == "delta" else read_back(self.value)
+        return f"{self.parameter} = {value}: {self.guarantee}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Attack:
     adjacency: Adjacency
 
     def __str__(self) -> str:
-        found, rate = round_up(self.true_positive_rate, 4), self.false_positive_rate
+        found, rate = round_up(self.true_positive_rate, 4), read_back(self.false_positive_rate)
         return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
 
 
@@ -296,15 +296,21 @@ def _vary(
     place: _Place,
     tolerance: float,
 ) -> Calibration:
-    """The parameter of the mechanism whose logarithm, times `sign`, is the least that will do."""
+    """Return the parameter of the mechanism whose logarithm, times `sign`, is the least that works.
+
+    Only values with as many digits as the tolerance asks for are tried, so that the one that is
+    found is printed in full.
+    """
+    digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
+    value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
 
     def ask(accountant: Accountant, x: float) -> Any:
-        return target.ask(accountant, mechanism.vary(**{name: math.exp(sign * x)}))
+        return target.ask(accountant, mechanism.vary(**{name: value_at(x)}))
 
     x, best = _search(ask, accountant_of(accountant), target, place, tolerance=tolerance)
     if x == math.inf:
         raise Unreachable(target.missed(best, name))
-    return Calibration(parameter=name, value=math.exp(sign * x), guarantee=best)
+    return Calibration(parameter=name, value=value_at(x), guarantee=best)
 
 
 def _whole(minus_log_steps: float) -> int:

@@ -113,7 +113,7 @@ class Statement:
             f"finds at most {round_up(100 * self.caught, 3)} % of the members",
             "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "Units in the data": f"{self.records:,}; the worst program with this guarantee "
-            f"publishes n delta = {round_up(self.records * g.delta, 2)} of them, on average",
+            f"publishes at most {round_up(self.records * g.delta, 2)} of them, on average: n delta",
             **self.told,
             "Accountant": f"{law.title}, by {g.proof or law.reference}",
             "Randomness": _RANDOMNESS,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.audit import theorems
 from dplearn.core import validate
-from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, read_back, round_down
 from dplearn.mechanisms import Gaussian
 
 # What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
@@ -58,7 +58,7 @@ class LowerBound:
 
     def __str__(self) -> str:
         proved = f"epsilon > {round_down(self.epsilon)}" if self.epsilon else "nothing is proved"
-        at = f"delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
+        at = f"delta = {read_back(self.delta)}, {self.adjacency}, by {self.method}"
         premise = ", if its noise is Gaussian" if self.assume == "gaussian" else ""
         return f"{proved} at {at} ({round_down(100 * self.confidence, 6)} % confidence{premise})"
 

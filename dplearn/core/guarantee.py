@@ -71,25 +71,44 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
+        """Return a sentence that stays true of the numbers in it, as they are printed."""
         only = f", for {self.only_for} only" if self.only_for else ""
         about = f"{self.adjacency}, by {self.method}{only}"
+        exact = self.kind == "exact"
         if self.delta_lower > 0:  # epsilon was given and delta found
-            tail = f" at epsilon = {self.epsilon:.12g}, {about}"
-            if self.kind == "exact":
-                return f"delta = {self.delta:.4g}{tail}"
-            return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
-        shown = float(round_up(self.delta, 2))
-        tail = f" at delta = {shown:.1e}, {about}"
+            ends = _between("delta", self.delta if exact else self.delta_lower, self.delta)
+            return f"{ends} at epsilon = {read_back(self.epsilon)}, {about}"
         note = f" ({self.reason})" if self.reason else ""
-        if self.kind == "exact":
-            return f"epsilon = {self.epsilon:.4g}{tail}{note}"
+        tail = f" at delta = {read_back(self.delta)}, {about}"
         if self.kind == "approximate":
             return f"epsilon ~ {self.epsilon:.4g}{tail} (an approximation, not a bound){note}"
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
-        below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
-        sign = "<~" if self.kind == "probable" else "<="
-        return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
+        if self.kind == "probable":
+            return f"epsilon <~ {round_up(self.epsilon)}{tail}{note}"
+        ends = _between("epsilon", self.epsilon if exact else self.lower, self.epsilon)
+        return f"{ends}{tail}{note}"
+
+
+def _between(name: str, lower: float, upper: float) -> str:
+    """Return both ends in four digits, or one number where that is what both are."""
+    low, high = round_down(lower), round_up(upper)
+    if low == high:
+        return f"{name} = {high}"
+    return f"{f'{low} <= ' if lower > 0 else ''}{name} <= {high}"
+
+
+def read_back(value: float) -> str:
+    """Return the text of a number that a reader can type to get the same number.
+
+    Examples
+    --------
+    >>> read_back(1e-5), read_back(1.66e-5), read_back(1.0)
+    ('1.0e-05', '1.66e-05', '1')
+    """
+    if value >= 1e-3:
+        return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
+    return f"{value:.1e}" if float(f"{value:.1e}") == value else repr(float(value))
 
 
 def round_up(value: float, digits: int = 4) -> str:

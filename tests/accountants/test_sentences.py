@@ -1,0 +1,102 @@
+"""What is printed stays true: asked at the printed numbers, the engine contradicts nothing."""
+
+import re
+
+import numpy as np
+import pytest
+
+from dplearn import (
+    ACCOUNTANTS,
+    DPSGD,
+    Gaussian,
+    Laplace,
+    PoissonSubsampled,
+    largest_sample_rate,
+    largest_steps,
+    smallest_delta,
+    smallest_noise_multiplier,
+)
+
+SENTENCE = re.compile(
+    r"(?:(?P<lower>\S+) <= )?(?P<what>epsilon|delta) (?P<sign><=|=|>=) (?P<upper>\S+) "
+    r"at (?:epsilon|delta) = (?P<at>[^\s,]+), (?P<adjacency>\w+), by (?P<method>\w+)"
+)
+# Both ends of the engine are rounded outwards by less than this.
+HAIR = 1e-11
+
+
+def contradiction(sentence, mechanism, steps):
+    """Return what the engine says against a printed sentence, or nothing."""
+    printed = SENTENCE.search(sentence)
+    assert printed, sentence
+    high = float(printed["upper"])
+    low = high if printed["sign"] == "=" else float(printed["lower"] or 0)
+    other = "delta" if printed["what"] == "epsilon" else "epsilon"
+    ask = getattr(ACCOUNTANTS[printed["method"]](), printed["what"])
+    now = ask(
+        mechanism,
+        **{other: float(printed["at"])},
+        steps=steps,
+        adjacency=printed["adjacency"],
+    )
+    upper, lower = now.epsilon, now.epsilon if now.kind == "exact" else now.lower
+    if printed["what"] == "delta":
+        upper, lower = now.delta, now.delta_lower
+    if high < lower * (1 - HAIR) or low > upper * (1 + HAIR):
+        return f"{sentence}; asked at these numbers: {lower!r} to {upper!r}"
+    return None
+
+
+def runs(seed, count):
+    """Random sampled Gaussians with numbers of many digits, and their steps and delta."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        noise, rate = float(rng.uniform(0.6, 4)), float(np.exp(rng.uniform(-7, -1)))
+        steps, delta = int(np.exp(rng.uniform(0, 9))), float(np.exp(rng.uniform(-25, -4)))
+        yield PoissonSubsampled(Gaussian(noise), rate), steps, delta
+
+
+@pytest.mark.parametrize("method", ["pld", "rdp", "optimal", "zcdp"])
+def test_guarantees_are_true_as_printed(method):
+    found = []
+    for mechanism, steps, delta in runs(5, 40 if method == "pld" else 8):
+        try:
+            stated = mechanism.guarantee(method, delta=delta, steps=steps)
+        except NotImplementedError:
+            continue
+        found.append(contradiction(str(stated), mechanism, steps))
+    assert not any(found), list(filter(None, found))
+
+
+@pytest.mark.parametrize("delta", [1 / 60_000, 1.66e-5, 0.00123, 1e-5, 3.3e-10, 1e-100])
+def test_any_delta_is_printed_so_that_it_reads_back(delta):
+    step = PoissonSubsampled(Gaussian(1.0), 0.01)
+    assert not contradiction(str(step.guarantee("pld", delta=delta, steps=1000)), step, 1000)
+    for mechanism in (Gaussian(1.0), Laplace(0.7)):
+        sentence = str(mechanism.guarantee("pld", delta=delta))
+        assert not contradiction(sentence, mechanism, 1)
+        assert float(SENTENCE.search(sentence)["at"]) == delta
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1 / 3, 0.123456789])
+def test_deltas_at_an_epsilon_are_true_as_printed(epsilon):
+    for mechanism in (Gaussian(1.0), Laplace(1.1), PoissonSubsampled(Gaussian(2.0), 0.03)):
+        assert not contradiction(str(smallest_delta(mechanism, epsilon=epsilon)), mechanism, 1)
+
+
+def test_calibrations_are_true_at_the_parameter_that_they_print():
+    for mechanism, steps, delta in runs(11, 6):
+        found = smallest_noise_multiplier(mechanism, epsilon=2.0, delta=delta, steps=steps)
+        noise = float(re.match(r"noise_multiplier = ([^:]+):", str(found))[1])
+        assert not contradiction(str(found), mechanism.vary(noise_multiplier=noise), steps)
+        found = largest_sample_rate(mechanism, epsilon=2.0, delta=delta, steps=steps)
+        rate = float(re.match(r"sample_rate = ([^:]+):", str(found))[1])
+        assert not contradiction(str(found), mechanism.vary(sample_rate=rate), steps)
+        found = largest_steps(mechanism, epsilon=9.0, delta=delta)
+        assert not contradiction(str(found), mechanism, found.value)
+
+
+def test_a_plan_prints_what_its_steps_say():
+    plan = DPSGD(noise_multiplier=1.1, sample_rate=256 / 60_000, steps=14_063)
+    for delta in (1.01e-5, 1 / 60_000):
+        assert not contradiction(str(plan.guarantee(delta=delta)), plan.mechanism, plan.steps)
