@@ -98,7 +98,7 @@ def smallest_noise_multiplier(
     3.7306
     >>> attack = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
     >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
-    noise_multiplier = 1.46737: true positive rate <= 0.05 at false positive rate 0.01, add_remove
+    noise_multiplier = 1.467365: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
     largest = _LARGEST
     while not _allows(mechanism, largest):
@@ -186,7 +186,7 @@ def smallest_delta(
     --------
     >>> from dplearn.mechanisms import Gaussian
     >>> print(smallest_delta(Gaussian(1.0), epsilon=1.0))
-    delta = 0.126937: delta = 0.1269 at epsilon = 1, add_remove, by pld
+    delta = 0.126937: 0.1269 <= delta <= 0.127 at epsilon = 1, add_remove, by pld
     """
     accountant = accountant_of(accountant)
     guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)

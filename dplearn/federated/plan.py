@@ -82,7 +82,7 @@ class FederatedPlan(Plan):
     >>> print(plan.guarantee(delta=1.5e-4))
     0.9994 <= epsilon <= 0.9995 at delta = 1.5e-04, add_remove, by pld, per user
     >>> print(dataclasses.replace(plan, sampling="none").guarantee(delta=1.5e-4))
-    epsilon = 37.06 at delta = 1.5e-04, add_remove, by pld, per user
+    37.05 <= epsilon <= 37.06 at delta = 1.5e-04, add_remove, by pld, per user
     """
 
     unit: ClassVar[str] = "one user, with all that the user has"
@@ -191,8 +191,8 @@ class CorrelatedPlan(FederatedPlan):
     ...     plan = CorrelatedPlan(strategy=strategy, **run)
     ...     noise = np.tril(np.ones((60, 60))) @ np.linalg.inv(strategy)  # of all sums so far
     ...     print(round(2.0 * np.linalg.norm(noise[-1]), 1), plan.guarantee(delta=1e-5))
-    15.5 epsilon = 3.709 at delta = 1.0e-05, zero_out, by pld, per user
-    10.4 epsilon = 4.217 at delta = 1.0e-05, zero_out, by pld, per user
+    15.5 3.708 <= epsilon <= 3.709 at delta = 1.0e-05, zero_out, by pld, per user
+    10.4 4.216 <= epsilon <= 4.217 at delta = 1.0e-05, zero_out, by pld, per user
     """
 
     samplings: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]

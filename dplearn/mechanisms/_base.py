@@ -173,7 +173,7 @@ class Mechanism(ABC):
         --------
         >>> from dplearn.mechanisms import Gaussian
         >>> print(Gaussian(1.0).guarantee(delta=1e-5))
-        epsilon = 4.377 at delta = 1.0e-05, add_remove, by pld
+        4.377 <= epsilon <= 4.378 at delta = 1.0e-05, add_remove, by pld
         """
         law = self._accountant(accountant)
         return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
