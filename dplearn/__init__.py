@@ -9,9 +9,11 @@ from dplearn.calibrate import (
 )
 from dplearn.core.guarantee import Guarantee
 from dplearn.engine.profile import Profile
-from dplearn.ledger import PrivacyFilter, PrivacyOdometer
+from dplearn.ledger import Ledger
 from dplearn.mechanisms import (
     MECHANISMS,
+    ZCDP,
+    ApproximateDP,
     Composed,
     CorrelatedGaussian,
     DiscreteGaussian,
@@ -37,6 +39,8 @@ __all__ = [
     "ACCOUNTANTS",
     "DPSGD",
     "MECHANISMS",
+    "ZCDP",
+    "ApproximateDP",
     "Composed",
     "CorrelatedGaussian",
     "DiscreteGaussian",
@@ -45,12 +49,11 @@ __all__ = [
     "Geometric",
     "Guarantee",
     "Laplace",
+    "Ledger",
     "NoisyMax",
     "PermuteAndFlip",
     "Phases",
     "PoissonSubsampled",
-    "PrivacyFilter",
-    "PrivacyOdometer",
     "Profile",
     "RandomAllocation",
     "RandomizedResponse",

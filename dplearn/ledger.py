@@ -1,150 +1,361 @@
-"""A budget and a meter for mechanisms that are chosen one by one, each by what came out before."""
+"""A ledger of what was released from one data set: what it adds up to, and what still fits."""
 
+import dataclasses
+import html
+import json
 import math
+import os
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
-from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import Mechanism
+from dplearn.core.files import write_whole
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down, round_up
+from dplearn.mechanisms import MECHANISMS, ZCDP, ApproximateDP, Composed, Mechanism
+from dplearn.mechanisms._base import as_mechanism
 
-_ADAPTIVE = "only what the filter allowed was run, and data chose it through earlier releases alone"
+_FORMAT = "dplearn ledger 1"
+_KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
+# A total that is above the budget by rounding alone fits; the stated epsilon is larger by as much.
+_ROUNDING = 9e-13
 # A divergence at which the conversion is far above its floor of 0.
 _FAR = 1e3
+_ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
+_BEFOREHAND = "all releases were chosen before the result of any was seen"
+_FILTERS = (
+    "a Rényi filter of one order (Feldman & Zrnic 2021, Theorem 3.1) beside the basic one "
+    "(Rogers, Roth, Ullman & Vadhan 2016)"
+)
+_ODOMETER = "an odometer at eight orders, by Ville's inequality (Rogers et al. 2016; Lécuyer 2021)"
+_ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
-def _added(
-    spent: ArrayLike, mechanism: Mechanism, steps: int, orders: ArrayLike, adjacency: Adjacency
-) -> NDArray:
-    """Divergences of all that was spent and of `steps` runs more, in nats, rounded up."""
-    validate.instance(Mechanism, mechanism=mechanism)
-    validate.integer(minimum=1, steps=steps)
-    if only := mechanism.only_for:
-        what = f"{mechanism.name} among others that are chosen one by one"
-        raise validate.unsupported(what, f"it is about {only}")
-    each = mechanism.rdp(orders, adjacency=adjacency)
-    # Upwards at each of two operations, which round by half an ulp.
-    return np.nextafter(spent + np.nextafter(steps * each, np.inf), np.inf)
+class BudgetExceeded(ValueError):
+    """Error: a release does not fit into the budget of a ledger, which stays as it was."""
+
+
+class Release(NamedTuple):
+    """One line of a ledger."""
+
+    name: str
+    mechanism: Mechanism
+    steps: int  # how many times it is run
 
 
 @dataclass
-class PrivacyFilter:
-    """A guarantee fixed beforehand, which refuses mechanisms that no longer fit into it.
+class Ledger:
+    r"""Releases from one data set, their total guarantee, and a budget that they must fit into.
 
-    Mechanisms, their parameters and their number may depend on all that was released so far: Rényi
-    divergences of one fixed order add up as if all had been chosen beforehand (Feldman & Zrnic
-    2021, Theorem 3.1, number from memory; filters are from Rogers et al. 2016). Only what `spend`
-    allows may run.
+    A release is a mechanism, a plan such as `DPSGD`, or what is known of one: `ApproximateDP` or
+    `ZCDP`. If each release may be chosen after looking at the results of earlier ones (`adaptive`),
+    the total is bounded by filters, whose epsilon is fixed beforehand; else all releases are
+    composed as one mechanism, which is tighter and has a lower end.
+
+    Both filters run side by side. On outputs whose pure epsilons sum to at most epsilon the loss is
+    at most epsilon; on the others the moment of the loss at the fixed order is bounded as if all
+    mechanisms had been chosen beforehand, so the sum of both parts of delta is at most delta.
+    A first release that fits by its own tight guarantee is taken as well: where it fits neither
+    filter nothing can follow it.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        Budget, > 0, in nats. Without one the ledger refuses nothing, and an adaptive one states a
+        bound on the loss so far that holds with probability 1 - delta, at all times together.
+    delta : float
+        In [0, 1); with 0 only pure differential privacy fits.
+    adjacency : str
+        Which data sets are neighbours.
+    adaptive : bool
+        Whether a release may depend on the results of earlier ones.
+    order : float, optional
+        Order of the Rényi filter, in [1.01, 1e6]; by default the best one for Gaussian noise.
+    reserve : float, optional
+        Part of delta that is kept for releases of which only (epsilon, delta) with delta > 0 is
+        known, fixed beforehand; by default all of it if such a release comes first, else nothing.
 
     Examples
     --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> budget = PrivacyFilter(epsilon=1.0, delta=1e-5)
-    >>> [budget.spend(Gaussian(10.0), steps=3) for _ in range(3)]
-    [True, True, False]
-    >>> budget.spend(Gaussian(40.0))
-    True
-    >>> print(budget.guarantee)
-    epsilon <= 1 at delta = 1.0e-05, add_remove, by rdp
+    >>> from dplearn.mechanisms import Gaussian, Laplace
+    >>> ledger = Ledger(epsilon=1.0, delta=1e-5)
+    >>> ledger.add(Laplace(10.0), name="number of patients")
+    >>> ledger.add(Gaussian(10.0), name="histogram", steps=3)
+    >>> ledger.fits(Gaussian(10.0), steps=4)
+    False
+    >>> print(ledger.guarantee)
+    epsilon <= 1 at delta = 1.0e-05, add_remove, by ledger
     """
 
     _: KW_ONLY
-    epsilon: float  # > 0
-    delta: float  # in (0, 1)
+    epsilon: float | None = None
+    delta: float
     adjacency: Adjacency = "add_remove"
-    # Of the divergence, in [1.01, 1e6]: the best for what is expected to run, for example
-    # ``plan.guarantee("rdp", delta=delta).details["order"]``. Default: the best for Gaussians.
-    order: float = 0.0
-    spent: float = field(default=0.0, init=False)  # divergence of all that was allowed, in nats
-    assumptions: tuple[str, ...] = field(default=(), init=False)
+    adaptive: bool = True
+    order: float | None = None
+    reserve: float | None = None
+    releases: tuple[Release, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        validate.positive(epsilon=self.epsilon)
-        validate.probability(delta=self.delta)
+        if self.epsilon is not None:
+            validate.positive(epsilon=self.epsilon)
+        if self.delta != 0:
+            validate.probability(delta=self.delta)
         validate.one_of(ADJACENCIES, adjacency=self.adjacency)
-        if not self.order:
+        if self.reserve is not None:
+            validate.between(0, self.delta, reserve=self.reserve)
+        if self.order is not None:
+            validate.between(1.01, 1e6, order=self.order)
+        elif self.delta and self.epsilon is not None:
             orders = np.array(RDP().orders)
             left = self.epsilon - (rdp_to_epsilon(orders, _FAR, delta=self.delta) - _FAR)
             # Divergences of a Gaussian are in proportion to their orders.
             self.order = float(orders[np.argmax(left / orders)])
-        validate.between(1.01, 1e6, order=self.order)
 
-    def spend(self, mechanism: Mechanism, *, steps: int = 1) -> bool:
-        """True where the mechanism may be run so often, which then counts as done.
+    def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
+        """Add a release, run `steps` times, if it fits into the budget.
 
-        A refusal spends nothing. NotImplementedError is raised where no theorem covers it.
+        Raises
+        ------
+        BudgetExceeded
+            If it does not fit; the message says by how much, and the ledger stays as it was.
+        NotImplementedError
+            If no theorem covers the release between these neighbours.
         """
-        (total,) = _added(self.spent, mechanism, steps, [self.order], self.adjacency)
-        epsilon = rdp_to_epsilon(self.order, total, delta=self.delta)
-        if mechanism.no_privacy() or not epsilon <= self.epsilon * (1 - 1e-12):
-            return False
-        self.spent = float(total)
-        self.assumptions = tuple(dict.fromkeys((*self.assumptions, *mechanism.assumptions)))
-        return True
+        line = self._line(release, name, steps)
+        total, reserve = self._total((*self.releases, line))
+        if self.epsilon is not None and total > self.epsilon * (1 + _ROUNDING):
+            together = f"epsilon {round_up(total)}, {round_up(total - self.epsilon)} too much"
+            if total == math.inf:
+                together = "no finite epsilon"
+                if self.adaptive and (pairs := _pairs_delta((*self.releases, line))):
+                    together += (
+                        f": deltas of pairs sum to {pairs:.6g}, and {reserve:g} of delta is kept "
+                        f"for them, which Ledger(reserve=...) decides beforehand"
+                    )
+            raise BudgetExceeded(
+                f"Expected a release that fits the budget of epsilon={self.epsilon!r} at "
+                f"delta={self.delta!r}, got {line.name!r}: together {together}. A pure release of "
+                f"epsilon {round_down(self.remaining)} would fit."
+            )
+        self.releases = (*self.releases, line)
+        self.reserve = reserve
+
+    def fits(self, release: Any, *, steps: int = 1) -> bool:
+        """Return True where `add` would take the release."""
+        total, _ = self._total((*self.releases, self._line(release, "", steps)))
+        return self.epsilon is None or total <= self.epsilon * (1 + _ROUNDING)
+
+    @property
+    def remaining(self) -> float:
+        """Largest epsilon, in nats, of one more pure release that fits; inf without a budget."""
+        if self.epsilon is None:
+            return math.inf
+        low, high = 0.0, self.epsilon
+        if self.fits(ApproximateDP(high)):
+            return high
+        while high - low > 1e-4 * self.epsilon:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.fits(ApproximateDP(middle)) else (low, middle)
+        return low
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together, whatever was chosen and however many there are."""
+        """Guarantee of all releases together; with an adaptive budget, that of the budget."""
+        conditions = (m.assumptions for _, m, _ in self.releases)
+        how = _ADAPTIVE if self.adaptive else _BEFOREHAND
+        stated: dict[str, Any] = {
+            "method": "ledger",
+            "adjacency": self.adjacency,
+            "delta": self.delta,
+            "assumptions": (*dict.fromkeys(c for each in conditions for c in each), how),
+        }
+        if not self.adaptive:
+            total = self._composed(self.releases)
+            return dataclasses.replace(total, **stated, proof=total.proof or total.method)
+        if self.epsilon is not None:
+            epsilon = self.epsilon * (1 + _ROUNDING)
+            return Guarantee(epsilon=epsilon, kind="upper", proof=_FILTERS, **stated)
         return Guarantee(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            kind="upper",
-            method="rdp",
-            adjacency=self.adjacency,
-            assumptions=(*self.assumptions, _ADAPTIVE),
-            details={"order": float(self.order)},
+            epsilon=self._total(self.releases)[0],
+            kind="probable",
+            proof=_ODOMETER,
+            reason="a bound on the loss so far, which is larger with probability delta at most",
+            **stated,
         )
 
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the ledger as JSON; an interrupted write leaves the old file."""
+        settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)[:-1]}
+        lines = [
+            {"name": r.name, "release": _encoded(r.mechanism), "steps": r.steps}
+            for r in self.releases
+        ]
+        whole = {"format": _FORMAT, **settings, "releases": lines}
+        write_whole(path, (json.dumps(whole, indent=1) + "\n").encode())
 
-@dataclass
-class PrivacyOdometer:
-    r"""A bound on the privacy loss of all releases so far, which may be read after each of them.
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Return the ledger that `save` wrote; ValueError is raised for any other file."""
+        try:
+            whole = json.loads(Path(path).read_text(encoding="utf-8"))
+            if whole.pop("format") != _FORMAT:
+                raise ValueError("another format")
+            lines = whole.pop("releases")
+            ledger = cls(**whole)
+            ledger.releases = tuple(
+                ledger._line(_decoded(line["release"]), line["name"], line["steps"])
+                for line in lines
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(
+                f"Expected a file that Ledger.save wrote, got {path}: {error}"
+            ) from None
+        return ledger
 
-    Mechanisms, their number and when to stop may depend on all that was released. With probability
-    1 - delta at least, over the outputs of either neighbour, the loss :math:`L_t = \ln P/Q` of the
-    first t releases is at most the reading after t, for all t together. For each order
-    :math:`e^{(\alpha - 1)(L_t - \sum D_\alpha)}` is a supermartingale of mean 1 at most, so by
-    Ville's inequality it ever exceeds :math:`k/\delta` with probability :math:`\delta/k`; there are
-    k orders (odometers are from Rogers et al. 2016; with Rényi divergences, Lécuyer 2021). A
-    reading is random, so it is the epsilon of no (epsilon, delta)-DP: that one is fixed
-    beforehand, in a `PrivacyFilter`.
+    def __str__(self) -> str:
+        rows = [f"{n}. {' | '.join(row)}" for n, row in enumerate(self._rows(), 1)]
+        return "\n".join([*rows, *self._sums()])
 
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> odometer = PrivacyOdometer(delta=1e-5)
-    >>> [round(odometer.add(Gaussian(10.0), steps=20), 3) for _ in range(3)]
-    [2.55, 3.499, 4.399]
-    """
+    def _repr_html_(self) -> str:
+        cell = lambda tag, words: f"<{tag}>{html.escape(words)}</{tag}>"
+        head = "".join(cell("th", words) for words in ("release", "mechanism", "times", "alone"))
+        rows = "".join(
+            f"<tr>{''.join(cell('td', words) for words in row)}</tr>" for row in self._rows()
+        )
+        sums = "".join(cell("p", line) for line in self._sums())
+        return f"<table><tr>{head}</tr>{rows}</table>{sums}"
 
-    _: KW_ONLY
-    delta: float  # in (0, 1)
-    adjacency: Adjacency = "add_remove"
-    # Fixed beforehand, each > 1: more of them suit more runs, and share delta.
-    orders: tuple[float, ...] = tuple(1 + 2.0**k for k in range(-1, 7))
-    spent: NDArray = field(init=False)  # divergences of all releases at the orders, in nats
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """Return name, mechanism, number of runs, and the guarantee of each release alone."""
+        return [
+            (line.name, repr(line.mechanism), f"{line.steps}", f"{self._composed([line])}")
+            for line in self.releases
+        ]
 
-    def __post_init__(self) -> None:
-        validate.probability(delta=self.delta)
-        validate.one_of(ADJACENCIES, adjacency=self.adjacency)
-        if not self.orders or min(self.orders) <= 1:
-            raise ValueError(f"Expected orders > 1, got orders={self.orders!r}.")
-        self.spent = np.zeros(len(self.orders))
+    def _sums(self) -> list[str]:
+        lines = [f"total: {self.guarantee}"]
+        if self.epsilon is not None:
+            lines.append(f"a pure release of epsilon {round_down(self.remaining)} still fits")
+        return lines
 
-    def add(self, mechanism: Mechanism, *, steps: int = 1) -> float:
-        """The reading after `steps` runs more, in nats.
+    def _line(self, release: Any, name: str, steps: int) -> Release:
+        mechanism = as_mechanism(release)
+        validate.integer(minimum=1, steps=steps)
+        (part, count), *others = mechanism.parts()
+        if not others:
+            mechanism, steps = part, count * steps
+        for part, _ in mechanism.parts():
+            part.require_theorem(self.adjacency)
+        if only := mechanism.only_for:
+            what = f"{mechanism.name} in a ledger"
+            raise validate.unsupported(what, f"it is about {only}")
+        return Release(name or mechanism.name, mechanism, steps)
 
-        NotImplementedError is raised where no theorem covers the mechanism; it then counts nothing.
-        """
-        self.spent = _added(self.spent, mechanism, steps, self.orders, self.adjacency)
-        return self.reading
+    def _total(self, lines: Sequence[Release]) -> tuple[float, float | None]:
+        """Return the epsilon that these releases take of a budget, and the part of delta kept."""
+        if not lines:
+            return 0.0, self.reserve
+        if not self.adaptive:
+            return self._composed(lines).epsilon, self.reserve
+        pairs, reserve = _pairs_delta(lines), self.reserve
+        if reserve is None:
+            reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
+        parts = [
+            (_pure_part(m), count * line.steps)
+            for line in lines
+            for m, count in line.mechanism.parts()
+        ]
+        if any(m.no_privacy() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
+            return math.inf, reserve
+        routes = [math.fsum(_pure(m, self.adjacency) * count for m, count in parts)]
+        if self.epsilon is None and self.delta > reserve:
+            rarely = math.log(_ODOMETER_ORDERS.size / (self.delta - reserve))
+            spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
+            routes.append(float(np.min(spent)) * (1 + _ROUNDING))
+        elif self.order and self.delta > reserve:
+            spent = self._spent(parts, np.array([self.order]))[0]
+            routes.append(float(rdp_to_epsilon(self.order, spent, delta=self.delta - reserve)))
+        if len(lines) == 1 and self.epsilon is not None:
+            routes.append(self._composed(lines).epsilon)
+        return min(routes), reserve
 
-    @property
-    def reading(self) -> float:
-        """Largest loss so far, in nats, but for an event of probability delta."""
-        rarely = math.log(len(self.orders) / self.delta) / (np.array(self.orders) - 1)
-        return float(np.min(self.spent + rarely)) * (1 + 1e-12)
+    def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
+        """Return the sum of the divergences at the orders, rounded up at each operation."""
+        each = (
+            np.nextafter(count * m.rdp(orders, adjacency=self.adjacency), np.inf)
+            for m, count in parts
+        )
+        return reduce(lambda total, more: np.nextafter(total + more, np.inf), each)
+
+    def _composed(self, lines: Sequence[Release]) -> Guarantee:
+        """Return the tightest guarantee of releases that were all chosen beforehand."""
+        if not lines:
+            return Guarantee(
+                epsilon=0.0, delta=self.delta, kind="exact", method="pld", adjacency=self.adjacency
+            )
+        run = Composed((line.mechanism, line.steps) for line in lines)
+        pure = math.fsum(_pure(m, self.adjacency) * count for m, count in run.parts())
+        stated = Guarantee(
+            epsilon=pure, delta=self.delta, kind="upper", method="basic", adjacency=self.adjacency
+        )
+        for name in ("pld", "rdp") if self.delta else ():
+            try:
+                found = ACCOUNTANTS[name]().epsilon(run, delta=self.delta, adjacency=self.adjacency)
+            except NotImplementedError:
+                continue
+            if found.epsilon <= stated.epsilon:
+                stated = found
+            else:
+                stated = dataclasses.replace(stated, lower=max(stated.lower, found.lower))
+        return stated
+
+
+def _pure_part(mechanism: Mechanism) -> Mechanism:
+    """Return an (epsilon, delta)-DP release as it is unless it tells all, which delta pays for."""
+    pair = isinstance(mechanism, ApproximateDP) and mechanism.delta
+    return dataclasses.replace(mechanism, delta=0.0) if pair else mechanism
+
+
+def _pairs_delta(lines: Sequence[Release]) -> float:
+    """Return the sum of the deltas of releases that are known by a pair alone."""
+    return math.fsum(
+        part.delta * count * line.steps
+        for line in lines
+        for part, count in line.mechanism.parts()
+        if isinstance(part, ApproximateDP)
+    )
+
+
+def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
+    """Return the epsilon of pure differential privacy, inf where there is none."""
+    if isinstance(mechanism, ApproximateDP):
+        return math.inf if mechanism.delta else mechanism.epsilon
+    if isinstance(mechanism, ZCDP):
+        return math.inf if mechanism.rho else 0.0
+    return max(float(profile.epsilon(0.0)) for profile in mechanism.profiles(adjacency))
+
+
+def _encoded(value: Any) -> Any:
+    """Return a mechanism as nested dicts of its fields; other values as JSON has them."""
+    if isinstance(value, Composed):
+        return {"mechanism": "composed", "mechanisms": [[_encoded(m), n] for m, n in value.parts()]}
+    if isinstance(value, Mechanism):
+        own = {f.name: _encoded(getattr(value, f.name)) for f in dataclasses.fields(value)}  # type: ignore[arg-type]
+        return {"mechanism": value.name, **own}
+    return [_encoded(x) for x in value] if isinstance(value, tuple) else value
+
+
+def _decoded(value: Any) -> Any:
+    """Return what `_encoded` was given."""
+    if isinstance(value, dict):
+        own = {name: _decoded(x) for name, x in value.items()}
+        return _KNOWN[own.pop("mechanism")](**own)
+    return tuple(_decoded(x) for x in value) if isinstance(value, list) else value

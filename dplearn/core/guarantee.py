@@ -106,7 +106,7 @@ def read_back(value: float) -> str:
     >>> read_back(1e-5), read_back(1.66e-5), read_back(1.0)
     ('1.0e-05', '1.66e-05', '1')
     """
-    if value >= 1e-3:
+    if value == 0 or value >= 1e-3:
         return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
     return f"{value:.1e}" if float(f"{value:.1e}") == value else repr(float(value))
 

@@ -2,6 +2,7 @@
 
 from dplearn.core.registry import Registry
 from dplearn.mechanisms._base import Mechanism, Outputs
+from dplearn.mechanisms._known import ZCDP, ApproximateDP
 from dplearn.mechanisms.choices import (
     ExponentialMechanism,
     NoisyMax,
@@ -28,6 +29,8 @@ MECHANISMS = Registry("dplearn.mechanisms", Mechanism)
 
 __all__ = [
     "MECHANISMS",
+    "ZCDP",
+    "ApproximateDP",
     "Composed",
     "CorrelatedGaussian",
     "DiscreteGaussian",

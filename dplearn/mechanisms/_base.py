@@ -213,6 +213,13 @@ class Mechanism(ABC):
         raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
 
 
+def as_mechanism(release: Any) -> Mechanism:
+    """Return a mechanism, or that of a plan, which has it as `composed`; TypeError otherwise."""
+    release = getattr(release, "composed", release)
+    validate.instance(Mechanism, mechanism=release)
+    return release
+
+
 def contribution_norm(adjacency: Adjacency) -> int:
     """Distance of two neighbours in contribution norms: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1

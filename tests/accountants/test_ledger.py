@@ -1,4 +1,4 @@
-"""Releases chosen by releases stay within the guarantee that was fixed before the first."""
+"""A ledger's budget holds for releases that are chosen by the results of earlier ones."""
 
 import copy
 import math
@@ -9,108 +9,195 @@ from cases import each
 from dplearn import (
     ACCOUNTANTS,
     DPSGD,
+    ZCDP,
+    ApproximateDP,
     Composed,
+    DiscreteGaussian,
     Gaussian,
     Laplace,
-    PrivacyFilter,
-    PrivacyOdometer,
+    Ledger,
+    Phases,
+    PoissonSubsampled,
     RandomizedResponse,
 )
+from dplearn.ledger import BudgetExceeded
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
 
-def chosen(transcript):
-    """What somebody asks next who has seen the answers: lies make him bolder."""
+def next_release(transcript, pairs):
+    """Choose a release by what was seen: after lies a larger epsilon; each fourth may be a pair."""
     lies = transcript.count(0)
-    return 0.05 + 0.3 * lies if len(transcript) % 3 else 0.4 / (1 + lies)
+    epsilon = 0.05 + 0.3 * lies if len(transcript) % 3 else 0.4 / (1 + lies)
+    return ApproximateDP(epsilon, 1e-3 if pairs and len(transcript) % 4 == 3 else 0.0)
 
 
-def transcripts(budget, log_p=0.0, log_q=0.0, transcript=()):
-    """Probabilities, in logs, of all that can come out for two neighbours."""
-    local = chosen(transcript)
-    here = copy.copy(budget)
-    if len(transcript) == 9 or not here.spend(RandomizedResponse(local)):
+def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
+    """Yield the log probabilities of all possible results for two neighbours."""
+    release, here = next_release(transcript, bool(ledger.reserve)), copy.copy(ledger)
+    if len(transcript) == 9 or not here.fits(release):
         yield log_p, log_q
         return
-    truth, lie = -math.log1p(math.exp(-local)), -math.log1p(math.exp(local))
+    here.add(release)
+    if release.delta:  # both neighbours are told apart
+        yield log_p + math.log(release.delta), -math.inf
+        yield -math.inf, log_q + math.log(release.delta)
+    rest = math.log1p(-release.delta)
+    truth, lie = (rest - math.log1p(math.exp(sign * release.epsilon)) for sign in (-1, 1))
     yield from transcripts(here, log_p + truth, log_q + lie, (*transcript, 1))
     yield from transcripts(here, log_p + lie, log_q + truth, (*transcript, 0))
 
 
-@each("epsilon, delta, order", [(1.0, 1e-2, 0.0), (1.0, 1e-2, 5.0), (2.5, 1e-4, 0.0)])
-def test_whoever_chooses_by_the_answers_stays_within_the_guarantee(epsilon, delta, order):
-    budget = PrivacyFilter(epsilon=epsilon, delta=delta, order=order, adjacency="replace_one")
-    pairs = list(transcripts(budget))
-    assert len({p for p, _ in pairs}) >= 5 and sum(math.exp(p) for p, _ in pairs) == pytest.approx(
-        1
-    )
-    for sign in (1, -1):
-        both = [pair[::sign] for pair in pairs]
-        leak = sum(max(math.exp(p) - math.exp(epsilon + q), 0) for p, q in both)
-        assert leak <= delta
-        a = budget.order
-        divergence = math.log(sum(math.exp(a * p + (1 - a) * q) for p, q in both)) / (a - 1)
-        # That of the order which is counted is used up nearly, and never exceeded.
-        offset = math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1)
-        assert 0.4 * (epsilon - offset) < divergence <= epsilon - offset
+@each(
+    "epsilon, delta, settings",
+    [
+        (1.0, 1e-2, {"reserve": 2e-3}),
+        (1.0, 1e-2, {"reserve": 2e-3, "order": 5.0}),
+        (2.5, 4e-3, {"reserve": 2e-3}),
+        (1.5, 2e-3, {"reserve": 2e-3}),  # nothing is left for the Rényi filter
+        (1.0, 1e-2, {}),
+    ],
+)
+def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
+    ledger = Ledger(epsilon=epsilon, delta=delta, adjacency="replace_one", **settings)
+    pairs = list(transcripts(ledger))
+    assert sum(math.exp(p) for p, _ in pairs) == pytest.approx(1)
+    assert len(pairs) >= 5
+    leak = sum(max(math.exp(p) - math.exp(epsilon + q), 0) for p, q in pairs)
+    assert leak <= delta
+    # The budget is used: without 30 % of epsilon delta would not suffice.
+    assert sum(max(math.exp(p) - math.exp(0.7 * epsilon + q), 0) for p, q in pairs) > 0
 
 
-def test_a_filter_lets_through_what_a_fixed_list_would_cost():
-    plan = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=2000)
-    stated = plan.guarantee("rdp", delta=1e-5)
-    order = stated.details["order"]
-    room = {"epsilon": stated.epsilon * (1 + 1e-9), "delta": 1e-5, "order": order}
-    budget = PrivacyFilter(**room)
-    assert all(budget.spend(plan.mechanism, steps=500) for _ in range(4))
-    assert not budget.spend(plan.mechanism)
-    assert set(plan.mechanism.assumptions) < set(budget.guarantee.assumptions)
-    assert PrivacyFilter(**room).spend(plan.composed)
-    # Without an order hardly more is asked for, and what was allowed costs no more than said.
-    budget, allowed = PrivacyFilter(epsilon=1.0, delta=1e-5), 0
-    while budget.spend(Gaussian(30.0)):
-        allowed += 1
-    best = ACCOUNTANTS["zcdp"]().epsilon(Gaussian(30.0), delta=1e-5, steps=allowed + 1)
-    assert best.epsilon > 0.995 and 1.0 >= budget.guarantee.epsilon > 0.97 * best.epsilon
-    assert (
-        ACCOUNTANTS["pld"]().epsilon(Composed([(Gaussian(30.0), allowed)]), delta=1e-5).epsilon < 1
-    )
+def test_a_budget_of_one_takes_ten_releases_of_a_tenth():
+    for delta, adaptive in ((0, True), (0, False), (1e-5, True)):
+        ledger = Ledger(epsilon=1.0, delta=delta, adaptive=adaptive)
+        for _ in range(10):
+            ledger.add(Laplace(10.0))
+        if delta == 0:
+            assert ledger.guarantee.epsilon == pytest.approx(1.0, rel=1e-12)
+            assert str(ledger.guarantee).startswith("epsilon <= 1 at delta = 0,")
+            with pytest.raises(BudgetExceeded, match=r"together epsilon 1\.01, 0\.01001 too much"):
+                ledger.add(Laplace(100.0))
+    ledger = Ledger(epsilon=1.0, delta=0, adjacency="replace_one")
+    ledger.add(RandomizedResponse(1.0))
+    assert ledger.remaining == 0.0
 
 
-def test_what_is_refused_spends_nothing():
-    budget = PrivacyFilter(epsilon=1.0, delta=1e-5)
-    for loud in (Gaussian(0.0), Gaussian(0.1), Laplace(0.5)):
-        assert not budget.spend(loud) and budget.spent == 0.0
+@each("method", ["pld", "rdp"])
+@each("adaptive", [True, False])
+def test_a_plan_fits_the_budget_that_its_own_epsilon_set(method, adaptive):
+    first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=2000)
+    for plan in (first, Phases((first, DPSGD(noise_multiplier=3.0, sample_rate=0.02, steps=9)))):
+        stated = plan.guarantee(method, delta=1e-5)
+        order = stated.details.get("order")
+        ledger = Ledger(epsilon=stated.epsilon, delta=1e-5, adaptive=adaptive, order=order)
+        ledger.add(plan, name="training")
+        assert ledger.guarantee.epsilon <= stated.epsilon * (1 + 1e-12)
+        assert set(first.mechanism.assumptions) < set(ledger.guarantee.assumptions)
+    if method == "rdp" and adaptive:
+        stated = first.guarantee("rdp", delta=1e-5)
+        order = stated.details["order"]
+        parts = Ledger(epsilon=stated.epsilon, delta=1e-5, order=order)
+        for _ in range(4):
+            parts.add(first.mechanism, steps=500)
+        assert not parts.fits(first.mechanism, steps=10)
+
+
+def test_a_fixed_list_costs_what_the_composition_does():
+    ledger = Ledger(delta=1e-5, adaptive=False)
+    run = [(Gaussian(30.0), 40), (Laplace(20.0), 3), (PoissonSubsampled(Gaussian(1.0), 0.01), 50)]
+    for mechanism, steps in run:
+        ledger.add(mechanism, steps=steps)
+    composed = ACCOUNTANTS["pld"]().epsilon(Composed(run), delta=1e-5)
+    assert (ledger.guarantee.lower, ledger.guarantee.epsilon) == (composed.lower, composed.epsilon)
+    assert ledger.guarantee.lower > 0.99 * ledger.guarantee.epsilon
+    # Of rho alone no composed law is known, so Rényi divergences are added up.
+    ledger.add(ZCDP(0.01))
+    rdp = ACCOUNTANTS["rdp"]().epsilon(Composed([*run, ZCDP(0.01)]), delta=1e-5)
+    assert ledger.guarantee.epsilon == rdp.epsilon
+
+
+def test_remaining_is_the_pure_release_that_still_fits():
+    for adaptive in (True, False):
+        ledger = Ledger(**BUDGET, adaptive=adaptive)
+        assert ledger.remaining == pytest.approx(1.0)
+        ledger.add(Gaussian(10.0), steps=3)
+        left = ledger.remaining
+        assert 0.1 < left < 0.9
+        assert ledger.fits(ApproximateDP(left)) and not ledger.fits(ApproximateDP(left + 2e-4))
+
+
+def test_what_is_refused_changes_nothing():
+    ledger = Ledger(**BUDGET)
+    ledger.add(Gaussian(20.0))
+    before = copy.copy(ledger)
+    for loud in (Gaussian(0.0), Gaussian(0.1), Laplace(0.5), ApproximateDP(0.1, 1e-7), ZCDP(1.0)):
+        with pytest.raises(BudgetExceeded, match=f"got '{loud.name}': together"):
+            ledger.add(loud)
     with pytest.raises(NotImplementedError, match="randomized_response"):
-        budget.spend(RandomizedResponse(0.1))
+        ledger.add(RandomizedResponse(0.1))
     with pytest.raises(TypeError, match="mechanism to be a Mechanism"):
-        budget.spend(0.1)
-    for bad in ({"epsilon": 0.0}, {"delta": 1.0}, {"order": 1.0}, {"adjacency": "swap"}):
-        with pytest.raises(ValueError, match=f"Expected {next(iter(bad))}"):
-            PrivacyFilter(**{"epsilon": 1.0, "delta": 1e-5} | bad)
+        ledger.add(0.1)
+    with pytest.raises(ValueError, match="Expected steps a whole number >= 1"):
+        ledger.add(Gaussian(9.0), steps=0)
+    assert ledger == before
+    bad = {"epsilon": 0.0, "delta": 1.0, "order": 1.0, "adjacency": "swap", "reserve": 1e-4}
+    for name, value in bad.items():
+        with pytest.raises(ValueError, match=f"Expected {name}"):
+            Ledger(**BUDGET | {name: value})
+
+
+def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    for _ in range(10):
+        ledger.add(ApproximateDP(0.1, 1e-7))
+    with pytest.raises(BudgetExceeded, match=r"deltas of pairs sum to 1\.1e-06, and 1e-06 of"):
+        ledger.add(ApproximateDP(0.0, 1e-7))
+    ledger = Ledger(epsilon=3.0, delta=1e-6, reserve=5e-7)
+    ledger.add(Gaussian(3.0))
+    ledger.add(ApproximateDP(0.1, 5e-7))
+    assert not ledger.fits(ApproximateDP(0.0, 1e-12))
+    exact = Composed([(ApproximateDP(0.1, 1e-7), 10)])
+    optimal = ACCOUNTANTS["optimal"]().epsilon(exact, delta=1e-5)
+    tight = ACCOUNTANTS["pld"]().epsilon(exact, delta=1e-5)
+    assert tight.lower == 0 and tight.epsilon <= optimal.epsilon * (1 + 1e-9)
 
 
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
-def test_a_loss_ever_above_its_reading_is_rare(local, delta):
-    """All walks of 600 coins, whoever stops when: the loss may exceed no reading on the way."""
-    odometer = PrivacyOdometer(delta=delta, adjacency="replace_one")
+def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
+    """Follow all walks of 600 coins: the loss may ever exceed a reading with probability delta."""
+    ledger = Ledger(delta=delta, adjacency="replace_one")
     truth, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
-    for _ in range(600):
-        reading, new = odometer.add(RandomizedResponse(local)), {}
+    for step in range(1, 601):
+        ledger.releases = (ledger._line(RandomizedResponse(local), "", step),)
+        reading, new = ledger.guarantee.epsilon, {}
         for place, chance in walks.items():
             new[place + 1] = new.get(place + 1, 0.0) + truth * chance
             new[place - 1] = new.get(place - 1, 0.0) + (1 - truth) * chance
         ever += sum(chance for place, chance in new.items() if place * local > reading)
         walks = {place: chance for place, chance in new.items() if place * local <= reading}
     assert delta / 1000 < ever <= delta
+    assert ledger.guarantee.kind == "probable" and ledger.remaining == math.inf
 
 
-def test_a_reading_is_the_best_of_its_orders_and_nothing_is_lost():
-    odometer = PrivacyOdometer(delta=1e-6, orders=(2.0, 11.0))
-    reading = odometer.add(Gaussian(20.0), steps=100)
-    each_order = [a * 100 / (2 * 400) + math.log(2 / 1e-6) / (a - 1) for a in (2, 11)]
-    assert reading == pytest.approx(min(each_order), rel=1e-11) and reading >= min(each_order)
-    with pytest.raises(NotImplementedError, match="randomized_response"):
-        odometer.add(RandomizedResponse(0.1))
-    assert odometer.reading == reading
-    for bad in ({"delta": 0.0}, {"adjacency": "swap"}, {"orders": (1.0, 2.0)}, {"orders": ()}):
-        with pytest.raises(ValueError, match=f"Expected {next(iter(bad))}"):
-            PrivacyOdometer(**{"delta": 1e-5} | bad)
+def test_a_ledger_is_saved_and_read_and_shown(tmp_path):
+    ledger = Ledger(**BUDGET | {"epsilon": 20.0}, reserve=1e-6)
+    plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000)
+    for release in (plan, Phases((plan, plan)), ZCDP(0.1), ApproximateDP(0.1, 1e-7)):
+        ledger.add(release, name=f"<{type(release).__name__}>")
+    ledger.add(DiscreteGaussian(3.0, 4), steps=2)
+    ledger.save(tmp_path / "ledger.json")
+    again = Ledger.read(tmp_path / "ledger.json")
+    assert again == ledger and again.guarantee == ledger.guarantee
+    assert str(again).splitlines()[-1].startswith("a pure release of epsilon ")
+    shown = ledger._repr_html_()
+    assert (
+        shown.count("<tr>") == 6
+        and "&lt;DPSGD&gt;" in shown
+        and str(ledger.guarantee)[8:] in (shown.replace("&lt;=", "<="))
+    )
+    for text in ("", "[]", '{"format": "other"}', '{"format": "dplearn ledger 1", "releases": 3}'):
+        (tmp_path / "other.json").write_text(text)
+        with pytest.raises(ValueError, match=r"Expected a file that Ledger.save wrote, got .*json"):
+            Ledger.read(tmp_path / "other.json")

@@ -16,7 +16,7 @@ from dplearn import (
     ACCOUNTANTS,
     Composed,
     Gaussian,
-    PrivacyFilter,
+    Ledger,
     Tuned,
     WithoutReplacement,
     calibrate,
@@ -152,8 +152,8 @@ def test_nothing_about_all_neighbours_is_made_of_it():
     given = SubsetSum(1.0, 10, 2)
     with pytest.raises(ValueError, match=r"hold for all neighbours, got SubsetSum.*two data sets"):
         WithoutReplacement(given, 0.1)
-    with pytest.raises(NotImplementedError, match=r"composed among others.*these two"):
-        PrivacyFilter(epsilon=1, delta=1e-5, **PAIR).spend(Composed([given]))
+    with pytest.raises(NotImplementedError, match=r"subset_sum in a ledger.*these two"):
+        Ledger(epsilon=1, delta=1e-5, **PAIR).add(Composed([given]))
     for build, named in (
         (lambda: SubsetSum(1.0, 5, 6), "batch"),
         (lambda: SubsetSum(1.0, 5, 2, 5), "alike"),

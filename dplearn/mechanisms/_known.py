@@ -1,0 +1,99 @@
+"""Releases of which only a guarantee is known, not the mechanism: they are in no registry."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms.choices import RandomizedResponse
+
+
+@dataclass(frozen=True)
+class ApproximateDP(Mechanism):
+    r"""Any (epsilon, delta)-DP release, between neighbours of whatever kind it was proved for.
+
+    The worst such release tells all with probability delta and is else a randomized response
+    (Kairouz, Oh & Viswanath 2015, Theorem 3.1 and its proof); compositions are upper bounds.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0, in nats.
+    delta : float
+        In [0, 1); 0 is pure differential privacy.
+
+    Examples
+    --------
+    >>> print(ApproximateDP(0.1, 1e-7).guarantee(delta=1e-5, steps=50))
+    epsilon <= 2.958 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    name = "approximate_dp"
+    conditions = ("the release has the (epsilon, delta) that is said of it",)
+
+    def __post_init__(self) -> None:
+        validate.between(0, 1e3, epsilon=self.epsilon)
+        validate.between(0, 1 - 1e-12, delta=self.delta)
+
+    @property
+    def attained(self) -> bool:
+        return False
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        log_p = np.array([self.epsilon, 0.0]) - np.logaddexp(self.epsilon, 0.0)
+        log_p += math.log1p(-self.delta)
+        with np.errstate(divide="ignore"):
+            told = np.log([self.delta])
+        nothing = [-math.inf]
+        return (Profile.from_atoms([*told, *log_p, *nothing], [*nothing, *log_p[::-1], *told]),)
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        if self.delta:
+            return np.full(orders.shape, np.inf)
+        if self.epsilon < 1e-50:
+            return np.zeros(orders.shape)
+        return RandomizedResponse(self.epsilon).rdp(orders, adjacency="replace_one")
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
+        """Return the bound of pure differential privacy (Bun & Steinke 2016, Proposition 3.3)."""
+        return None if self.delta else self.epsilon**2 / 2
+
+
+@dataclass(frozen=True)
+class ZCDP(Mechanism):
+    """Any rho-zCDP release (Bun & Steinke 2016, Definition 1.1); accountants "rdp" and "zcdp" only.
+
+    Examples
+    --------
+    >>> print(ZCDP(0.1).guarantee("zcdp", delta=1e-5))
+    epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
+    """
+
+    rho: float  # >= 0
+
+    name = "rho_zcdp"
+    conditions = ("the release has the rho that is said of it",)
+
+    def __post_init__(self) -> None:
+        validate.between(0, 1e6, rho=self.rho)
+
+    @property
+    def attained(self) -> bool:
+        return False
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        raise validate.unsupported("profiles() of rho_zcdp", "rho alone does not name a worst pair")
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        return self.rho * orders
+
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        return self.rho
