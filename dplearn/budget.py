@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.core import validate
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Mechanism
 
 _ADAPTIVE = "only what the filter allowed was run, and data chose it through earlier releases alone"
