@@ -4,7 +4,7 @@ import sys
 
 from streamlit import error, runtime
 
-from dplearn.app import serve
+from dplearn.teaching.explorer import serve
 
 if runtime.exists():
     error("Start the explorer with `python app.py`: a server of its own sends nothing anywhere.")

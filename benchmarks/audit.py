@@ -25,7 +25,7 @@ from scipy.special import betaincinv
 
 from dplearn import DPSGD, Gaussian, smallest_noise_multiplier
 from dplearn.audit import observe, one_run
-from dplearn.book.chapters.one_run import one_run_epsilon
+from dplearn.teaching.book.chapters.one_run import one_run_epsilon
 
 CONFIDENCE = 0.99
 NORM, FEATURES, RECORDS = 4.0, 10, 400

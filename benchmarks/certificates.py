@@ -23,7 +23,7 @@ from support.draws import Rng, spread
 
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.certificates import NotProvedError, certify, check
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core.guarantee import Guarantee
 
 
 def drawn(rng: Rng) -> tuple[float, float, int, float]:

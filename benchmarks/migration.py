@@ -27,7 +27,7 @@ from support.measure import machine
 from support.tables import arguments, report, table
 from torch import nn
 
-from dplearn.ground.guarantee import round_down, round_up
+from dplearn.core.guarantee import round_down, round_up
 from dplearn.training.passes import called
 
 NOTE = """\

@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/proofread.py [--sample 200] [--seed 1] [--all-notations]
         [--held-out] [--failures FILE]
 
-The formulas are those of `tests/claims/corpus.py`, one notation each unless all are asked for. A
+The formulas are those of `tests/teaching/claims/corpus.py`, one notation each unless all are asked for. A
 verdict is reversed if it says "holds" or "safe" of what promises too much, or "refuted" of what
 does not; falsely accused is what is right and refuted, or claims nothing and is judged wrong. Exit
 status 1 if there is one.
@@ -21,7 +21,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("",
 
 from corpus import NOTATIONS, Row, rows, wrongly  # noqa: E402
 
-from dplearn.claims import proofread  # noqa: E402
+from dplearn.teaching.claims import proofread  # noqa: E402
 
 VERDICTS = ("holds", "refuted", "safe", "approximation", "ambiguous", "not read")
 

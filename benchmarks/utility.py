@@ -35,7 +35,6 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from dplearn import ACCOUNTANTS, DPSGD, smallest_noise_multiplier
-from dplearn.app.models import built, standardised
 from dplearn.datasets import (
     Labelled,
     cache_folder,
@@ -44,6 +43,7 @@ from dplearn.datasets import (
     split,
     synthetic_digits,
 )
+from dplearn.teaching.explorer.models import built, standardised
 from dplearn.training import fit
 
 NOTE = """\
@@ -78,7 +78,7 @@ class Task:
 
     parts: Callable[[int], Sequence[Labelled]]
     prepare: Callable[[np.ndarray], np.ndarray]
-    model: str  # of `dplearn.app.models`
+    model: str  # of `dplearn.teaching.explorer.models`
     delta: float
     candidates: dict[float, tuple[Setting, ...]]
 

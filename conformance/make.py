@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.book.chapters.discrete import sum_delta
-from dplearn.book.kit.oracles import coins_delta
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.certificates.check import FORMAT
+from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
-from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import MECHANISMS, PoissonSubsampled
+from dplearn.teaching.book.chapters.discrete import sum_delta
+from dplearn.teaching.book.kit.oracles import coins_delta
 
 HERE = Path(__file__).resolve().parent
 FILE = HERE.parent / "data" / "epsilon_golden.json"

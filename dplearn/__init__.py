@@ -1,15 +1,15 @@
 """Learn, see and check differential privacy for deep learning."""
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.budget import PrivacyFilter, PrivacyOdometer
 from dplearn.calibrate import (
     largest_sample_rate,
     largest_steps,
     smallest_delta,
     smallest_noise_multiplier,
 )
+from dplearn.core.guarantee import Guarantee
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import Guarantee
+from dplearn.ledger import PrivacyFilter, PrivacyOdometer
 from dplearn.mechanisms import (
     MECHANISMS,
     Composed,

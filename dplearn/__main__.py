@@ -16,9 +16,13 @@ from typing import Any, NoReturn, cast
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book.everything import as_json, as_row, as_text, check_all
-from dplearn.book.kit.verdicts import SEARCHES
-from dplearn.claims import (
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.mechanisms import Gaussian, Mechanism
+from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
+from dplearn.run import DPSGD, Phases
+from dplearn.teaching.book.everything import as_json, as_row, as_text, check_all
+from dplearn.teaching.book.kit.verdicts import SEARCHES
+from dplearn.teaching.claims import (
     QUANTITIES,
     pages,
     proofread,
@@ -27,11 +31,7 @@ from dplearn.claims import (
     side_of,
     verdict_on,
 )
-from dplearn.classroom.commands import add_commands
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
-from dplearn.run import DPSGD, Phases
+from dplearn.teaching.classroom.commands import add_commands
 
 
 class _Parser(argparse.ArgumentParser):
@@ -328,13 +328,13 @@ def _claim(options: argparse.Namespace) -> int:
 
 
 def _app(options: argparse.Namespace) -> int:
-    from dplearn.app import serve
+    from dplearn.teaching.explorer import serve
 
     return serve(options.options)
 
 
 def _site(options: argparse.Namespace) -> int:
-    from dplearn.site import write_site
+    from dplearn.teaching.site import write_site
 
     with ProcessPoolExecutor() as executor:
         write_site(options.out, executor, python=options.python)

@@ -18,10 +18,10 @@ from scipy.special import ndtri
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.pld import PLD
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
-from dplearn.ground.solve import Crossing, Snap, crossing
-from dplearn.ground.work import Work, counting, spend
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee, round_down, round_up
+from dplearn.core.solve import Crossing, Snap, crossing
+from dplearn.core.work import Work, counting, spend
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7

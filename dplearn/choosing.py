@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee
 from dplearn.federated import user_level
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
 from dplearn.run import DPSGD
 from dplearn.tuning import Tuned
 

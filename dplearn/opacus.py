@@ -6,7 +6,7 @@ Nothing else here needs opacus, and nothing imports this module but who has it.
 from opacus.accountants import IAccountant, register_accountant
 
 from dplearn.accountants.pld import PLD
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.mechanisms.drawing import (
     EPOCH_SAMPLINGS,

@@ -13,8 +13,8 @@ from textwrap import TextWrapper
 from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Guarantee, round_up
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
 KINDS = {

@@ -9,8 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from dplearn.ground.files import write_whole
-from dplearn.ground.progress import ProgressLine
+from dplearn.core.files import write_whole
+from dplearn.core.progress import ProgressLine
 
 
 def sweep(

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import expected_tries, rdp_to_epsilon, selection_rdp
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Guarantee
-from dplearn.ground.solve import decreasing_root
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee
+from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
 from dplearn.run import Plan
 

@@ -17,7 +17,7 @@ import pytest
 from nbval.plugin import IPyNbCell
 from quoted import texts, uncomputed
 
-from dplearn.classroom.sources import Lesson, exercise_key, read
+from dplearn.teaching.classroom.sources import Lesson, exercise_key, read
 from kernels.warm.kernel import Server
 
 # Sources of lessons run when they are imported; their notebooks are what is tested.

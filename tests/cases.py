@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from dplearn.book.published import number, unit
+from dplearn.teaching.book.published import number, unit
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,9 +8,9 @@ from typing import Any
 from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
-from dplearn.app import navigation
-from dplearn.app.kit.fields import by_key
-from dplearn.app.kit.state import State
+from dplearn.teaching.explorer import navigation
+from dplearn.teaching.explorer.kit.fields import by_key
+from dplearn.teaching.explorer.kit.state import State
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
@@ -31,7 +31,7 @@ def start(page: Any, address: dict[str, str] | None = None) -> State:
 
 def opened(page: str = "", **address: str) -> AppTest:
     """One page, or the whole explorer, opened at an address."""
-    script = f"from dplearn.app.pages.{page} import render\nrender()"
+    script = f"from dplearn.teaching.explorer.pages.{page} import render\nrender()"
     app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
     app.default_timeout = 600
     app.session_state["more"] = True  # settings that are folded away at first

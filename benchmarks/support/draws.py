@@ -19,7 +19,7 @@ from dplearn import (
     Shuffled,
     WithoutReplacement,
 )
-from dplearn.ground.guarantee import ADJACENCIES
+from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import Mechanism
 
 Rng = np.random.Generator

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core.guarantee import Guarantee
 
 # Below our certified lower end by more than this is an error of the peer's, not of rounding.
 ROUNDING = 1e-9

@@ -1,8 +1,8 @@
 """Accountants: what many releases leak, each by its theorem, all answering the same question."""
 
 from dplearn.accountants._base import Accountant
-from dplearn.ground import validate
-from dplearn.ground.registry import Registry
+from dplearn.core import validate
+from dplearn.core.registry import Registry
 from dplearn.mechanisms import Mechanism
 
 ACCOUNTANTS = Registry("dplearn.accountants", Accountant)

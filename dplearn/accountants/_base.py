@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants._runs import MOST_RUNS, Runs, as_counts
-from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
-from dplearn.ground.solve import decreasing_root
+from dplearn.core import validate
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
+from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"

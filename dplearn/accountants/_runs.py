@@ -12,12 +12,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
+from dplearn.core.guarantee import ADJACENCIES, Adjacency
+from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
-from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency
-from dplearn.ground.work import remembered
 from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms._base import Sampled, Wrapped
 from dplearn.mechanisms._epochs import Epoch

@@ -10,7 +10,7 @@ from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
-from dplearn.ground.guarantee import Reference
+from dplearn.core.guarantee import Reference
 from dplearn.mechanisms import Composed, RandomizedResponse
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Reference
+from dplearn.core import validate
+from dplearn.core.guarantee import Reference
 from dplearn.mechanisms._epochs import Epoch
 
 # Dense where large epsilons have their best order, whole numbers in the middle, and far

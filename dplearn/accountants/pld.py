@@ -20,11 +20,11 @@ from dplearn.accountants._runs import (
     plain_gaussian,
 )
 from dplearn.accountants.moments import RDP, ZCDP
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Reference
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 

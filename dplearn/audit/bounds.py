@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants.pld import PLD
 from dplearn.audit import theorems
-from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
+from dplearn.core import validate
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
 from dplearn.mechanisms import Gaussian
 
 # What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.

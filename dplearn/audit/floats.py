@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 
 def laplace_by_inversion(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.audit.bounds import Assumption, LowerBound, from_scores, one_run
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.sweeps import sweep
 
 # train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from scipy.special import betaincinv, ndtr, ndtri
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 # From P(E) to the least Q(E) that a pair of neighbours may have: f^-1 of the complement.
 Least = Callable[[float], float]

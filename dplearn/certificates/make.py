@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates.check import FORMAT, NotProvedError, check
+from dplearn.core.guarantee import Adjacency, round_down, round_up
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power, shared
-from dplearn.ground.guarantee import Adjacency, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
 # How far the ends are moved apart, relative to epsilon, until they are proved; and of that the

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 _AT_ONCE = 1000
 

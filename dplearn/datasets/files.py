@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dplearn.core import validate
 from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
-from dplearn.ground import validate
 
 _COUNTS = {"train": 60_000, "t10k": 10_000}
 # MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;

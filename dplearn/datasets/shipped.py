@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 # Inside the package in an installed wheel, beside it in a checkout of the project.
 _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core import validate
+from dplearn.core.files import write_whole
 from dplearn.datasets.shipped import Labelled, labelled, shipped_table
-from dplearn.ground import validate
-from dplearn.ground.files import write_whole
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
 Strokes = list[list[tuple[float, float]]]

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
+from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.solve import decreasing_root, maximise
+from dplearn.core.work import spend
 from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
-from dplearn.ground import validate
-from dplearn.ground.logspace import log1mexp, log_expm1
-from dplearn.ground.solve import decreasing_root, maximise
-from dplearn.ground.work import spend
 
 # Epsilons between two of which a root is searched for.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground.logspace import log1mexp, log_expm1
-from dplearn.ground.work import spend
+from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.work import spend
 
 # Beyond this epsilon a profile that is still positive counts as infinite loss.
 FAR = 1e9

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants.theorems import rdp_to_epsilon, zcdp_to_epsilon
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee
 from dplearn.federated.plan import UserGuarantee
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms.whole_numbers import skellam_rdp_bound, summed_zcdp
 
 Law = Literal["discrete_gaussian", "skellam"]

@@ -13,10 +13,10 @@ from scipy.special import log_ndtr
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import as_counts
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee
+from dplearn.core.logspace import log_comb
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency, Guarantee
-from dplearn.ground.logspace import log_comb
 from dplearn.mechanisms import (
     Composed,
     CorrelatedGaussian,

@@ -23,10 +23,10 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
+from dplearn.core import validate
+from dplearn.core.guarantee import round_up
+from dplearn.core.progress import ProgressLine
 from dplearn.federated.plan import CorrelatedPlan, FederatedPlan
-from dplearn.ground import validate
-from dplearn.ground.guarantee import round_up
-from dplearn.ground.progress import ProgressLine
 from dplearn.training import sampling
 from dplearn.training.devices import moved
 from dplearn.training.history import History, Record

@@ -1,6 +1,6 @@
 """Mechanisms: what one release may leak, each law with its exact or dominating privacy profile."""
 
-from dplearn.ground.registry import Registry
+from dplearn.core.registry import Registry
 from dplearn.mechanisms._base import Mechanism, Outputs
 from dplearn.mechanisms.choices import (
     ExponentialMechanism,

@@ -30,10 +30,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.core.solve import first_true
 from dplearn.engine.profile import Curve, Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.ground.solve import first_true
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dplearn.ground import validate
-from dplearn.ground.work import spend
+from dplearn.core import validate
+from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 

@@ -19,9 +19,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Curve, Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 # log of the mass that a table may leave out: what is smaller loses digits.

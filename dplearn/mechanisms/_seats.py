@@ -96,11 +96,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, ndtr, ndtri, xlog1py, xlogy
 
+from dplearn.core.logspace import log_comb
+from dplearn.core.work import counting, remembered, spend
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
-from dplearn.ground.logspace import log_comb
-from dplearn.ground.work import counting, remembered, spend
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 # A normal tail is known so well, relative to itself.

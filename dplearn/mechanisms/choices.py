@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import exp_rest, log1mexp
+from dplearn.core.solve import maximise
 from dplearn.engine.profile import Curve, Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp
-from dplearn.ground.solve import maximise
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 from dplearn.mechanisms._noise import NoisyWinner
 from dplearn.mechanisms.gaussian import Gaussian

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace

@@ -18,9 +18,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Outputs, Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 

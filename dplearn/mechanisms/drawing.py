@@ -3,8 +3,8 @@
 import math
 from typing import Literal, NamedTuple, Self, get_args
 
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log_sub
+from dplearn.core.solve import decreasing_root, first_true
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_sub
-from dplearn.ground.solve import decreasing_root, first_true
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

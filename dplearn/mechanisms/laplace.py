@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import exp_rest, log1mexp
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp
 from dplearn.mechanisms._noise import Noise
 
 

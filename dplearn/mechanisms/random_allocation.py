@@ -50,10 +50,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sum
+from dplearn.core.work import remembered
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sum
-from dplearn.ground.work import remembered
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 

@@ -22,9 +22,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.mechanisms._base import Outputs, Sampled
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace

@@ -36,11 +36,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.work import remembered
 from dplearn.engine.profile import Profile
 from dplearn.engine.quadrature import Curve
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.work import remembered
 from dplearn.mechanisms import _seats
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian

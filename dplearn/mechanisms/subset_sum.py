@@ -38,11 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log1mexp, log_bernoulli, log_expm1, log_sub, log_sum
+from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_bernoulli, log_expm1, log_sub, log_sum
-from dplearn.ground.work import spend
 from dplearn.mechanisms._base import Mechanism, Outputs
 
 # Places at a time, most of them in an integral, and a log delta that has no digits left.

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Curve, Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ive
 
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.solve import first_true
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_expm1
-from dplearn.ground.solve import first_true
 from dplearn.mechanisms._epochs import repeated
 from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee
 from dplearn.pate import theorems
 from dplearn.pate.at_these_votes import ORDERS, at_these_votes, stated
 from dplearn.pate.plan import PATE

@@ -33,11 +33,11 @@ from scipy.special import log_ndtr
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.engine.quadrature import Curve
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Laplace
 from dplearn.pate.votes import Votes
 from dplearn.statement import Statable

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv, log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee, round_up
+from dplearn.core import validate
+from dplearn.core.guarantee import Guarantee, round_up
 from dplearn.pate.plan import PATE
 from dplearn.pate.theorems import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.pate.votes import Votes

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 _RATE, _DECAY = 0.3, 1e-3
 # Queries that are answered at once: their scores have an entry per teacher and class.

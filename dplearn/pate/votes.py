@@ -10,8 +10,8 @@ from typing import BinaryIO, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
 from dplearn.datasets import shipped_table
-from dplearn.ground import validate
 
 # Counts beyond it no published file holds; sums of them stay exact in a double.
 _MOST = 10**9

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dplearn.ground import validate
+from dplearn.core import validate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from dplearn.ground.files import temporaries, write_whole
+from dplearn.core.files import temporaries, write_whole
 from dplearn.training.layers import trainable
 
 # What archives and pickles that are none raise, and what a file of something else does.

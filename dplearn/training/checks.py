@@ -17,7 +17,7 @@ from torch.optim import LBFGS, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked

@@ -19,7 +19,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.training.recording import Call, Inner, replaced, versions
 
 Grads = list[dict[int, Tensor]]

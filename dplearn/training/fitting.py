@@ -9,9 +9,9 @@ from torch import nn
 from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
-from dplearn.ground import validate
-from dplearn.ground.guarantee import round_up
-from dplearn.ground.progress import ProgressLine
+from dplearn.core import validate
+from dplearn.core.guarantee import round_up
+from dplearn.core.progress import ProgressLine
 from dplearn.run import Plan
 from dplearn.training.history import History
 from dplearn.training.passes import Loss

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dplearn.accountants import Accountant
-from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
 from dplearn.training.gradients import ClippedSum
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.training.layers import (
     RULES,
     SUBSTITUTES,

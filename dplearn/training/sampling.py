@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.run import DPSGD, Plan
 
 Lot = NDArray[np.int64]

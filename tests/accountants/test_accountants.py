@@ -18,7 +18,6 @@ from dplearn import (
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.moments import RDP, at_best_order
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book.kit.oracles import coins_delta
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
     Composed,
@@ -27,6 +26,7 @@ from dplearn.mechanisms import (
     RandomAllocation,
     WithoutReplacement,
 )
+from dplearn.teaching.book.kit.oracles import coins_delta
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)
 NAMES = list(ACCOUNTANTS)

@@ -20,8 +20,8 @@ from dplearn import (
     smallest_noise_multiplier,
 )
 from dplearn.calibrate import Attack, Calibration, Unreachable, largest_steps, smallest_delta
-from dplearn.ground.guarantee import Guarantee
-from dplearn.ground.work import counting, spend
+from dplearn.core.guarantee import Guarantee
+from dplearn.core.work import counting, spend
 from dplearn.mechanisms import (
     Composed,
     DiscreteGaussian,

@@ -13,8 +13,8 @@ from dplearn import ACCOUNTANTS, MECHANISMS, Composed, Gaussian, Laplace, Random
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
-from dplearn.book.kit.oracles import coins_delta
-from dplearn.ground.guarantee import ADJACENCIES, Reference
+from dplearn.core.guarantee import ADJACENCIES, Reference
+from dplearn.teaching.book.kit.oracles import coins_delta
 
 # A count that is lost or a direction forgotten shows on a coarse lattice, too.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}

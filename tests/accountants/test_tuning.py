@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Composed, Gaussian, RandomizedResponse, Tuned
-from dplearn.book.chapters.selection import best_of, repetitions
+from dplearn.teaching.book.chapters.selection import best_of, repetitions
 
 ANSWERS = RandomizedResponse(local_epsilon=0.7, answers=4)
 # Neighbours answer the first and the second truthfully; the others are as likely for both.

@@ -15,10 +15,10 @@ from dplearn.accountants.pld import PLD
 from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
 from dplearn.audit.bounds import _planned
 from dplearn.audit.theorems import allows_guesses, least_of_dp
-from dplearn.book.chapters.one_run import worst_chance
-from dplearn.book.kit import oracles
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.book.chapters.one_run import worst_chance
+from dplearn.teaching.book.kit import oracles
 
 EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300
 # Alarms of a bound that keeps its level; exceeded once in a million choices of the seed.

@@ -14,9 +14,9 @@ import jsonschema
 import pytest
 
 from cases import ROOT
-from dplearn.classroom.html import from_markdown
+from dplearn.core.guarantee import round_up
 from dplearn.engine.contour import worse_brackets
-from dplearn.ground.guarantee import round_up
+from dplearn.teaching.classroom.html import from_markdown
 
 sys.path.append(str(ROOT / "conformance"))
 import make

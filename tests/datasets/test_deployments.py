@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dplearn import ACCOUNTANTS, Gaussian
+from dplearn.core.guarantee import ADJACENCIES
 from dplearn.datasets import deployments
-from dplearn.ground.guarantee import ADJACENCIES
 
 DATA = Path(__file__).parents[2] / "data"
 MODELS = ("local", "central")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from cases import each
 from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.accountants.pld import PLD
-from dplearn.book.kit.oracles import coins_delta
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.group import Group
+from dplearn.teaching.book.kit.oracles import coins_delta
 from outcomes import (
     LATTICE,
     assert_encloses,

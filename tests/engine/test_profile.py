@@ -10,9 +10,9 @@ from mpmath import mpf
 from scipy.special import erfcx, ndtr
 
 from cases import agrees, each, golden, number
+from dplearn.core.logspace import log_sub
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile, largest_epsilon
-from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_powerful, of_atoms

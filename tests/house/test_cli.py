@@ -10,11 +10,11 @@ import pytest
 from cases import each
 from dplearn.__main__ import main
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import everything
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.ground.guarantee import Guarantee
+from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, Phases
+from dplearn.teaching.book import everything
 
 RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
 STEP = PoissonSubsampled(Gaussian(4.0), 0.01)

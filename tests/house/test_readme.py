@@ -14,7 +14,7 @@ import pytest
 
 from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.__main__ import main
-from dplearn.ground.guarantee import round_down, round_up
+from dplearn.core.guarantee import round_down, round_up
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

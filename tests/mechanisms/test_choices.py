@@ -8,9 +8,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from dplearn import ACCOUNTANTS
-from dplearn.book.chapters import pate
-from dplearn.book.chapters import sparse_vector as selection
-from dplearn.book.chapters.choices import permute_and_flip_probability
 from dplearn.mechanisms import (
     ExponentialMechanism,
     NoisyMax,
@@ -18,6 +15,9 @@ from dplearn.mechanisms import (
     RandomizedResponse,
     SparseVector,
 )
+from dplearn.teaching.book.chapters import pate
+from dplearn.teaching.book.chapters import sparse_vector as selection
+from dplearn.teaching.book.chapters.choices import permute_and_flip_probability
 from outcomes import EPSILONS, delta_by_definition
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cases import each
 from dplearn import ACCOUNTANTS, CorrelatedGaussian, Gaussian
-from dplearn.book import tree_aggregation_rho
+from dplearn.teaching.book import tree_aggregation_rho
 
 RNG = np.random.default_rng(3)
 BANDED = np.tril(np.triu(RNG.normal(size=(12, 12)), -2))  # three bands, of both signs

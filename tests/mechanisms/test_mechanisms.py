@@ -12,11 +12,11 @@ from mpmath import mpf
 from cases import agrees, each, golden, number
 from dplearn import MECHANISMS, DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import classical_gaussian_threshold
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.teaching.book import classical_gaussian_threshold
 from outcomes import EPSILONS, delta_by_definition
 
 # How many contribution norms two neighbours can be apart.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.ground.guarantee import ADJACENCIES
+from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS, Outputs
 
 EPSILONS = [0.0, 0.01, 0.2, 1.0, 3.0, 10.0]

@@ -22,9 +22,9 @@ from dplearn import (
     calibrate,
     smallest_noise_multiplier,
 )
-from dplearn.book import sampled_gaussian_rdp_integer
-from dplearn.ground.work import counting
+from dplearn.core.work import counting
 from dplearn.mechanisms import SubsetSum
+from dplearn.teaching.book import sampled_gaussian_rdp_integer
 
 PAIR: dict = {"adjacency": "replace_one"}
 TINY = [

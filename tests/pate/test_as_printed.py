@@ -8,11 +8,11 @@ import pytest
 
 from dplearn.__main__ import main
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, lnmax_log_moment_at
 from dplearn.pate import PATE, Votes, at_these_votes
 from dplearn.pate import as_printed as printing
 from dplearn.pate.as_printed import answer_chances, as_printed
 from dplearn.pate.at_these_votes import ORDERS
+from dplearn.teaching.book import gnmax_data_dependent_rdp, gnmax_flip_bound, lnmax_log_moment_at
 
 VOTES = Votes([[150, 60, 40], [240, 10, 0], [250, 0, 0]])
 

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
-from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Votes, at_these_votes
 from dplearn.pate.as_printed import as_printed
 from dplearn.pate.at_these_votes import NOT_FOR_PRINT, AtTheseVotes, laws
+from dplearn.teaching.book import gnmax_data_dependent_rdp, gnmax_flip_bound
+from dplearn.teaching.book.chapters import pate as truths
 from outcomes import delta_by_definition
 
 SMALL = Votes([[4, 2, 0], [3, 3, 0], [2, 3, 1]])

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Aggregator, Votes
 from dplearn.pate.at_these_votes import laws
+from dplearn.teaching.book.chapters import pate as truths
 
 ROW = [150, 50, 20, 10, 10, 5, 5, 0, 0, 0]
 CONFIDENT = PATE(answers=10**6, noise_std=40, threshold=160, check_std=30)

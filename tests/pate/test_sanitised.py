@@ -8,11 +8,11 @@ import pytest
 from scipy.integrate import quad
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
-from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Sanitised, Votes
 from dplearn.pate.at_these_votes import laws
 from dplearn.pate.sanitised import divergence_and_sensitivity
+from dplearn.teaching.book import gnmax_data_dependent_rdp, gnmax_flip_bound
+from dplearn.teaching.book.chapters import pate as truths
 
 TEACHERS, CLASSES = 6, 3
 EVERY = [v for v in itertools.product(range(7), repeat=CLASSES) if sum(v) == TEACHERS]

@@ -112,7 +112,7 @@ def test_a_checkpoint_that_cannot_be_written_is_noticed_before_the_first_step(pa
 
 KILLED = """
 import os, signal, sys
-from dplearn.ground.files import write_whole
+from dplearn.core.files import write_whole
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 write_whole(sys.argv[1], b"2")
 """  # as `checkpoint.write` does, without PyTorch, which takes seconds to import

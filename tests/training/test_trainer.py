@@ -9,8 +9,8 @@ import torch
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 
 from cases import each
-from dplearn.ground import progress
-from dplearn.ground.guarantee import round_up
+from dplearn.core import progress
+from dplearn.core.guarantee import round_up
 from dplearn.run import DPSGD, Phases
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, clipped_sum, records
 from dplearn.training.noise import Randomness

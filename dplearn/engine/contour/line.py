@@ -18,8 +18,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.work import spend
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
-from dplearn.ground.work import spend
 
 _FURTHER = np.geomspace(0.7, 7e5, 64).reshape(8, 8)
 _PARTS = np.linspace(0, 1, 10)[:, None]

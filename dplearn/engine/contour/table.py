@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
+from dplearn.core.work import spend
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
-from dplearn.ground.work import spend
 
 # Rounding of M, about: only for plans.
 _ROUNDING = 3e-14

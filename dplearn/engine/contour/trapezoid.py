@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core.work import spend
 from dplearn.engine.contour.line import Cut, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
-from dplearn.ground.work import spend
 
 # What is charged for rounding, truncation and aliases.
 Charges = tuple[NDArray, NDArray, NDArray]

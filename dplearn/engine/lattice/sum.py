@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.logspace import log_expm1
+from dplearn.core.work import spend
 from dplearn.engine.lattice.survey import log_c
-from dplearn.ground.logspace import log_expm1
-from dplearn.ground.work import spend
 
 _ULP = 2.0**-53
 # A little below the cap, whose last digits differ between libraries.

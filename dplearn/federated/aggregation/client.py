@@ -7,6 +7,7 @@ from hmac import compare_digest
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core import validate
 from dplearn.federated.aggregation import keys
 from dplearn.federated.aggregation.messages import (
     BOX,
@@ -19,7 +20,6 @@ from dplearn.federated.aggregation.messages import (
     entries_by_client,
     rows,
 )
-from dplearn.ground import validate
 
 _log = logging.getLogger(__name__)
 

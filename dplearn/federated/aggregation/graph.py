@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dplearn.ground import validate
-from dplearn.ground.logspace import log_comb
+from dplearn.core import validate
+from dplearn.core.logspace import log_comb
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core import validate
 from dplearn.federated.aggregation.graph import Neighbourhood
 from dplearn.federated.aggregation.keys import KEY, NUMBER, PART, SEAL, ring
-from dplearn.ground import validate
 
 STAGES = ("advertise", "share", "check", "mask", "agree", "unmask")
 # Mark, stage, session, sender, length of what follows.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core import validate
 from dplearn.federated.aggregation import keys
 from dplearn.federated.aggregation.client import own_mask, pair_mask, three
 from dplearn.federated.aggregation.graph import random_graph
@@ -21,7 +22,6 @@ from dplearn.federated.aggregation.messages import (
     entries_by_client,
     rows,
 )
-from dplearn.ground import validate
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.training.layers.per_example import PerExample
 
 Rule = Callable[[Any, Sequence[Any], Tensor], Mapping[str, Tensor | PerExample]]

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.adaptive import _ASMoutput
 
-from dplearn.ground import validate
+from dplearn.core import validate
 from dplearn.training.layers.per_example import Convolution, Outer, Rows
 from dplearn.training.layers.registry import RULES, Rule, rule, substitute, trained
 

@@ -2,12 +2,12 @@
 
 import math
 
-from dplearn.book import (
+from dplearn.teaching.book import (
     randomized_response_truth,
     randomized_response_variance,
     randomized_survey_variance,
 )
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _BEFORE, _AFTER = 28.5, 27.1  # average pocket money of 24 members, and of 23 without Ben
 

@@ -54,11 +54,11 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, norm
 
-from dplearn.book import randomized_response_variance, two_coin_epsilon
-from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
 from dplearn.datasets import school
-from dplearn.figures import Band, Bars, Curve, Dot, crowd, curves, panels, slider
 from dplearn.mechanisms import RandomizedResponse
+from dplearn.teaching.book import randomized_response_variance, two_coin_epsilon
+from dplearn.teaching.classroom import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.teaching.figures import Band, Bars, Curve, Dot, crowd, curves, panels, slider
 
 pupils = school()
 nine = pupils.age == 9

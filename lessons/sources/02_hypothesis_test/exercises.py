@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from dplearn.book import approximate_dp_tradeoff
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Laplace
+from dplearn.teaching.book import approximate_dp_tradeoff
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _laplace(epsilon, scale):

@@ -52,17 +52,17 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
-from dplearn.book import (
+from dplearn.core.guarantee import round_down, round_up
+from dplearn.datasets import school
+from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching.book import (
     approximate_dp_tradeoff,
     group_privacy_delta,
     hockey_stick,
     somebody_published,
 )
-from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.datasets import school
-from dplearn.figures import Band, Bars, Curve, Dot, curves, flow, leak, panels, slider
-from dplearn.ground.guarantee import round_down, round_up
-from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, predict, reveal, show
+from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, flow, leak, panels, slider
 
 pupils = school()
 asked = pupils.copied[(pupils.age == 9) & (pupils.village == "Oak")]

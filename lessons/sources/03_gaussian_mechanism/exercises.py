@@ -4,9 +4,9 @@ import math
 
 from scipy.stats import norm
 
-from dplearn.classroom import Exercise, Mistake, Program
-from dplearn.ground.solve import first_true
+from dplearn.core.solve import first_true
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _recipe(epsilon, delta):

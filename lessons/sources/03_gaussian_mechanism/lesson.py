@@ -49,10 +49,19 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dplearn.classroom import Evidence, check, estimate_delta, guess, mine, predict, reveal, show
 from dplearn.datasets import school
-from dplearn.figures import Bars, Curve, Dot, curves, slider
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import (
+    Evidence,
+    check,
+    estimate_delta,
+    guess,
+    mine,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.teaching.figures import Bars, Curve, Dot, curves, slider
 
 pupils = school()
 ages = pupils.age[pupils.village == "Elm"]

@@ -2,16 +2,16 @@
 
 import math
 
-from dplearn.book import (
+from dplearn.calibrate import largest_steps
+from dplearn.mechanisms import RandomizedResponse
+from dplearn.teaching.book import (
     advanced_composition,
     advanced_composition_break_even,
     advanced_composition_kov,
     advanced_composition_kov_break_even,
     composition_slack,
 )
-from dplearn.calibrate import largest_steps
-from dplearn.classroom import Exercise, Mistake, Program
-from dplearn.mechanisms import RandomizedResponse
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _LEFT = float(composition_slack(delta=1e-5, paid=5e-8, steps=100))
 _DRIFT = 10 * math.tanh(0.05)

@@ -54,7 +54,8 @@ import numpy as np
 from scipy.stats import binom
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import (
+from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching.book import (
     advanced_composition,
     advanced_composition_break_even,
     advanced_composition_kov,
@@ -63,9 +64,8 @@ from dplearn.book import (
     optimal_composition,
     total_delta,
 )
-from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Bars, Curve, Dot, curves, flow, slider
-from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
+from dplearn.teaching.figures import Bars, Curve, Dot, curves, flow, slider
 
 coin, rng = RandomizedResponse(local_epsilon=0.1), np.random.default_rng(4)
 replies = coin.release(np.ones((5000, 1000), dtype=int), rng=rng)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import RandomizedResponse
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _gaussians(order, std_0, std_1, *, power=0.5, sign=1, swapped=False):

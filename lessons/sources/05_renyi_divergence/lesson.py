@@ -54,12 +54,20 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.core.guarantee import round_up
 from dplearn.engine.profile import Profile
-from dplearn.figures import Curve, Dot, curves, epsilon_curves, slider
-from dplearn.figures.drawings import Sheet, arrow, circle, lettering
-from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching.classroom import (
+    Evidence,
+    check,
+    estimate,
+    estimate_delta,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.teaching.figures import Curve, Dot, curves, epsilon_curves, slider
+from dplearn.teaching.figures.drawings import Sheet, arrow, circle, lettering
 
 report, delta = Gaussian(noise_multiplier=10.0), 1e-5
 alone = float(report.profiles()[0].epsilon(delta))

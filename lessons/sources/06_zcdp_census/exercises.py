@@ -2,10 +2,10 @@
 
 import math
 
-from dplearn.book import zcdp_to_epsilon_bun_steinke
 from dplearn.calibrate import largest_steps
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Composed, Gaussian
+from dplearn.teaching.book import zcdp_to_epsilon_bun_steinke
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _DELTA, _LOG = 1e-8, math.log(1e8)
 _TABLES = (4.0, 4.0, 8.0)

@@ -55,13 +55,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import discrete_gaussian_delta, touching_steps
-from dplearn.book import zcdp_to_epsilon as improved
-from dplearn.book import zcdp_to_epsilon_bun_steinke as simple
-from dplearn.book.published import published
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Curve, Dot, curves, flow, panels, slider
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -69,6 +63,12 @@ from dplearn.mechanisms import (
     PoissonSubsampled,
     RandomizedResponse,
 )
+from dplearn.teaching.book import discrete_gaussian_delta, touching_steps
+from dplearn.teaching.book import zcdp_to_epsilon as improved
+from dplearn.teaching.book import zcdp_to_epsilon_bun_steinke as simple
+from dplearn.teaching.book.published import published
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
+from dplearn.teaching.figures import Curve, Dot, curves, flow, panels, slider
 
 part = "\n¼ of the budget"
 path = [f"{where}{part}" for where in ("country", "Ida's state", "Ida's county", "Ida's block")]

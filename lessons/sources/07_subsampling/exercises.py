@@ -3,9 +3,13 @@
 import math
 import random
 
-from dplearn.book import amplified_epsilon, sampled_gaussian_rdp_integer, small_rate_log_moment
-from dplearn.classroom import Exercise, Mistake, Program, settled
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.book import (
+    amplified_epsilon,
+    sampled_gaussian_rdp_integer,
+    small_rate_log_moment,
+)
+from dplearn.teaching.classroom import Exercise, Mistake, Program, settled
 
 _SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)
 

@@ -56,9 +56,7 @@ from scipy.integrate import quad
 from scipy.special import comb, ndtr
 
 from dplearn import ACCOUNTANTS, DPSGD
-from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
-from dplearn.figures import Curve, Dot, batch_schemes, curves, panels, slider
-from dplearn.ground.guarantee import round_down
+from dplearn.core.guarantee import round_down
 from dplearn.mechanisms import (
     Gaussian,
     PoissonSubsampled,
@@ -66,6 +64,16 @@ from dplearn.mechanisms import (
     Shuffled,
     WithoutReplacement,
 )
+from dplearn.teaching.classroom import (
+    Evidence,
+    check,
+    estimate,
+    estimate_delta,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.teaching.figures import Curve, Dot, batch_schemes, curves, panels, slider
 
 dots = np.random.default_rng(12)
 tables = [dots.random((5, 10)) < 0.2, *np.zeros((3, 5, 10), dtype=bool)]

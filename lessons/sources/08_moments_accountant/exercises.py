@@ -7,8 +7,8 @@ import numpy as np
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.moments import Moments
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 # 2 000 steps of divergence 0.00015 at order 9.
 _RHO = 2000 * 0.00015

@@ -57,11 +57,13 @@ from scipy.special import comb
 from scipy.stats import norm
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import log_moment_main_term
-from dplearn.book import sampled_gaussian_rdp_much_noise as much_noise
-from dplearn.book import sampled_gaussian_rdp_truncated as truncated
-from dplearn.book.published import published
-from dplearn.classroom import (
+from dplearn.core.guarantee import round_up
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.book import log_moment_main_term
+from dplearn.teaching.book import sampled_gaussian_rdp_much_noise as much_noise
+from dplearn.teaching.book import sampled_gaussian_rdp_truncated as truncated
+from dplearn.teaching.book.published import published
+from dplearn.teaching.classroom import (
     Evidence,
     check,
     estimate,
@@ -71,10 +73,8 @@ from dplearn.classroom import (
     reveal,
     show,
 )
-from dplearn.figures import Bars, Curve, Dot, curves, epsilon_curves, number_line, slider
-from dplearn.figures.drawings import Sheet, arrow, lettering
-from dplearn.ground.guarantee import round_up
-from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.figures import Bars, Curve, Dot, curves, epsilon_curves, number_line, slider
+from dplearn.teaching.figures.drawings import Sheet, arrow, lettering
 
 step, delta, T = PoissonSubsampled(Gaussian(noise_multiplier=4.0), 0.01), 1e-5, 10_000
 names = {"adding up": "basic", "advanced": "advanced", "the best from pairs": "optimal"}

@@ -6,8 +6,8 @@ from functools import cache
 from scipy.special import ndtr, ndtri
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 # Three tables
 

@@ -53,12 +53,12 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
-from dplearn.book.published import check_figure, number, published
-from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Band, Bars, Curve, Dot, curves, epsilon_curves, ladder, slider
-from dplearn.ground.guarantee import round_down, round_up
+from dplearn.core.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
+from dplearn.teaching.book.published import check_figure, number, published
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, predict, reveal, show
+from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, epsilon_curves, ladder, slider
 
 run, delta = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01), 1e-5
 certified, names = ACCOUNTANTS["pld"](), ("moments", "rdp", "gdp")
@@ -593,7 +593,7 @@ at_one = ", ".join(f"{row[0]:.2f} for sigma {s:g}" for s, row in ratio.items())
 show(figure, f"Limit over truth at one step: {at_one}.")
 
 # %% [markdown]
-# With little noise and very many steps it errs in the other direction. An approximation without an error bound does not even tell you which side you are on. And these figures are in print (`dplearn.book.published` collects them):
+# With little noise and very many steps it errs in the other direction. An approximation without an error bound does not even tell you which side you are on. And these figures are in print (`dplearn.teaching.book.published` collects them):
 
 # %%
 print("                                          printed   limit    truth at least")

@@ -5,9 +5,9 @@ import random
 
 import numpy as np
 
-from dplearn.book import update_noise
-from dplearn.classroom import Exercise, Mistake, Program, settled
 from dplearn.run import DPSGD
+from dplearn.teaching.book import update_noise
+from dplearn.teaching.classroom import Exercise, Mistake, Program, settled
 
 _NORM, _SIGMA, _LOT = 2.5, 1.2, 300
 _ON_THE_MEAN = update_noise(noise_multiplier=_SIGMA, max_grad_norm=_NORM, expected_batch=_LOT)

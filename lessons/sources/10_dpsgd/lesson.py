@@ -58,10 +58,10 @@ from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.classroom import check, mine, predict, reveal, show
 from dplearn.datasets import digits, school, split
-from dplearn.figures import Band, Bars, Curve, Dot, curves, panels, slider
-from dplearn.figures.drawings import Sheet, arrow, circle, lettering, pixels
+from dplearn.teaching.classroom import check, mine, predict, reveal, show
+from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, panels, slider
+from dplearn.teaching.figures.drawings import Sheet, arrow, circle, lettering, pixels
 
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
@@ -481,8 +481,8 @@ print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max(
 # Here is a hard pair of neighbours: a school where Anna is alone, and the empty school, with $\sigma=1$ so that there is something to see. From each of ten thousand releases we compute the privacy loss of an attacker who knows her gradient, and compare with the library.
 
 # %%
-from dplearn.classroom import Evidence, estimate, estimate_delta
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.teaching.classroom import Evidence, estimate, estimate_delta
 
 q, alone, arrow_of = plan.sample_rate, rows[[pupils.anna]], hers / 0.5**2
 torch.manual_seed(10)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import root_scalar
 
-from dplearn.book import adaptive_clipping_multiplier, grouped_noise_multiplier
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.run import DPSGD
+from dplearn.teaching.book import adaptive_clipping_multiplier, grouped_noise_multiplier
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _root(function: Callable[[float], float], lower: float, upper: float) -> float:

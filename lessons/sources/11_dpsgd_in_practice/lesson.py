@@ -61,14 +61,14 @@ from scipy.stats import norm
 from torch import nn
 
 from dplearn import DPSGD
-from dplearn.book import adaptive_clipping_multiplier, grouped_noise_multiplier
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.classroom import check, predict, reveal, show
+from dplearn.core.guarantee import round_up
 from dplearn.datasets import digits, school, split, synthetic_digits
-from dplearn.figures import Curve, Dot, curves, panels, slider
-from dplearn.figures.drawings import flow
-from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.book import adaptive_clipping_multiplier, grouped_noise_multiplier
+from dplearn.teaching.classroom import check, predict, reveal, show
+from dplearn.teaching.figures import Curve, Dot, curves, panels, slider
+from dplearn.teaching.figures.drawings import flow
 from dplearn.training import AdaptiveQuantile, Flat, clipped_sum, fit
 
 
@@ -465,7 +465,7 @@ for name, part in {**rows, "all": whole}.items():
 
 
 # %%
-from dplearn.book import joint_norm
+from dplearn.teaching.book import joint_norm
 
 
 def clip(rows, norm):
@@ -517,7 +517,7 @@ show(figure, f"Signal {hidden:.4f} in 2048 hidden weights, {output:.4f} in 320 o
 
 
 # %%
-from dplearn.classroom import Evidence, estimate_delta
+from dplearn.teaching.classroom import Evidence, estimate_delta
 
 rng = np.random.default_rng(11)
 
@@ -849,7 +849,7 @@ show(figure, f"{at_rates} The square root of 60,000 is {np.sqrt(60_000):.0f}.")
 # We have tried many settings on the held-out digits, which we call public. On private data every try is a release. Publish all ten of ten runs, and they compose. Publish only the *best* of a *random* number of runs, and there is a theorem (Liu & Talwar 2019; Papernot & Steinke 2022): for a geometric number of runs, ten on average, and pure $\varepsilon$, the total is $3\varepsilon$, however many runs it turns out to be. In Rényi terms, for our run:
 
 # %%
-from dplearn.book import selection_rdp
+from dplearn.teaching.book import selection_rdp
 
 orders = np.geomspace(1.2, 200, 120)
 rdp = plan.steps * plan.mechanism.rdp(orders)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _COST = 100 * 10 / 50**2
 _FLIP = 0.5 * math.erfc(60 / 80)

@@ -51,12 +51,12 @@ from scipy.integrate import quad
 from scipy.special import erfc
 from scipy.stats import norm
 
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, gnmax_rdp
-from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.figures import Curve, crowd, curves, slider
-from dplearn.ground.guarantee import round_up
+from dplearn.core.guarantee import round_up
 from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes
 from dplearn.pate.as_printed import as_printed
+from dplearn.teaching.book import gnmax_data_dependent_rdp, gnmax_flip_bound, gnmax_rdp
+from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.teaching.figures import Curve, crowd, curves, slider
 
 thousand = PATE(answers=1000, noise_std=40)
 any_votes = round_up(thousand.guarantee(delta=1e-5).epsilon)

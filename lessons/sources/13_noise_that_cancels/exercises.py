@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _LENGTH = 1 / math.sqrt(1 - 0.8**2)
 

@@ -48,9 +48,9 @@
 import numpy as np
 
 from dplearn import ACCOUNTANTS, Gaussian
-from dplearn.classroom import check, estimate, predict, reveal, show
-from dplearn.figures import Curve, curves, slider
 from dplearn.mechanisms import CorrelatedGaussian
+from dplearn.teaching.classroom import check, estimate, predict, reveal, show
+from dplearn.teaching.figures import Curve, curves, slider
 
 evenings, noise, rng = 64, 4.0, np.random.default_rng(13)
 nights = np.arange(1, evenings + 1)

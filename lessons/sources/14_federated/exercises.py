@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _weighted = Exercise(
     key="14.1",

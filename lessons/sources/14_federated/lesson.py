@@ -49,11 +49,11 @@
 import numpy as np
 
 from dplearn import DPSGD
-from dplearn.classroom import check, mine, predict, reveal, show
 from dplearn.datasets import school
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.federated.noise import DistributedNoise
-from dplearn.figures import Curve, curves, flow, images, slider
+from dplearn.teaching.classroom import check, mine, predict, reveal, show
+from dplearn.teaching.figures import Curve, curves, flow, images, slider
 
 pupils, rng = school(), np.random.default_rng(15)
 everyone, sizes = np.arange(len(pupils.digit)), np.array([719] + 8 * [80] + [79])
@@ -413,7 +413,7 @@ print(f"the same two sums: {np.array_equal(all_ten, with_anna)}, {np.array_equal
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dplearn.classroom import Evidence, estimate_delta
+from dplearn.teaching.classroom import Evidence, estimate_delta
 
 predict("epsilon when three leave", None)
 

@@ -51,11 +51,11 @@ from scipy.stats import binom
 
 from dplearn import DPSGD, smallest_noise_multiplier
 from dplearn.audit import from_counts, from_guesses, one_run
-from dplearn.classroom import Evidence, check, estimate, mine, predict, reveal, show
+from dplearn.core.guarantee import round_down
 from dplearn.datasets import digits, school, split
-from dplearn.figures import Bars, Curve, curves, panels, slider
-from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import Evidence, check, estimate, mine, predict, reveal, show
+from dplearn.teaching.figures import Bars, Curve, curves, panels, slider
 
 pupils, held_out = school(), split(digits(), validation=0)[2]
 x, y = pupils.images.reshape(-1, 64), np.eye(10)[pupils.digit]
@@ -475,7 +475,7 @@ print(f"noise of epsilon 1, values up to 2^40: {snapped_epsilon(scale=1.0, bound
 # Why must the attacker be kept from sums? The gradient of one record in a layer of weights is its input times a number. An attacker who knows the others subtracts them, and looks at the row of Anna's class:
 
 # %% tags=["hide-input"]
-from dplearn.figures import images
+from dplearn.teaching.figures import images
 
 anna = pupils.anna
 error = np.full(10, 0.1) - y[anna]

@@ -2,7 +2,7 @@
 
 import math
 
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _VICTIMS, _PEOPLE = 0.01, 60_000
 

@@ -51,12 +51,12 @@ from datetime import date
 import numpy as np
 
 from dplearn import ACCOUNTANTS, DPSGD
-from dplearn.book import gaussian_loss_tail, group_privacy_delta
 from dplearn.choosing import readings
-from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.core.guarantee import round_up
 from dplearn.datasets import deployments, school
-from dplearn.figures import Curve, curves, flow, ladder, slider
-from dplearn.ground.guarantee import round_up
+from dplearn.teaching.book import gaussian_loss_tail, group_privacy_delta
+from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.teaching.figures import Curve, curves, flow, ladder, slider
 
 promise = ["whose data?\nunit, neighbours", "for how long?\nperiod", "with which δ?"]
 deed = [

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from dplearn.book import optimal_composition
-from dplearn.classroom import Exercise, Mistake, Program
-from dplearn.ground.solve import first_true
+from dplearn.core.solve import first_true
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.book import optimal_composition
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _DELTA, _LOG = 1e-5, math.log(1e5)
 

@@ -52,15 +52,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from dplearn import claims
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
-from dplearn.book.published import check_figure, published
-from dplearn.claims.pages import places_in
-from dplearn.classroom import check, guess, predict, reveal, show
-from dplearn.figures import Curve, Dot, curves, epsilon_curves, number_line, slider
-from dplearn.ground.guarantee import round_up
+from dplearn.core.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
+from dplearn.teaching import claims
+from dplearn.teaching.book import (
+    advanced_composition,
+    book,
+    optimal_composition,
+    refute,
+    renyi,
+    verify,
+)
+from dplearn.teaching.book.published import check_figure, published
+from dplearn.teaching.claims.pages import places_in
+from dplearn.teaching.classroom import check, guess, predict, reveal, show
+from dplearn.teaching.figures import Curve, Dot, curves, epsilon_curves, number_line, slider
 
 
 def gap(p, q, r, order=2):

@@ -51,7 +51,8 @@ from scipy.special import log_softmax, logsumexp
 from scipy.stats import gumbel_r, laplace
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import (
+from dplearn.datasets import digits
+from dplearn.teaching.book import (
     exponential_mechanism_epsilon,
     grr_variance,
     gumbel_max_probability,
@@ -60,10 +61,9 @@ from dplearn.book import (
     sparse_vector,
     sparse_vector_split,
 )
-from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.datasets import digits
-from dplearn.figures import Curve, Dot, curves, slider
-from dplearn.figures.drawings import Sheet, arrow, circle, lettering, rectangle
+from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.teaching.figures import Curve, Dot, curves, slider
+from dplearn.teaching.figures.drawings import Sheet, arrow, circle, lettering, rectangle
 
 images, labels = digits()
 inked = images.reshape(-1, 64) >= 0.5
@@ -548,7 +548,11 @@ print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
 # A browser sets $h$ bits for a value, lies about each bit *once and for ever* with noise $f$, and sends a lie about the lie each day. For $f=\frac12$, $h=2$, all reports together cost 4.39, however many there are ([in the book](explorer:formula_book?id=G-I4)), and one costs 1.07 with rates $\frac12$ and $\frac34$ ([in the book](explorer:formula_book?id=G-I4b)). That two values differ in $2h$ bits, not $h$, is the usual slip; for one-hot bits it is the loss of *two* bits ([in the book](explorer:formula_book?id=G-I3)).
 
 # %%
-from dplearn.book import randomized_response_variance, rappor_epsilon, rappor_report_epsilon
+from dplearn.teaching.book import (
+    randomized_response_variance,
+    rappor_epsilon,
+    rappor_report_epsilon,
+)
 
 day = rappor_report_epsilon(noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 print(f"for ever {rappor_epsilon(noise=0.5, hashes=2):.2f}, one report {day:.2f}")

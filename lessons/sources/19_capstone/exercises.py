@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from dplearn.classroom import Exercise, Mistake, Program
-from dplearn.classroom.checks import exercise_of
 from dplearn.run import DPSGD
+from dplearn.teaching.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom.checks import exercise_of
 
 
 def _longest(epsilon: float, accountant: str = "pld", rate: float = 512 / 1438) -> int:

@@ -60,11 +60,11 @@ from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
 from dplearn.audit import one_run
-from dplearn.classroom import Evidence, check, estimate_delta, mine, predict, reveal, show
+from dplearn.core.guarantee import round_down
 from dplearn.datasets import digits, school, split
-from dplearn.figures import Curve, curves, flow, slider
-from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, mine, predict, reveal, show
+from dplearn.teaching.figures import Curve, curves, flow, slider
 from dplearn.training import plain
 
 stations = {

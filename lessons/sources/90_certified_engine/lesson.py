@@ -45,11 +45,11 @@ from scipy.stats import norm
 from dplearn import DPSGD
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import NotProvedError, certify, check
-from dplearn.classroom import show
+from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import SampledGaussian, brackets
-from dplearn.figures import Curve, curves, hugging, slider
-from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
+from dplearn.teaching.classroom import show
+from dplearn.teaching.figures import Curve, curves, hugging, slider
 
 # %% [markdown]
 # The accountant only hands out the numbers. This appendix proves their digits.

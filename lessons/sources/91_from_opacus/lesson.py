@@ -77,9 +77,9 @@ from dplearn import (
     PoissonSubsampled,
     smallest_noise_multiplier,
 )
-from dplearn.classroom import show
 from dplearn.datasets import digits, oriented_gradients, split
-from dplearn.figures import Curve, curves, slider
+from dplearn.teaching.classroom import show
+from dplearn.teaching.figures import Curve, curves, slider
 from dplearn.training import Flat, Grouped, History, Trainer, check_model, clipped_sum, fit
 
 # %% [markdown]

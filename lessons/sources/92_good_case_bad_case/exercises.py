@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.stats import binom, hypergeom
 
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _HEAVY, _RECORDS, _BATCH = 749, 1797, 18
 _LOSS = math.log((_HEAVY + 1) / (_HEAVY + 1 - _BATCH))

@@ -41,11 +41,11 @@ from scipy.integrate import quad
 from scipy.stats import hypergeom, norm
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.book import renyi_gaussian, without_replacement_rdp
-from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
-from dplearn.figures import Curve, crowd, curves, panels, slider
 from dplearn.mechanisms import SubsetSum
+from dplearn.teaching.book import renyi_gaussian, without_replacement_rdp
+from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.teaching.figures import Curve, crowd, curves, panels, slider
 
 # %% [markdown]
 # Twenty records, of which five will be drawn; filled is $\frac12$.

@@ -1,7 +1,7 @@
 """Exercises of lesson NUMBER, TITLE."""
 
-from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 (_PROFILE,) = Gaussian(2.0).profiles()
 (_HALF_THE_NOISE,) = Gaussian(1.0).profiles()

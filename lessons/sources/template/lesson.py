@@ -43,9 +43,9 @@
 import numpy as np
 from scipy.stats import norm
 
-from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import Curve, curves, slider
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import Evidence, check, estimate_delta, predict, reveal, show
+from dplearn.teaching.figures import Curve, curves, slider
 
 
 def delta(epsilon, sigma):

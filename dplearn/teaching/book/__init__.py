@@ -1,0 +1,35 @@
+"""The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
+
+``from dplearn.teaching.book import advanced_composition`` is the function of an entry, by its name; those of
+the chapters refuse what lies outside their hypothesis.
+"""
+
+from typing import Any
+
+from dplearn.teaching.book.chapters import book
+from dplearn.teaching.book.kit.checks import Case, compare, side_of, starting_points
+from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
+from dplearn.teaching.book.kit.verdicts import Refutation, Verification, refute, verify
+
+__all__ = [
+    "Case",
+    "Formula",
+    "Interval",
+    "Misprint",
+    "Refutation",
+    "Verification",
+    "book",
+    "compare",
+    "refute",
+    "side_of",
+    "starting_points",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The function of an entry, by its name."""
+    functions = {} if name.startswith("_") else book.functions
+    if name not in functions:
+        raise AttributeError(f"Expected the name of a function of the book, got {name!r}.")
+    return functions[name]

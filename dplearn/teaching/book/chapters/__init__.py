@@ -1,0 +1,53 @@
+"""The chapters, and the book that their entries make."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from dplearn.teaching.book.kit.entry import Formula, entries, waiting
+
+
+class Book(Mapping[str, Formula]):
+    """Id -> entry, in the order of the ids.
+
+    Examples
+    --------
+    >>> from dplearn.teaching.book import book
+    >>> book["G-A1"].kind
+    'identity'
+    """
+
+    @cached_property
+    def _entries(self) -> dict[str, Formula]:
+        for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+            importlib.import_module(module.name)
+        if waiting:
+            names = ", ".join(function.__name__ for function in waiting)
+            raise ValueError(f"Expected @formula above the other decorators, got none at {names}.")
+        # Digits as numbers: G-A2 comes before G-A10.
+        natural = lambda id: [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", id)]
+        return {id: entries[id] for id in sorted(entries, key=natural)}
+
+    @cached_property
+    def functions(self) -> dict[str, Callable]:
+        """Name -> function of every entry; those of the chapters refuse what no entry covers."""
+        return {
+            entry.function.__name__: entry.guarded
+            if entry.function.__module__.startswith(__name__)
+            else entry.function
+            for entry in self.values()
+        }
+
+    def __getitem__(self, id: str) -> Formula:
+        return self._entries[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+book = Book()

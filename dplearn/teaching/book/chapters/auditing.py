@@ -1,0 +1,227 @@
+"""Auditing: what attacks prove about epsilon, and what epsilon allows attackers to do."""
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import betaincinv, ndtr, ndtri
+
+from dplearn.audit import theorems
+from dplearn.teaching.book.chapters.local import binomial, response_channel
+from dplearn.teaching.book.kit import domains, oracles
+from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+
+
+def largest_likely_rate(*, errors, trials, confidence):
+    """The largest rate at which so few errors are not rarer than the level, by bisection."""
+    rarer = lambda rate: math.fsum(binomial(trials, rate, errors)) < (1 - confidence) / 2
+    return oracles.smallest(rarer, low=1e-15, high=1 - 1e-15)
+
+
+def best_of_all_outcomes(*, trials, confidence, delta):
+    """The largest epsilon that any counts of the two kinds of errors certify."""
+    rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
+    limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
+    ratios = ((1 - delta - a) / b for a in limits for b in limits)
+    return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
+
+
+def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
+    """Chance that the epsilon reported exceeds that of the true error rates, over all outcomes."""
+    k = np.arange(trials)
+    limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
+    limits = np.append(limits, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (1 - limits[:, None]) / limits
+    reported = np.fmax(ratio, ratio.T)
+    true = max((1 - positive) / negative, (1 - negative) / positive)
+    accused = reported > true * (1 + 1e-12)
+    return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
+
+
+def best_guesser(*, channel):
+    """For each output guess the value that makes it most likely."""
+    return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
+
+
+def _rate(name: str, inside: bool) -> Derived:
+    """Probability of the event, or of its complement, under one of the laws."""
+    # Probabilities add up to 1 - 1e-16.
+    whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
+    return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
+
+
+_LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
+
+enter(theorems.audit_epsilon,
+    formula("G-N1", "What one test proves about epsilon", "lower",
+            "Kairouz, Oh & Viswanath 2015, Theorem 2.1",
+            statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
+            r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
+      given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
+            false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
+            delta=Log(1e-6, 0.3, also=(0.0,))),
+      # A rate next to 1 has no more than seven digits of a rare outcome left.
+      oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
+      printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
+    wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
+          claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
+          says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
+          kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
+          oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
+          false_negative_rate, false_negative_rate], delta), without="p q event",
+          false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
+      wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
+            claim="log((1 - false_positive_rate) / false_negative_rate)",
+            says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
+            given="0 < delta < 1 and false_positive_rate < 1"))
+
+
+def _gaussian_test(flip: bool) -> Derived:
+    """Error rates of a test that rejects where x lies in [start, start + length]."""
+
+    def make(start: float, length: float, mu: float) -> float:
+        low, high = (x - mu * flip for x in (start, start + length))
+        return float(ndtr(low) + ndtr(-high) if flip else ndtr(-low) - ndtr(-high))
+
+    return Derived(make)
+
+
+def _gaussian_fit(epsilon, false_positive_rate, delta):
+    """epsilon at delta of the Gaussian with this operating point of randomized response."""
+    a = false_positive_rate
+    miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
+    return oracles.normal_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
+
+
+enter(theorems.audit_mu,
+      formula("G-N1b", "What one test proves about mu", "lower",
+              "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4",
+              statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
+      given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
+            start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
+            false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
+      oracle(lambda mu: mu, unsafe=None),
+      printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
+      wrong("for-every-mechanism", "Only a Gaussian mechanism has that curve; pure DP stays below "
+            "its own epsilon.", claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) "
+            r"\text{ of } N(\mu,1) \text{ at that } \mu, \text{ whatever the mechanism}",
+            given="epsilon > 0", oracle=lambda epsilon: epsilon,
+            without="mu start length false_negative_rate",
+            false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
+
+_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
+
+enter(theorems.clopper_pearson_upper,
+      formula("G-N2", "Upper confidence limit of an error rate", "identity",
+              "Clopper & Pearson 1934, the whole paper",
+              statement=r"\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad "
+              r"P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2"),
+      given("0 <= errors < trials and 0 < confidence < 1", trials=Whole(1, 2000),
+            errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
+            confidence=_CONFIDENCE),
+      oracle(largest_likely_rate, tolerance=1e-8, unsafe=None),
+      printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
+      wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
+            claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2)
+            * math.sqrt(errors * (trials - errors) / trials**3),
+            says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"))
+
+
+@formula("G-N2b", "The largest epsilon that n runs of each kind can certify", "identity",
+         "Jagielski, Ullman & Oprea 2020, Section 4")
+@given("trials >= 1 and 0 < confidence < 1 and 0 <= delta < 0.5", trials=Whole(1, 100_000),
+       confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
+@oracle(best_of_all_outcomes, tolerance=1e-8, unsafe=None)
+@printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
+@wrong("no-ceiling",
+       "Some false positives may have been missed: n runs of each kind show about ln n at most.",
+       claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
+def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
+    r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
+    \hat r_0 = 1 - (\alpha/2)^{1/n}
+
+    trials: n, runs with the record and as many without"""
+    limit = -math.expm1(math.log((1 - confidence) / 2) / trials)
+    room = 1 - delta - limit
+    return max(math.log(room / limit), 0.0) if room > 0 else 0.0
+
+
+@formula("G-N2c", "How rarely an audit accuses wrongly", "upper",
+         "Jagielski, Ullman & Oprea 2020, Section 4")
+@given("positive + negative < 1 and 0 < confidence < 1", trials=Whole(5, 200),
+       positive=Log(0.001, 0.5), negative=Log(0.001, 0.9), confidence=_CONFIDENCE)
+@oracle(chance_of_accusing, unsafe=None, points=50)
+@printed("0.05", confidence=0.95, trials=20, positive=0.1, negative=0.3)
+@wrong("point-estimates", "An estimate is above the truth about every other time.",
+       says=r"P(\hat\varepsilon > \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from "
+       r"the observed rates}", oracle=partial(chance_of_accusing, estimated=True))
+def audit_error(*, confidence):
+    r"""P(\hat\varepsilon > \varepsilon) \le \alpha
+
+    positive: chance of a false positive
+    negative: chance of a false negative"""
+    return 1 - confidence
+
+
+@formula("G-N3", "Advantage of guessing who is a member", "upper",
+         "Humphries et al. 2020, Theorem 3.3")
+@given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
+       epsilon=Derived(oracles.worst_event_epsilon_at))
+@oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
+@printed("0.462122536", epsilon=1.0, delta=1e-5)
+@wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
+       claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
+       says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
+       given="epsilon > 0", kind="identity",
+       oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
+       without="p q delta", epsilon=Log(0.01, 5.0))
+@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
+       claim="-expm1(-epsilon) - delta")
+@wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
+       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
+       oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
+       says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
+       kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
+       without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
+def membership_advantage(*, epsilon, delta=0.0):
+    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
+    \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
+    # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
+    odds_against = math.exp(-epsilon)
+    return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
+
+
+def _random_channel(rng: Generator) -> NDArray:
+    """Laws of the output for each value: random, or randomized response."""
+    k = int(rng.integers(2, 6))
+    if rng.random() < 0.3:
+        return response_channel(math.exp(rng.uniform(0.0, 4.0)), k)
+    return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
+
+
+@formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
+@given("epsilon >= 0 and values >= 1", channel=Drawn(_random_channel),
+       values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
+       float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
+@oracle(best_guesser)
+@printed("0.2319693167", epsilon=1.0, values=10)
+@wrong("odds-times-prior",
+       "A bound, but probabilities add up to 1: the other values keep their share.",
+       claim="min(exp(epsilon) / values, 1.0)",
+       says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
+       given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
+       best_guesser(channel=response_channel(math.exp(epsilon), values)),
+       without="channel", values=Whole(2, 50), epsilon=Log(0.01, 5.0))
+@wrong("approximate-dp", "With probability delta the value may be shown as it is.",
+       says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
+       oracle=lambda channel, delta: delta + (1 - delta) * best_guesser(channel=channel),
+       delta=Log(1e-5, 0.2))
+def guessing_probability(*, epsilon, values):
+    r"""P(\text{guess right}) \le \frac{e^\varepsilon}{e^\varepsilon + k - 1}
+
+    values: k"""
+    return 1 / (1 + (values - 1) * math.exp(-epsilon))

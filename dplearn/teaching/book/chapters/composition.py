@@ -1,0 +1,302 @@
+"""What adds up: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from dplearn.teaching.book.chapters.loss import delta_by_convolution
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, typed, wrong
+
+
+def joint(laws: Iterable[ArrayLike]) -> NDArray:
+    """Probability of every sequence of independent outcomes."""
+    return reduce(lambda a, b: np.outer(a, b).ravel(), map(np.asarray, laws))
+
+
+def enumerated_delta(*, epsilons, deltas=None, total=None):
+    """Exact delta at epsilon `total`, by default their sum, of worst releases one after another."""
+    p, q = _all_sequences(epsilons, deltas)
+    total = math.fsum(epsilons) if total is None else total
+    return math.fsum(np.maximum(p - math.exp(total) * q, 0.0))
+
+
+def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
+    """Smallest epsilon >= 0 that they allow at delta `slack`, by default the sum of the deltas."""
+    p, q = _all_sequences(epsilons, deltas)
+    slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
+    if slack == 0:
+        return float(np.max(np.log(p) - np.log(q)))
+    enough = lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= slack
+    return oracles.smallest(enough, low=0.0, high=2 * math.fsum(epsilons))
+
+
+def coins_epsilon(*, epsilon, steps, slack):
+    """Exact epsilon at delta `slack` of randomized responses."""
+    enough = lambda e: oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) <= slack
+    return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
+
+
+def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) -> list[NDArray]:
+    deltas = [0.0] * len(epsilons) if deltas is None else deltas
+    pairs = [
+        oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
+        for e, d in zip(epsilons, deltas, strict=True)
+    ]
+    return [joint(laws) for laws in zip(*pairs, strict=True)]
+
+
+def parts_epsilon(*, epsilons, moves=False):
+    """Worst event of releases on disjoint parts, when a record comes, or also moves over.
+
+    Each release is a coin that lies less if the record is in its part.
+    """
+    n = len(epsilons)
+    coins = [oracles.randomized_response(e) for e in epsilons]
+    # Number of the part that holds the record before and after; n for none of them.
+    pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
+    law = lambda holder: joint(coins[i][i != holder] for i in range(n))
+    return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
+
+
+def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
+    """A few numbers between the ends, in two decimals."""
+
+    def draw(rng: Generator) -> NDArray:
+        size = rng.integers(least, most + 1)
+        return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
+
+    return Drawn(draw)
+
+
+_ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
+
+
+def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
+    """The largest D_a / a over a grid of orders above 1, in both orders of the pair."""
+    pair = np.log(p)[:, None], np.log(q)[:, None]
+    logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
+    return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
+
+
+def chain_delta(*, epsilon, delta, group):
+    """Exact delta at group * epsilon over chains of `group` neighbours.
+
+    An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
+    under a neighbour: walk the chain from every x.
+    """
+    start = np.append(0.0, np.geomspace(1e-12, 1.0, 200))
+    excess, x = np.zeros_like(start), start
+    for step in range(1, group + 1):
+        least = math.exp(step * epsilon) * start
+        ceiling = 1 - math.exp(-epsilon) * np.maximum(1 - x - delta, 0.0)
+        # x - e^(step epsilon) start, without the difference as long as no ceiling is hit.
+        excess = np.minimum(math.exp(epsilon) * excess + delta, ceiling - least)
+        x = np.minimum(math.exp(epsilon) * x + delta, ceiling)
+    return float(np.max(excess))
+
+
+def coin_rho(*, epsilon):
+    """The largest D_a / a of randomized response over orders from 1 on."""
+    p, q = oracles.randomized_response(epsilon)
+    moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
+    return max(oracles.mean_loss(p, q), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
+
+
+def gaussians_mu(*, mus):
+    """mu of the Gaussian pair with the same total variation distance, release by release."""
+    distance = lambda a, b: delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)
+    return reduce(lambda a, b: float(2 * ndtri((1 + distance(a, b)) / 2)), mus)
+
+
+def adaptive_renyi(*, order, noise, below, above, cut):
+    """Rényi divergence of a Gaussian release whose value decides the noise of the next one.
+
+    Both releases move by 1; the second has noise `below` if the first fell below `cut`.
+    """
+    costs = [(order - 1) * oracles.normal_renyi(1.0, std, order) for std in (below, above)]
+    log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
+    log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x) + np.where(x < cut, *costs)
+    return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
+
+
+_MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambda rng:
+          10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3))}
+
+
+@formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@given("", _MIXED)
+@oracle(enumerated_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
+@printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
+@printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
+@wrong("tight", "It is reached as delta goes to 0 and for pure DP only.",
+       printed("10.0", "9.9903", epsilon=0.1, steps=100, slack=1e-30),
+       printed("10.0", "4.306791", epsilon=0.1, steps=100, slack=1e-5), claim="steps * epsilon",
+       says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
+       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
+       oracle=coins_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
+       steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
+def basic_composition(*, epsilons):
+    r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
+    \textstyle\big(\sum_i\varepsilon_i, \sum_i\delta_i\big)\text{-DP}
+
+    epsilons: Guarantee >= 0 of each release, nats"""
+    return math.fsum(epsilons)
+
+
+@formula("G-C1b", "Basic composition: deltas add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@given("", _MIXED)
+@oracle(enumerated_delta)
+@printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
+@wrong("largest", "Every release may fail, so the chances of failing add up.",
+       claim=lambda deltas: max(deltas), says=r"\delta = \max_i\delta_i")
+def basic_composition_delta(*, deltas):
+    r"""\delta\big(\textstyle\sum_i\varepsilon_i\big) \le \sum_i\delta_i
+
+    deltas: Of each release, in [0, 1]"""
+    return math.fsum(deltas)
+
+
+@formula("G-C6", "Gaussian releases compose by squares", "identity",
+         "Dong, Roth & Su 2019, Corollary 3.3")
+@given(mus=several(0.1, 2.0))
+@oracle(gaussians_mu, tolerance=1e-8)
+@printed("2.29128785", "2.29128785", mus=np.array([1.0, 2.0, 0.5]))
+@wrong("linear", "Independent noise adds up by its variance.",
+       printed("3.5", mus=np.array([1.0, 2.0, 0.5])), claim=lambda mus: math.fsum(mus),
+       says=r"\mu = \textstyle\sum_i\mu_i")
+def gaussian_composition(*, mus):
+    r"""\mu = \sqrt{\textstyle\sum_i\mu_i^2}
+
+    mus: Sensitivity / standard deviation of each, >= 0"""
+    return math.hypot(*mus)
+
+
+_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
+               "second": 1.0}
+
+
+@formula("G-C7", "Rényi DP composes by addition at one order", "upper",
+         "Mironov 2017, Proposition 1")
+@given("order > 1 and abs(2*first*noise**2/order - 1) <= 1e-9 and abs(2*second*min(below, "
+       "above)**2/order - 1) <= 1e-9", order=Log(1.1, 50.0), noise=Log(0.3, 5.0),
+       below=Log(0.3, 5.0), above=Log(0.3, 5.0), cut=Linear(-2.0, 3.0),
+       first=Derived(lambda order, noise: order / (2 * noise**2)),
+       second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
+@oracle(adaptive_renyi, points=60)
+@printed("2.0", "1.2025012", at=_WORKED_RUN)
+@printed("13.125", "13.125", at=_WORKED_RUN, order=5.0, noise=5**-0.5, below=2.0, above=2.0,
+         first=12.5, second=0.625)
+@wrong("equality", "Adaptive releases do not meet the worst history every time.",
+       says=r"D_\alpha(M_1, M_2) = \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)",
+       kind="identity")
+@wrong("one-history", "The supremum runs over what was released before, not over data sets alone.",
+       printed("1.1111", "1.2025012", at=_WORKED_RUN),
+       claim="order / 2 * (1 / noise**2 + 1 / above**2)")
+@wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
+       printed("1.38537", "1.2025012", at=_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
+       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
+       says=r"D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + "
+       r"E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
+@wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
+       says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
+       r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
+def rdp_composition(*, first, second):
+    r"""D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)
+
+    first: Of the first release, nats
+    second: Of the second one at the same order, nats: the largest over all outputs of the first"""
+    return first + second
+
+
+@formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
+@given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
+       rho=Derived(finite_rho),
+       other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
+@oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
+@wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
+       claim="sqrt(rho**2 + other_rho**2)")
+def zcdp_composition(*, rho, other_rho):
+    r"""\rho = \rho_1 + \rho_2"""
+    return rho + other_rho
+
+
+@formula("G-C8", "Group privacy", "upper", "Vadhan 2017, Lemma 2.2, from its proof")
+@given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0, also=(0.0,)),
+       delta=Log(1e-12, 0.5), group=Whole(1, 40))
+@oracle(chain_delta, absolute=0.0)
+@printed("5.3670031e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3)
+@wrong("linear", "What a neighbour adds is inflated by e^epsilon at every further step.",
+       printed("3e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3), claim="group * delta")
+@wrong("largest-power", "An upper bound: each of the k powers of e^epsilon is at most the last.",
+       claim="group * exp((group - 1) * epsilon) * delta", kind="identity")
+def group_privacy_delta(*, epsilon, delta, group):
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
+    \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
+    if epsilon == 0:
+        return min(group * delta, 1.0)
+    # The quotient of expm1, with the exponent taken out so that nothing overflows.
+    quotient = math.expm1(-group * epsilon) / math.expm1(-epsilon)
+    return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
+
+
+@formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
+@given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
+       rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
+@oracle(finite_rho)
+@printed("4.5", rho=0.5, group=3)
+@wrong("linear", "rho grows like the square of a distance.", claim="group * rho")
+def group_privacy_zcdp(*, rho, group):
+    r"""\rho\text{-zCDP} \Rightarrow k^2\rho\text{-zCDP for groups of } k"""
+    return group**2 * rho
+
+
+@formula("G-C8c", "Group privacy of Gaussian DP", "identity", "Dong, Roth & Su 2019, Theorem 2.14")
+@given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
+@oracle(lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
+@printed("1.5", "1.5", mu=0.5, group=3)
+@wrong("root", "The records of a group push in one direction; independent noise does not.",
+       claim="sqrt(group) * mu")
+def group_privacy_gaussian(*, mu, group):
+    r"""\mu\text{-GDP} \Rightarrow k\mu\text{-GDP for groups of } k"""
+    return group * mu
+
+
+@formula("G-C9", "Parallel composition, a record added or removed", "identity",
+         "McSherry 2009, Theorem 4")
+@given(epsilons=several(0.05, 3.0, least=2, most=3))
+@oracle(parts_epsilon)
+@printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
+@wrong("always", "A replaced record may leave one part and enter another: both releases change.",
+       printed("1.0", "2.0", epsilons=np.array([1.0, 1.0])),
+       says=r"\varepsilon = \max_i\varepsilon_i \text{ for every adjacency}",
+       oracle=lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
+def parallel_composition(*, epsilons):
+    r"""\varepsilon = \max_i\varepsilon_i \text{ over disjoint parts of the data}
+
+    epsilons: Guarantee of the release on each part, >= 0, nats. The parts must be fixed
+      before the data are seen"""
+    return max(epsilons)
+
+
+@formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
+@given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
+@oracle(coin_rho)
+@typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/2")
+@printed("0.005", "0.00499584", epsilon=0.1)
+@wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
+       claim="epsilon**2 / 8",
+       says=r"\varepsilon\text{-DP} \Rightarrow \tfrac18\varepsilon^2\text{-zCDP}")
+@wrong("tight", "The limit for a small epsilon; epsilon tanh(epsilon/2) is the smallest.",
+       says=r"\tfrac12\varepsilon^2 \text{ is the smallest } \rho", kind="identity")
+def pure_to_zcdp(*, epsilon):
+    r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
+    return epsilon**2 / 2

@@ -1,0 +1,246 @@
+"""From Rényi and concentrated DP to (epsilon, delta)."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
+from dplearn.core.logspace import log1mexp
+from dplearn.teaching.book.chapters.gaussian import noise_epsilon
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Log
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+
+
+def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
+    """The smallest value of a function with a single minimum."""
+    for _ in range(7):
+        x = np.linspace(low, high, 61)
+        y = f(x)
+        k = int(np.argmin(y))
+        low, high = float(x[max(k - 2, 0)]), float(x[min(k + 2, 60)])
+    return float(y[k])
+
+
+def coins_within(*, orders, rdp, delta):
+    """The largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
+
+    No pair of laws is worse: an event and its complement make a coin.
+    """
+
+    def too_far(epsilon: float) -> bool:
+        def log_moment(place: NDArray) -> NDArray:
+            """Of P(S) = a by its log odds and Q(S) = e^-epsilon (a - delta)."""
+            log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
+            log_a = np.log(delta + (1 - delta) * expit(place))
+            # 1 - a without cancellation.
+            log_miss, log_other = np.log1p(-delta) + np.log(expit(-place)), log1mexp(log_b)
+            inside = orders * log_a + (1 - orders) * log_b
+            return np.logaddexp(inside, orders * log_miss + (1 - orders) * log_other)
+
+        return zoomed(log_moment, -60.0, 36.0) > (orders - 1) * rdp
+
+    return oracles.smallest(too_far, low=0.0, high=2 * (rdp - math.log(delta) / (orders - 1)) + 1)
+
+
+def pointwise_epsilon(*, orders, rdp, delta):
+    """Epsilon at which (1 - e^(epsilon - z))_+ <= c e^((order - 1) z) gives delta.
+
+    That is, with the smallest c for which it holds at every loss z = epsilon + t.
+    """
+    minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
+    log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
+    return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
+
+
+def steps_without_a_better_order(*, order, rho, delta):
+    """Number of releases, not rounded, at which no other order gives a smaller bound."""
+
+    def smaller_is_better(log_steps: float) -> bool:
+        total = rho * math.exp(log_steps)
+        more, less = (order - 1) * 1.01, (order - 1) / 1.01
+        return total * more - math.log(delta) / more >= total * less - math.log(delta) / less
+
+    return math.exp(oracles.smallest(smaller_is_better, low=-40.0, high=40.0))
+
+
+def least_moment_bound(*, noise_multiplier, delta):
+    """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
+    log, mu = -math.log(delta), 1 / noise_multiplier
+
+    def bound(log_moments: NDArray) -> NDArray:
+        moments = np.exp(log_moments)
+        x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
+        log_p = oracles.log_normal(mu)(x)
+        loss = log_p - oracles.log_normal()(x)
+        total = np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
+        return (total + log) / moments
+
+    centre = math.log(noise_multiplier * math.sqrt(2 * log))
+    return zoomed(bound, centre - 1.5, centre + 1.5)
+
+
+_RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
+_ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
+_ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
+_ANY_ZCDP = "rho > 0 and 0 < delta < 1"
+_exact_epsilon = lambda rho, delta: oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * rho))
+_SMALL = Log(1e-12, 1e-3)
+
+enter(rdp_to_epsilon_mironov,
+      formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion", "upper",
+              "Mironov 2017, Proposition 3",
+              statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
+      given(_ANY_RDP, _RDP),
+      oracle(coins_within, points=60),
+      typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
+      printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
+      printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
+      printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
+      wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
+            typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
+            printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
+            claim="rdp - log(delta) / orders - 1", delta=_SMALL),
+      wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
+            "to spare.", typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
+            printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
+            claim="rdp - log(delta) / orders", delta=_SMALL),
+      wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
+            r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
+
+enter(rdp_to_epsilon,
+      formula("G-D2", "From Rényi DP to epsilon and delta, improved", "upper",
+              "Canonne, Kamath & Steinke 2020, Proposition 12", statement=r"\varepsilon = \rho + "
+              r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
+      given(_ANY_RDP, _RDP),
+      oracle(coins_within, points=60),
+      typed("epsilon", "gaussian",
+            "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
+      printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
+      printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
+      printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
+      wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
+            claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
+            kind="identity", oracle=pointwise_epsilon, delta=_SMALL),
+      wrong("tight", "Optimising over pairs of coins gives slightly less (Asoodeh et al. 2020).",
+            says=r"\text{the best epsilon that } D_\alpha \le \rho \text{ allows}",
+            kind="identity", delta=_SMALL))
+
+
+@formula("G-D3", "From zCDP to epsilon and delta", "upper", "Bun & Steinke 2016, Proposition 1.3")
+@given(_ANY_ZCDP, _ZCDP)
+@oracle(_exact_epsilon)
+@printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
+@printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
+@printed("17.915", "16.479", rho=2.56, delta=1e-10)
+@printed("2.609", "2.280", rho=0.07, delta=1e-10)
+@wrong("one-root", "The 2 is missing: the least of rho a + c/(a - 1) is rho + 2 sqrt(rho c).",
+       claim="rho + sqrt(-rho * log(delta))", delta=_SMALL)
+@wrong("root-alone", "A rate for small rho without its constant.", claim="sqrt(-rho * log(delta))",
+       delta=_SMALL)
+@wrong("sublinear", "Once k rho exceeds ln(1/delta) epsilon grows by rho with every release.",
+       claim="2 * sqrt(-rho * log(delta))",
+       says=r"\varepsilon = 2\sqrt{k\rho\ln(1/\delta)} \text{ for any number of releases}",
+       delta=_SMALL)
+@wrong("both-roots", "epsilon^2 / (4 ln(1/delta) + 4 epsilon) is a little less than the best rho.",
+       claim="2 * rho + 2 * sqrt(rho * (rho - log(delta)))", kind="identity")
+@wrong("tight", "The Rényi curve is exact; turning it into epsilon and delta is not.",
+       says=r"\rho + 2\sqrt{\rho\ln(1/\delta)} \text{ is exact for Gaussian noise}",
+       kind="identity", delta=_SMALL)
+def zcdp_to_epsilon_bun_steinke(rho, *, delta):
+    r"""\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}"""
+    rho = np.asarray(rho, dtype=float)
+    return rho + 2 * np.sqrt(-rho * np.log(delta))
+
+
+def _orders_up_to(largest: int) -> str:
+    """The first conversion at the best order between 2 and the largest."""
+    order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
+    return f"rho*{order} - log(delta)/({order} - 1)"
+
+
+enter(zcdp_to_epsilon_bun_steinke,
+      formula("G-D3c", "The zCDP conversion is the best over all orders", "identity",
+              "Bun & Steinke 2016, Proposition 1.3",
+              statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} "
+              r"= \rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
+      given(_ANY_ZCDP, _ZCDP),
+      oracle(lambda rho, delta: zoomed(lambda log_excess: rho * (1 + np.exp(log_excess))
+             - math.log(delta) / np.exp(log_excess), -20.0, 25.0)),
+      printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
+      wrong("orders-to-100", "Only while the best order lies there; little leakage needs large "
+            "orders.", printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
+            says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
+      wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
+            printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
+            says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
+
+enter(zcdp_to_epsilon,
+      formula("G-D3b", "From zCDP to epsilon and delta, improved", "upper",
+              "Canonne, Kamath & Steinke 2020, Corollary 13",
+              statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + "
+              r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
+      given(_ANY_ZCDP, _ZCDP),
+      oracle(_exact_epsilon),
+      printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
+      printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
+      printed("17.158", "16.479", rho=2.56, delta=1e-10),
+      printed("2.387", "2.280", rho=0.07, delta=1e-10),
+      wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
+            says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", delta=_SMALL))
+
+_PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
+
+
+@formula("G-D3d", "Where the bound of one order touches that of zCDP", "identity",
+         "Bun & Steinke 2016, Proposition 1.3, by calculus")
+@given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0), rho=Log(1e-6, 1.0),
+       delta=Log(1e-12, 0.5))
+@oracle(steps_without_a_better_order, unsafe=None)
+@printed("264.589", "264.589", at=_PLOTTED, order=60.0)
+@printed("2551.34", "2551.34", at=_PLOTTED)
+@wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
+       claim="300.0",
+       says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
+       order=Choice(20.0), rho=Choice(1.25e-5), delta=Choice(1e-5))
+def touching_steps(*, order, rho, delta):
+    r"""k^* = \frac{\ln(1/\delta)}{\rho(\alpha-1)^2}
+
+    Before and after it the bound of this order lies above the zCDP curve, which is the least
+    of the bounds of all orders."""
+    return -math.log(delta) / (rho * (order - 1) ** 2)
+
+
+@formula("G-D10", "Moments accountant of one Gaussian release in closed form", "identity",
+         "Abadi et al. 2016, Theorem 2, by calculus")
+@given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
+       delta=Log(1e-12, 0.9))
+@oracle(least_moment_bound, tolerance=1e-8, points=60)
+@typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")
+@printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
+@wrong("order-shifted",
+       "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
+       typed("epsilon", "gaussian", "sqrt(2*T*log(1/delta))/sigma - T/(2*sigma^2)"),
+       printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
+       printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
+       claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
+       oracle=noise_epsilon, delta=_SMALL)
+@wrong("bracket", "The denominator is alpha - 1.",
+       printed("3.79853", "4.37718", noise_multiplier=1.0, delta=1e-5),
+       claim="sqrt(-2 * log(delta)) / noise_multiplier - 1", kind="upper",
+       oracle=noise_epsilon, delta=_SMALL)
+@wrong("one-order-low", "Valid, since divergences grow with the order; K(a)/a belongs to a + 1.",
+       claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier",
+       says=r"(\alpha, K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
+       r"\frac{\sqrt{2\ln(1/\delta)}}z", delta=_SMALL)
+@wrong("optimal", "Best over orders; the exact profile is smaller.",
+       printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
+       says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
+       oracle=noise_epsilon, delta=_SMALL)
+def moments_epsilon_gaussian(*, noise_multiplier, delta):
+    r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda = \frac1{2z^2} +
+    \frac{\sqrt{2\ln(1/\delta)}}z,\quad K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""
+    return 0.5 / noise_multiplier**2 + math.sqrt(-2 * math.log(delta)) / noise_multiplier

@@ -1,0 +1,238 @@
+"""Divergences of two distributions, and the laws that hold for all of them."""
+
+import math
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Distribution, Drawn, Linear, Log
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+
+
+def renyi_after_kernel(*, p, q, kernel, order):
+    """Divergence of the outputs, a mass at a time."""
+    laws = []
+    for law in (p, q):
+        out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
+        laws.append(np.divide(out, math.fsum(out)))  # which may miss 1 by a rounding
+    return oracles.finite_renyi(laws[0], laws[1], order)
+
+
+def heavy_tail(*, order):
+    """D_order of a Laplace law from a Gaussian; above order 1 the integrand grows for ever."""
+    far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
+    laws = oracles.log_laplace(), oracles.log_normal()
+    return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])
+
+
+_P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
+_PAIR = {"p": Distribution(4), "q": Distribution(4)}
+_POSSIBLE = Distribution(3, zeros=False)
+_ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
+
+
+def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
+    pair = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
+    for name, x in zip("pq", pair, strict=True):
+        if x.ndim != 1 or not np.all(x >= 0) or not abs(x.sum() - 1) <= 1e-9:
+            raise ValueError(f"Expected {name} to be probabilities that sum to 1, got {name}={x}.")
+    sizes = [x.size for x in pair]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"Expected p and q of one length, got {sizes[0]} and {sizes[1]} values.")
+    return pair
+
+
+@formula("G-A1", "Hockey-stick divergence: the delta of a pair", "identity",
+         "Balle & Wang 2018, Theorem 5")
+@given("", _PAIR, epsilon=Linear(0.0, 4.0))
+@oracle(oracles.worst_event_delta)
+@printed("0.1702557459", p=_P, q=_Q, epsilon=0.5)
+@wrong("tail", "A loss that is rarely large is enough for DP, but is not implied by it.",
+       claim=lambda p, q, epsilon: np.sum(p, where=p > math.exp(epsilon) * q),
+       says=r"\delta(\varepsilon) = P(L > \varepsilon)")
+@wrong("one-order", "Neighbours come in both orders, and the other one may leak more.",
+       says=r"(\varepsilon,\delta)\text{-DP} \iff H_{e^\varepsilon}(P\Vert Q) \le \delta",
+       oracle=lambda p, q, epsilon: max(oracles.worst_event_delta(p, q, epsilon),
+       oracles.worst_event_delta(q, p, epsilon)))
+def hockey_stick(p, q, *, epsilon=0.0):
+    r"""\sup_S P(S) - e^\varepsilon Q(S) = H_{e^\varepsilon}(P\Vert Q) = E_P[(1 - e^{\varepsilon -
+    L})_+] = P(L > \varepsilon) - e^\varepsilon Q(L > \varepsilon), \quad L = \ln\frac{dP}{dQ}
+
+    A release is (epsilon, delta)-DP exactly when this is at most delta for every ordered pair of
+    neighbouring outputs."""
+    p, q = _distributions(p, q)
+    return float(np.sum(np.maximum(p - np.exp(epsilon) * q, 0.0)))
+
+
+@formula("G-A2", "Max divergence: the epsilon of pure DP", "identity",
+         "Dwork & Roth 2014, Definition 3.6")
+@given("", _PAIR)
+@oracle(oracles.worst_event_epsilon)
+@printed("0.9162907319", p=_P, q=_Q)
+@wrong("any-event", "The empty event asks for 0/0, so there is no maximum: demand P(S) > 0.",
+       claim=lambda p, q: np.max(np.log(np.divide(*oracles.event_masses(p, q)))),
+       says=r"D_\infty(P\Vert Q) = \max_{S} \ln\frac{P(S)}{Q(S)}")
+@wrong("one-order", "Both orders of the two neighbours count.",
+       says=r"D_\infty(M(x)\Vert M(x')) \le \varepsilon \Rightarrow \varepsilon\text{-DP}",
+       oracle=lambda p, q: oracles.worst_event_epsilon_at(p, q, 0.0))
+@wrong("for-approximate-dp", "That is pure DP; with a delta > 0 a smaller epsilon is true.",
+       says=r"(\varepsilon,\delta)\text{-DP} \iff \sup|L| \le \varepsilon",
+       oracle=lambda p, q, delta: max(0.0, oracles.worst_event_epsilon(p, q, delta)),
+       p=_POSSIBLE, q=_POSSIBLE, delta=Log(1e-6, 0.5))
+def max_divergence(p, q):
+    r"""D_\infty(P\Vert Q) = \sup_{S:\,P(S)>0} \ln\frac{P(S)}{Q(S)} = \operatorname{ess\,sup}_P L"""
+    return renyi(p, q, order=math.inf)
+
+
+def _finite_above_one(*, p, q):
+    """D_beta(P||Q) is finite for some beta > 1."""
+    return not np.any((np.asarray(p) > 0) & (np.asarray(q) == 0))
+
+
+@formula("G-A3d", "Rényi divergence near order 1 is the KL divergence", "asymptotic",
+         "van Erven & Harremoës 2014, Theorem 5")
+@given(_finite_above_one, _PAIR, along={"order": (1.1, 1.01, 1.001, 1.0001)})
+@oracle(oracles.finite_renyi, tolerance=0.01)
+@printed("0.549306", p=[0.75, 0.25], q=[0.25, 0.75])
+@wrong("always", "From a Gaussian a Laplace law has a finite KL and nothing finite above it.",
+       printed("0.2257913526"), claim=lambda: heavy_tail(order=1.0),
+       says=r"\lim_{\alpha\downarrow1} D_\alpha = \mathrm{KL} \text{ for all } P, Q", given="",
+       oracle=heavy_tail, without="p q")
+@wrong("moments", "A loss of n with probability e^-n has vanishing moments, and E[e^X] near 2.",
+       claim="0.0", says=r"E[X^k] \to 0\ \forall k \Rightarrow \ln E[e^{\alpha X}] \to 0", given="",
+       oracle=lambda order, size: np.logaddexp(math.log(-math.expm1(-size)), (order - 1) * size),
+       along={"size": (10.0, 20.0, 40.0, 80.0)}, without="p q", order=Choice(1.0, 2.0))
+def kl_divergence(p, q):
+    r"""\lim_{\alpha\downarrow1} D_\alpha(P\Vert Q) = \mathrm{KL}(P\Vert Q)"""
+    return renyi(p, q, order=1.0)
+
+
+@formula("G-A3", "Rényi divergence of every order", "identity",
+         "van Erven & Harremoës 2014, Theorems 4 to 6")
+@given("order >= 0", _PAIR, order=_ORDERS)
+@oracle(oracles.finite_renyi)
+@printed("0.6202006", p=_P, q=_Q, order=3.0)
+@printed("0.48858", p=_P, q=_Q, order=2.0)
+@wrong("symmetric", "Only order 1/2 is symmetric.",
+       claim=lambda p, q, order: renyi(q, p, order=order),
+       says=r"D_\alpha(P\Vert Q) = D_\alpha(Q\Vert P)")
+@wrong("zero-at-zero", "True where every outcome of Q is possible under P, otherwise -ln Q(p > 0).",
+       claim="0.0", order=Choice(0.0))
+@wrong("every-order", "One epsilon for all orders is pure DP; RDP is a statement about one order.",
+       says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow D_\beta \le \varepsilon\ \forall\beta",
+       kind="upper", oracle=oracles.worst_event_epsilon)
+def renyi(p, q, *, order):
+    r"""D_\alpha(P\Vert Q) = \frac1{\alpha-1}\ln\sum_i p_i^\alpha q_i^{1-\alpha},\quad
+    D_0 = -\ln Q(p > 0),\ D_1 = \mathrm{KL},\ D_\infty = \max_i\ln\frac{p_i}{q_i}"""
+    p, q = _distributions(p, q)
+    both, alone = (p > 0) & (q > 0), np.any((p > 0) & (q == 0))
+    if not np.any(both) or (order >= 1 and alone):
+        return math.inf
+    log_p, log_q = np.log(p[both]), np.log(q[both])
+    if order == math.inf:
+        return float(np.max(log_p - log_q))
+    if order == 1:
+        return float(np.sum(p[both] * (log_p - log_q)))
+    log_sum = np.logaddexp.reduce(order * log_p + (1 - order) * log_q)
+    return max(float(log_sum) / (order - 1), 0.0)
+
+
+@formula("G-A3c", "Skew symmetry of the Rényi divergence", "identity",
+         "van Erven & Harremoës 2014, Proposition 2")
+@given("0 < order < 1", _PAIR, order=Linear(0.01, 0.99))
+@oracle(oracles.finite_renyi, tolerance=1e-8)
+@wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.",
+       claim=lambda p, q, order: renyi(q, p, order=1 - order),
+       says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)")
+def renyi_by_skew_symmetry(*, p, q, order):
+    r"""(1-\alpha)\,D_\alpha(P\Vert Q) = \alpha\,D_{1-\alpha}(Q\Vert P)"""
+    return order / (1 - order) * renyi(q, p, order=1 - order)
+
+
+def _random_kernel(rng: Generator) -> NDArray:
+    """Four symbols to three: merged, or at random."""
+    if rng.random() < 0.5:
+        return np.eye(3)[rng.integers(3, size=4)]
+    return rng.dirichlet(np.ones(3), size=4)
+
+
+@formula("G-A5", "Data-processing inequality", "upper", "van Erven & Harremoës 2014, Theorem 9")
+@given("order >= 0", _PAIR, order=_ORDERS, kernel=Drawn(_random_kernel))
+@oracle(renyi_after_kernel)
+@printed("0.6202006", "0.6000295", p=_P, q=_Q, order=3.0,
+         kernel=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]))
+def renyi_before_processing(*, p, q, order):
+    r"""D_\alpha(gP\Vert gQ) \le D_\alpha(P\Vert Q) \text{ for every Markov kernel } g
+
+    The bound is the divergence of P from Q itself."""
+    return renyi(p, q, order=order)
+
+
+@formula("G-A6", "Weak triangle inequality", "upper", "Mironov 2017, Proposition 11")
+@given("order > 1", dict.fromkeys("pqr", Distribution(3)), order=Log(1.02, 50.0))
+@oracle(oracles.finite_renyi)
+@printed("0.5892678", "0.48858", p=_P, q=_Q, r=[0.3, 0.3, 0.4], order=2.0)
+@wrong("plain", "No Rényi divergence is a metric: the orders on the right must grow.",
+       printed("0.2773792", p=_P, q=_Q, r=[0.3, 0.3, 0.4], order=2.0),
+       claim=lambda p, q, r, order: renyi(p, r, order=order) + renyi(r, q, order=order),
+       says=r"D_\alpha(P\Vert Q) \le D_\alpha(P\Vert R) + D_\alpha(R\Vert Q)")
+def renyi_triangle(*, p, q, r, order):
+    r"""D_\alpha(P\Vert Q) \le \frac{\alpha-1/2}{\alpha-1} D_{2\alpha}(P\Vert R)
+    + D_{2\alpha-1}(R\Vert Q)"""
+    first, second = renyi(p, r, order=2 * order), renyi(r, q, order=2 * order - 1)
+    return (order - 0.5) / (order - 1) * first + second
+
+
+@formula("G-A7", "Probability preservation", "upper", "Mironov 2017, Proposition 10")
+@given("order > 1", _PAIR, order=Log(1.02, 50.0),
+       event=Drawn(lambda rng, p: rng.random(len(p)) < 0.5))
+@oracle(lambda p, event: math.fsum(x for x, inside in zip(p, event, strict=True) if inside))
+@wrong("no-exponent", "Without the exponent it needs order infinity.",
+       claim=lambda p, q, order, event: math.exp(renyi(p, q, order=order)) * np.sum(q, where=event),
+       says=r"P(S) \le e^{D_\alpha(P\Vert Q)}\,Q(S)", p=Distribution(4, zeros=False),
+       q=Distribution(4, zeros=False))
+def event_probability(*, p, q, order, event):
+    r"""P(S) \le \big(e^{D_\alpha(P\Vert Q)}\,Q(S)\big)^{(\alpha-1)/\alpha}
+
+    event: The outcomes in S"""
+    divergence = renyi(p, q, order=order)
+    if divergence == math.inf:
+        return math.inf
+    probability = np.sum(np.asarray(q), where=np.asarray(event, dtype=bool))
+    return float((math.exp(divergence) * probability) ** ((order - 1) / order))
+
+
+@formula("G-A11", "Joint quasi-convexity", "upper", "van Erven & Harremoës 2014, Theorem 13")
+@given("order >= 0 and 0 <= weight <= 1",
+       dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
+       weight=Linear(0.0, 1.0), order=_ORDERS)
+@oracle(lambda p, q, other_p, other_q, weight, order: oracles.finite_renyi(weight * p + (1 - weight)
+        * other_p, weight * q + (1 - weight) * other_q, order))
+@wrong("convex", "Up to order 1 it is jointly convex; above, only e^((alpha-1) D) is.",
+       claim=lambda p, q, other_p, other_q, weight, order: (weight * renyi(p, q,
+       order=order) + (1 - weight) * renyi(other_p, other_q, order=order)),
+       says=r"D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big) \le "
+       r"\sum_i\lambda_iD_\alpha(P_i\Vert Q_i),\ \alpha > 1", given="order > 1 and 0 < weight < 1",
+       p=_POSSIBLE, q=_POSSIBLE, other_p=_POSSIBLE, other_q=_POSSIBLE, order=Log(1.1, 50.0))
+def renyi_of_mixture(*, p, q, other_p, other_q, order):
+    r"""D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big)
+    \le \max_i D_\alpha(P_i\Vert Q_i)"""
+    return max(renyi(p, q, order=order), renyi(other_p, other_q, order=order))
+
+
+def _second_inside_first(*, p, q):
+    """Q is zero where P is."""
+    return not np.any((np.asarray(p) == 0) & (np.asarray(q) > 0))
+
+
+@formula("G-A12b", "Normalisation of the privacy loss", "identity", "Bun & Steinke 2016, Section 3")
+@given(_second_inside_first, _PAIR)
+@oracle(lambda p, q: math.fsum(a * math.exp(-math.log(a / b)) for a,
+        b in zip(p, q, strict=True) if a > 0 and b > 0))
+@wrong("without-continuity", "What is possible under Q alone is missing: the mean is Q(p > 0).",
+       says=r"E_P[e^{-L}] = 1 \text{ for all } P, Q", given="")
+def mean_exp_of_minus_loss():
+    r"""E_P[e^{-L}] = 1"""
+    return 1.0

@@ -1,0 +1,236 @@
+"""What one notion of privacy says about another: pure, approximate, Rényi and Gaussian DP."""
+
+import math
+
+import numpy as np
+from scipy.special import ndtr
+
+from dplearn.core import validate
+from dplearn.teaching.book.chapters.families import mean_loss_of_coins
+from dplearn.teaching.book.chapters.gaussian import gaussian_delta
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, typed, wrong
+
+
+def coins_renyi(*, epsilon, order):
+    """The largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
+    gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
+    # Q gives the outcome with loss `gain` the probability q: q e^gain + (1 - q) e^-loss = 1.
+    q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
+    log_q = np.stack([np.log(q), np.log1p(-q)], axis=-1)
+    log_p = log_q + np.stack([gain, -loss], axis=-1)
+    return float(np.max(oracles.log_moment(log_p, log_q, order - 1))) / (order - 1)
+
+
+def most_powerful(p, q, false_positive_rate):
+    """Smallest miss rate of tests of P against Q with this rate of false alarms.
+
+    Neyman and Pearson: outcomes with the largest q/p are rejected first, the last one partly.
+    """
+    left, caught = false_positive_rate, []
+    # The angle grows with p/q, and there is one also where q is 0.
+    for a, b in sorted(zip(p, q, strict=True), key=lambda pair: math.atan2(*pair)):
+        share = 1.0 if a <= left else left / a
+        caught.append(share * b)
+        left -= share * a
+    return max(0.0, 1 - math.fsum(caught))
+
+
+def largest_loss_tail(*, epsilon, delta):
+    """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
+    from scipy.optimize import linprog  # Opening the explorer does without it.
+
+    # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
+    e = math.exp(epsilon)
+    bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
+    limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
+    return -float(linprog([-1.0, 0.0], A_ub=bounds, b_ub=limits, bounds=[(0, 1), (0, 1)]).fun)
+
+
+def profile_of_coins(*, local, steps):
+    """The losses >= 0 of a few coins, where their profile has its kinks, and the deltas there."""
+    losses = np.arange(steps % 2, steps + 1, 2) * local
+    deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
+    return losses, np.array(deltas)
+
+
+def profile_of_pair(*, p, q):
+    """The losses of a pair where they are positive, 0, and the deltas there."""
+    losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
+    return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
+
+
+def miss_of_coins(*, local, steps, false_positive_rate):
+    """Smallest miss rate of tests of the number of true answers, one more coin at a time."""
+    (truth, lie), _ = oracles.randomized_response(epsilon=local)
+    p = np.ones(1)
+    for _ in range(steps):
+        p = np.convolve(p, [lie, truth])
+    return most_powerful(p=p, q=p[::-1], false_positive_rate=false_positive_rate)
+
+
+@formula("G-D4", "Rényi DP of pure DP", "identity", "Bun & Steinke 2016, Proposition 3.3")
+@given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
+@oracle(coins_renyi)
+@typed("rdp", "pure_dp randomized_response laplace",
+       "log((sinh(alpha*epsilon)-sinh((alpha-1)*epsilon))/sinh(epsilon))/(alpha-1)")
+@printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
+@printed("0.9651932", "0.9651932", epsilon=1.0, order=10.0)
+@wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
+       printed("5.0", epsilon=1.0, order=10.0), claim="order * epsilon**2 / 2")
+@wrong("epsilon", "An upper bound that is reached as the order grows.", claim="epsilon")
+def pure_to_rdp(*, epsilon, order):
+    r"""\max D_\alpha = \frac1{\alpha-1}\ln
+    \frac{\sinh(\alpha\varepsilon) - \sinh((\alpha-1)\varepsilon)}{\sinh\varepsilon}"""
+    # The quotient is cosh((a - 1/2) e) / cosh(e/2) = 1 + 2 sinh(a e/2) sinh((a - 1) e/2) / cosh.
+    a, b = order * epsilon / 2, (order - 1) * epsilon / 2
+    if a < 1:
+        return math.log1p(2 * math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)
+    log_cosh = [x + math.log1p(math.exp(-2 * x)) for x in (a + b, epsilon / 2)]
+    return (log_cosh[0] - log_cosh[1]) / (order - 1)
+
+
+@formula("G-D4b", "Rényi DP of pure DP, simplified", "upper", "Bun & Steinke 2016, Proposition 3.3")
+@given("epsilon >= 0 and order > 1", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+       epsilon=Derived(lambda p, q: np.max(np.abs(np.log(p / q)))), order=Log(1.02, 200.0))
+@oracle(oracles.finite_renyi)
+@printed("1.0", epsilon=1.0, order=10.0)
+@printed("0.05", epsilon=0.1, order=10.0)
+def pure_to_rdp_simple(*, epsilon, order):
+    r"""D_\alpha \le \min\big(\varepsilon, \tfrac12\alpha\varepsilon^2\big)"""
+    return min(epsilon, order * epsilon**2 / 2)
+
+
+@formula("G-D5", "Approximate DP does not imply Rényi DP", "identity",
+         "Bun & Steinke 2016, Section 1")
+@given("0 < delta < 1 and order > 0", order=Log(0.05, 50.0, also=(1.0, math.inf)),
+       delta=Log(1e-6, 0.9))
+@oracle(lambda order, delta: oracles.finite_renyi([delta, 1 - delta, 0.0], [0.0, 1 - delta, delta],
+        order))
+@printed("0.0020010", "0.0020010", order=0.5, delta=1e-3)
+@printed("inf", "inf", order=1.0, delta=1e-3)
+@wrong("dp-bounds-rdp", "True of pure DP; with delta a release may publish everything, if rarely.",
+       claim="epsilon", says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow D_\alpha \le \varepsilon",
+       kind="upper", oracle=lambda epsilon, delta, order:
+       oracles.finite_renyi(*oracles.leaky_response(epsilon, delta), order), epsilon=Log(0.01, 5.0))
+def renyi_name_and_shame(*, order, delta):
+    r"""\text{name and shame, } (0,\delta)\text{-DP: } D_\alpha = \frac{-\ln(1-\delta)}{1-\alpha}
+    \text{ for } \alpha < 1, \ \infty \text{ for } \alpha \ge 1"""
+    return -math.log1p(-delta) / (1 - order) if order < 1 else math.inf
+
+
+@formula("G-D5b", "What delta allows: somebody is published", "identity",
+         "Dwork & Roth 2014, Section 2.3")
+@given("0 < delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
+@oracle(lambda records, delta: 1 - math.prod([1 - delta] * records))
+@printed("0.4512", records=60_000, delta=1e-5)
+@wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
+       claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
+def somebody_published(*, records, delta):
+    r"""\Pr[\text{some record is published}] = 1 - (1-\delta)^n"""
+    return -math.expm1(records * math.log1p(-delta))
+
+
+@formula("G-D6", "From Gaussian DP to epsilon and delta", "identity",
+         "Dong, Roth & Su 2019, Corollary 2.13")
+@given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
+@oracle(oracles.normal_delta, tolerance=1e-8, absolute=1e-300)
+@printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
+@printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
+@printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
+def gdp_delta(*, mu, epsilon):
+    r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
+    e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
+    return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu)
+
+
+def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
+    """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
+    theirs = zip(profile_of_coins(local=local, steps=steps), (epsilons, deltas), strict=True)
+    return all(np.array_equal(*both) for both in theirs) and 0 <= false_positive_rate <= 1
+
+
+@formula("G-D7", "Trade-off function from the profile", "identity",
+         "Dong, Roth & Su 2019, Proposition 2.12")
+@given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
+       epsilons=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[0]),
+       deltas=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[1]),
+       false_positive_rate=Linear(0.0, 1.0))
+@oracle(miss_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
+@printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
+         false_positive_rate=0.1, local=1.0, steps=1)
+@wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
+       claim=lambda epsilons, deltas, false_positive_rate: max(0.0,
+       float(np.max(1 - deltas - np.exp(epsilons) * false_positive_rate))),
+       says=r"f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a\}")
+@wrong("not-symmetric", "The second branch needs the profile of the other order.",
+       claim=lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
+       false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
+       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p=p, q=q,
+       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
+       p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+       losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
+       profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
+def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
+    r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
+    e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
+
+    epsilons: Guarantees that hold at once for both orders of the pair; epsilon >= 0"""
+    epsilons, deltas = np.asarray(epsilons, dtype=float), np.asarray(deltas, dtype=float)
+    steep = 1 - deltas - np.exp(epsilons) * false_positive_rate
+    flat = np.exp(-epsilons) * (1 - deltas - false_positive_rate)
+    return max(0.0, float(np.max(steep)), float(np.max(flat)))
+
+
+@formula("G-D8", "Probabilistic DP implies DP", "upper", "Dwork & Roth 2014, Lemma 3.17")
+@given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
+@oracle(oracles.normal_delta, absolute=1e-300)
+@typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
+@printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
+@printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
+@wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
+       printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096),
+       says=r"(\varepsilon,\delta)\text{-DP} \iff \Pr[L > \varepsilon] \le \delta", kind="identity")
+def gaussian_loss_tail(*, mu, epsilon):
+    r"""\Pr[L > \varepsilon] \le \delta \Rightarrow (\varepsilon,\delta)\text{-DP};\quad
+    \text{Gaussian: } \Pr[L > \varepsilon] = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)"""
+    return float(ndtr(mu / 2 - epsilon / mu))
+
+
+@formula("G-D8b", "What DP says about the tail of the loss", "upper",
+         "Kasiviswanathan & Smith 2014, Lemma 3.3, for the larger law")
+@given("epsilon > 0 and 0 <= delta <= 1", epsilon=Log(0.01, 5.0), delta=Log(1e-6, 0.5))
+@oracle(largest_loss_tail)
+@printed("0.00158198", "0.00158198", epsilon=1.0, delta=1e-3)
+@wrong("smaller-law", "It bounds Q of that event; from epsilon = 0.47 on it is too small for P.",
+       printed("0.00073576", "0.00158198", epsilon=1.0, delta=1e-3),
+       claim="2 * delta / (epsilon * exp(epsilon))")
+def loss_tail_of_dp(*, epsilon, delta):
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow
+    \Pr_P[L > 2\varepsilon] \le \frac\delta{1 - e^{-\varepsilon}}"""
+    return min(delta / -math.expm1(-epsilon), 1.0)
+
+
+_FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
+          "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
+
+
+@formula("G-D9", "Drift terms of advanced composition", "upper",
+         "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
+@given("epsilon > 0", epsilon=Log(1e-3, 10.0), form=Choice(*_FORMS))
+@oracle(lambda epsilon: mean_loss_of_coins(epsilon=epsilon) / epsilon)
+@printed("0.4621172", "0.4621172", epsilon=1.0, form="exact")
+@printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
+@printed("1.7182818", "0.4621172", epsilon=1.0, form="first")
+@wrong("half", "Valid, but between the two theorems; the denominator is e^epsilon + 1.",
+       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity",
+       without="form")
+def drift(*, epsilon, form="exact"):
+    r"""\frac{\mathrm{KL}}\varepsilon \le \tanh\frac\varepsilon2
+    \le \frac\varepsilon2 \le e^\varepsilon - 1
+
+    form: \tanh(\varepsilon/2) of Kairouz, Oh & Viswanath (2015), \varepsilon/2 of Bun &
+      Steinke (2016), e^\varepsilon-1 of Dwork, Rothblum & Vadhan (2010)"""
+    validate.one_of(_FORMS, form=form)
+    return _FORMS[form](epsilon)

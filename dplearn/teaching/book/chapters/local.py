@@ -1,0 +1,254 @@
+"""Local DP: everybody randomizes a bit, a symbol or a bit string before sending it."""
+
+import math
+from bisect import bisect_left
+from functools import partial, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dplearn.teaching.book.kit.domains import Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+
+
+def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
+    """Probabilities of 0, 1, ... `last` successes, or of all numbers."""
+    k = np.arange((trials if last is None else last) + 1.0)
+    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
+    return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
+
+
+def _variance(law: NDArray, values: NDArray) -> float:
+    mean = law @ values / law.sum()
+    return float(law @ (values - mean) ** 2 / law.sum())
+
+
+def share_variance(*, epsilon, users, share, sampled=False):
+    """Variance of the unbiased estimate of the share of ones, by the number that is reported.
+
+    The users are given, a `share` of them ones, or each of them is drawn at random.
+    """
+    lie, ones = 1 / (1 + math.exp(epsilon)), round(share * users)
+    law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
+    if sampled:
+        law = binomial(users, share * (1 - lie) + (1 - share) * lie)
+    return _variance(law, (np.arange(users + 1) / users - lie) / (1 - 2 * lie))
+
+
+def response_channel(odds: float, values: int) -> NDArray:
+    """Laws of the answer to `values` questions: the true one has so many times a lie's chance."""
+    return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
+
+
+def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
+    """Variance of the first symbol's estimated frequency, by inverting the whole channel."""
+    # Row i is the law of the report on symbol i; in the mean `score` counts symbol 0.
+    score = np.linalg.solve(channel, np.eye(len(channel))[0])
+    yes, no = (_variance(law, score) for law in channel[:2])
+    return (frequency * yes + (1 - frequency) * no) / users
+
+
+def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
+    """Variance of one symbol's estimated frequency."""
+    return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
+
+
+def bit_variance(*, epsilon, users, frequency=0.0):
+    """Variance of one symbol's estimated frequency by a bit of optimized unary encoding."""
+    lie = 1 / (1 + math.exp(epsilon))
+    return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
+
+
+def where_variances_meet(*, epsilon):
+    """The number of symbols, interpolated, at which both variances are equal."""
+    bits = bit_variance(epsilon=epsilon, users=1)
+    excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
+    high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
+    return high - 1 - excess(high - 1) / (excess(high) - excess(high - 1))
+
+
+def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
+    """Largest log ratio of all strings of independent bits, from the laws (zero, one) of each."""
+    one, other = (reduce(np.kron, bits) for bits in (p, q))
+    return float(np.max(np.log(one) - np.log(other)))
+
+
+def one_hot_epsilon(*, one, other, symbols):
+    """Largest log ratio of all strings, for the first symbol and for the second."""
+    hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
+    absent = [cold] * (symbols - 2)
+    return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
+
+
+def best_other(*, epsilon):
+    """The q of the smallest variance for an absent item, by trying all p."""
+    from scipy.optimize import minimize_scalar
+
+    def parts(log_odds: float) -> tuple[float, float]:
+        return 1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(epsilon - log_odds))
+
+    def variance(log_odds: float) -> float:
+        p, q = parts(log_odds)
+        return math.log(_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
+
+    best = minimize_scalar(variance, bracket=(-1.0, epsilon + 1.0), tol=1e-10)
+    return parts(best.x)[1]  # type: ignore[union-attr]
+
+
+def permanent(noise: float) -> NDArray:
+    """Channel of a bit: kept, or replaced by a fair coin with probability `noise`."""
+    return (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
+
+
+def bloom_epsilon(channel: NDArray, hashes: int) -> float:
+    """Largest log ratio of all strings, for two values that set disjoint bits of a filter."""
+    zero, one = channel
+    return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
+
+
+_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
+
+
+@formula("G-I1", "Randomized response: variance of the estimated share", "identity",
+         "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
+@given("epsilon > 0 and users >= 1", _USERS, share=Linear(0.0, 1.0))
+@oracle(share_variance, unsafe=None)
+@printed("2.8275348e-05", epsilon=1.0, users=32561)
+@wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
+       claim="2 / (users * epsilon**2)")
+@wrong("central", "The noise of one trusted curator, not that of n users.",
+       claim="2 / (users * epsilon)**2")
+@wrong("random-users", "Then the share of the sample varies as well.",
+       says=r"\text{the same for users drawn at random}",
+       oracle=partial(share_variance, sampled=True))
+def randomized_response_variance(*, epsilon, users):
+    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
+    # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
+    return 1 / (users * (2 * math.sinh(epsilon / 2)) ** 2)
+
+
+@formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
+         "Warner 1965, variance of the estimate")
+@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", _USERS, share=Linear(0.0, 1.0))
+@oracle(partial(share_variance, sampled=True), unsafe=None)
+@printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
+def randomized_survey_variance(*, epsilon, users, share):
+    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}
+    + \frac{\pi(1-\pi)}n
+
+    share: pi, of the population"""
+    return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
+
+
+_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
+
+
+@formula("G-I2", "Generalized randomized response: variance for a rare symbol", "identity",
+         "Wang, Blocki, Li & Jha 2017, equation (4)")
+@given("epsilon > 0 and users >= 1 and symbols >= 2", _REPORTS, symbols=Whole(2, 60))
+@oracle(symbol_variance, unsafe=None)
+@printed("0.0036302487", "0.0036302487", epsilon=1.0, users=1000, symbols=10)
+@wrong("frequent-symbol",
+       "Reports of those who have the symbol vary too: f(d-2)/(n(e^eps - 1)) is missing.",
+       says=r"\text{the same for a symbol of any frequency}",
+       given="epsilon > 0 and symbols >= 2 and 0 <= frequency <= 1", frequency=Linear(0.0, 1.0))
+def grr_variance(*, epsilon, users, symbols):
+    r"""\mathrm{Var} = \frac{d-2+e^\varepsilon}{n(e^\varepsilon-1)^2}
+
+    symbols: d; the true one is sent with odds e^epsilon to 1 for each other"""
+    return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
+
+
+@formula("G-I5", "Optimized unary encoding: variance of a frequency", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped")
+@given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", _REPORTS,
+       frequency=Linear(0.0, 1.0))
+@oracle(bit_variance, unsafe=None)
+@printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000, frequency=0.0)
+@wrong("rare-for-all", "Half of those who have the item do not report it.",
+       claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
+def oue_variance(*, epsilon, users, frequency=0.0):
+    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"""
+    # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
+    return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
+
+
+@formula("G-I2c", "When generalized randomized response beats unary encoding", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 5.3")
+@given("epsilon > 0", epsilon=Log(0.05, 3.5))
+@oracle(where_variances_meet, unsafe=None, points=30)
+@printed("10.154845", "10.154845", epsilon=1.0)
+@wrong("plain-exponential", "At epsilon = 1 it would switch at 3 symbols instead of 10.",
+       claim="exp(epsilon)")
+def grr_beats_oue_below(*, epsilon):
+    r"""\mathrm{Var}_{\mathrm{GRR}} < \mathrm{Var}_{\mathrm{OUE}} \iff d < 3e^\varepsilon + 2"""
+    return 3 * math.exp(epsilon) + 2
+
+
+@formula("G-I3", "Unary encoding", "identity", "Wang, Blocki, Li & Jha 2017, Section 4.2")
+@given("0 < other <= one < 1", one=Linear(0.001, 0.999), other=Linear(0.001, 0.999),
+       symbols=Whole(2, 8))
+@oracle(one_hot_epsilon)
+@printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
+@wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
+       claim="log(one / other)")
+def unary_encoding_epsilon(*, one, other):
+    r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
+    p = P(1\to1),\ q = P(0\to1)
+
+    one: p, for the bit that is set
+    other: q, for each other bit
+    symbols: number of bits"""
+    return math.log(one) - math.log(other) + math.log1p(-other) - math.log1p(-one)
+
+
+@formula("G-I3b", "Optimized unary encoding", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 4.2.2")
+@given("epsilon > 0", epsilon=Log(0.05, 10.0))
+@oracle(best_other, tolerance=1e-5, unsafe=None, points=30)
+@printed("0.2689414214", epsilon=1.0)
+@wrong("symmetric", "Private, but the many zeros deserve more truth than the single one.",
+       claim="1 / (exp(epsilon / 2) + 1)",
+       says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
+def oue_false_one(*, epsilon):
+    r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
+    \text{ has the smallest variance for rare items}
+
+    The bit that is set is reported with probability 1/2."""
+    return 1 / (math.exp(epsilon) + 1)
+
+
+_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
+
+
+@formula("G-I4", "RAPPOR: all reports on one value together", "identity",
+         "Erlingsson, Pihur & Korolova 2014, Theorem 1")
+@given("0 < noise <= 1 and hashes >= 1", _FILTER)
+@oracle(lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
+@printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
+@wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
+       claim="hashes * log((1 - noise / 2) / (noise / 2))")
+def rappor_epsilon(*, noise, hashes):
+    r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}"""
+    return 2 * hashes * math.log(2 / noise - 1)
+
+
+@formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
+@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", _FILTER,
+       zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
+@oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @ [[1 - zero_rate,
+        zero_rate], [1 - one_rate, one_rate]], hashes))
+@printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
+@wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
+       claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
+       says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
+def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
+    r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad
+    p^* = \tfrac f2(p+q) + (1-f)p,\ q^* = \tfrac f2(p+q) + (1-f)q
+
+    zero_rate: p, chance to report a 1 for a permanent bit 0
+    one_rate: q, chance to report a 1 for a permanent bit 1"""
+    middle = noise / 2 * (zero_rate + one_rate)
+    p, q = middle + (1 - noise) * zero_rate, middle + (1 - noise) * one_rate
+    return hashes * (math.log(q / p) + math.log1p(-p) - math.log1p(-q))

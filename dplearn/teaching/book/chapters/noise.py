@@ -1,0 +1,336 @@
+"""Noise on numbers and on answers: Laplace, geometric, staircase, Gaussian, and two coins."""
+
+import itertools
+import math
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from dplearn.core.solve import first_true, maximise
+from dplearn.teaching.book.chapters.gaussian import gaussian_delta
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+
+
+def vector_laplace_loss(*, shift, scale):
+    """Largest log ratio of the product densities on a grid that surrounds the shift."""
+    shift = np.asarray(shift, dtype=float)
+    reach = 2 * np.max(np.abs(shift)) + 1.0
+    points = np.array(list(itertools.product(np.linspace(-reach, reach, 7), repeat=shift.size)))
+    one = oracles.log_laplace(0.0, scale)
+    return float(np.max(np.sum(one(points - shift), axis=1) - np.sum(one(points), axis=1)))
+
+
+def geometric_difference(*, rate, value):
+    """P(G - H = value) for independent G and H, P(G = k) = (1 - a) a^k with a = e^-rate."""
+    k = np.arange(math.ceil(25 / rate) + 1)
+    log_mass = math.log(-math.expm1(-rate)) - rate * k
+    return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
+
+
+def one_sided_geometric_loss(*, rate, sensitivity):
+    """Largest log ratio in both orders where geometric noise is never negative."""
+    k = np.arange(sensitivity + 10)
+    p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.abs(np.log(p) - np.log(q))))
+
+
+def float_laplace_loss(*, rate, sensitivity, bits):
+    """Largest log ratio of the floats +-ln(u)/rate, shifted or not, where u has so many bits."""
+    u = np.arange(1, 2**bits + 1) / 2**bits
+    noise = np.concatenate([np.log(u), -np.log(u)]) / rate
+    p, q = (np.unique(x + noise, return_counts=True) for x in (0.0, float(sensitivity)))
+    if not np.array_equal(p[0], q[0]):
+        return math.inf
+    return float(np.max(np.abs(np.log(p[1] / q[1]))))
+
+
+def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
+    """Delta of noise on a least-squares slope: (x, -1) joins (x, 1) at x = 10^-exponent."""
+    x = 10.0**-exponent
+    slope = lambda y: float(np.linalg.lstsq(np.full((len(y), 1), x), y, rcond=None)[0][0])
+    moved = abs(slope([1.0]) - slope([1.0, -1.0]))
+    return oracles.normal_delta(epsilon=epsilon, mu=moved / noise_multiplier)
+
+
+def least_staircase_variance(*, epsilon):
+    """Variance of the best staircase of pure DP at `epsilon`, summed step by step."""
+    k = np.arange(math.ceil(60 / epsilon) + 1.0)
+    high, low = np.exp(-epsilon * k), np.exp(-epsilon * (k + 1))
+
+    def variance(width: float) -> float:
+        # On [k, k + width) the density is `high`, up to k + 1 it is `low`.
+        steps = (high, k, width), (low, k + width, 1 - width)
+        mass = sum(w * density for density, _, w in steps)
+        moment = sum(w * density * (x * x + x * w + w * w / 3) for density, x, w in steps)
+        return float(np.sum(moment) / np.sum(mass))
+
+    best = maximise(lambda w: np.asarray(-variance(float(w))), lower=0.0, upper=1.0, shape=())
+    return variance(float(best))
+
+
+def integrated_tail(*, scale, threshold, sides):
+    """P(X > threshold) of a Laplace law, or of both its tails."""
+    log_density = oracles.log_laplace(0.0, scale)
+    return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
+
+
+def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
+    """log of the integral of |x|^power under a weight with a kink at 0."""
+    return oracles.log_integral(lambda x: xlogy(power, np.abs(x)) + log_weight(x), -far, far,
+                                kinks=[0.0])
+
+
+def scaled_gaussian_delta(*, epsilon, noise_multiplier):
+    """Hockey-stick divergence of two Gaussians at distance 1 by quadrature."""
+    laws = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
+    far = (500.0 + epsilon * noise_multiplier) * noise_multiplier + 1.0
+    return oracles.density_delta(*laws, epsilon, -far, far)
+
+
+def largest_truth(*, epsilon, answers):
+    """Largest probability of the true of so many answers that every event allows."""
+
+    def too_much(truth: float) -> bool:
+        lie = (1 - truth) / (answers - 1)
+        p, q = np.full(answers, lie), np.full(answers, lie)
+        p[0] = q[1] = truth
+        return truth == 1 or oracles.worst_event_epsilon(p=p, q=q) > epsilon
+
+    return oracles.smallest(too_much, low=1 / answers, high=1.0)
+
+
+def two_coins_loss(*, honest, yes):
+    """Largest log ratio of the answers of two people, all tosses enumerated."""
+    laws = {truth: {True: 0.0, False: 0.0} for truth in (True, False)}
+    for truth, first, second in itertools.product((True, False), repeat=3):
+        probability = (honest if first else 1 - honest) * (yes if second else 1 - yes)
+        laws[truth][truth if first else second] += probability
+    one, two = (list(laws[truth].values()) for truth in (True, False))
+    return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
+
+
+@formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 3")
+@given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
+@oracle(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
+        oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
+@printed("0.2211992169", epsilon=0.5, ratio=1.0)
+@wrong("straight-line",
+       "The profile is concave in epsilon between its ends, so chords are too low.",
+       claim="-expm1(-ratio / 2) * max(0.0, 1 - epsilon / ratio)")
+def laplace_delta(*, epsilon, ratio):
+    r"""\delta(\varepsilon) = 1 - e^{(\varepsilon - \Delta/b)/2}
+    \text{ for } 0 \le \varepsilon < \Delta/b,\quad 0 \text{ beyond}
+
+    ratio: sensitivity / scale of the noise, which is the epsilon of pure DP"""
+    return -math.expm1(min(epsilon - ratio, 0.0) / 2)
+
+
+def _random_shift(rng: Generator) -> NDArray:
+    """Up to four coordinates; equal ones, or one decimal each."""
+    size = rng.integers(1, 5)
+    return np.full(size, 0.5) if rng.random() < 0.3 else rng.integers(-20, 21, size) / 10
+
+
+@formula("G-B2", "Laplace noise on a vector: the L1 norm counts", "identity",
+         "Dwork & Roth 2014, Theorem 3.6")
+@given("scale > 0", shift=Drawn(_random_shift), scale=Log(1e-3, 1e3))
+@oracle(vector_laplace_loss)
+@printed("2", "2", shift=np.full(4, 0.5), scale=1.0)
+@wrong("euclidean", "In d dimensions the L1 norm is up to sqrt(d) times as large.",
+       printed("1", "2", shift=np.full(4, 0.5), scale=1.0),
+       claim=lambda shift, scale: np.linalg.norm(shift) / scale, says=r"b = \Delta_2/\varepsilon")
+def vector_laplace_epsilon(*, shift, scale):
+    r"""\sup_x \ln\frac{p(x - f(d'))}{p(x - f(d))} = \frac{\lVert f(d) - f(d')\rVert_1}b
+    \ \Rightarrow\ b = \Delta_1/\varepsilon
+
+    shift: difference of two neighbouring answers"""
+    return float(np.sum(np.abs(shift))) / scale
+
+
+@formula("G-B14", "Tails of the Laplace law", "identity", "Dwork & Roth 2014, Fact 3.7")
+@given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
+       threshold=Log(1e-3, 500.0, also=(0.0,)))
+@oracle(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
+@printed("0.049787068", scale=1.0, threshold=3.0)
+@wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
+       oracle=partial(integrated_tail, sides=1))
+def laplace_tail(*, scale, threshold):
+    r"""P(|X| > t) = e^{-t/b}
+
+    threshold: t, in the units of the scale"""
+    return math.exp(-threshold / scale)
+
+
+@formula("G-B14b", "Variance of the Laplace law", "identity", "Dwork & Roth 2014, Definition 3.3")
+@given("scale > 0", scale=Log(1e-3, 1e3))
+@oracle(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
+        absolute=0.0, unsafe=None, points=40)
+@printed("2", scale=1.0)
+@wrong("square", "The standard deviation is sqrt(2) b.", claim="scale**2")
+def laplace_variance(*, scale):
+    r"""\operatorname{Var} X = 2b^2"""
+    return 2 * scale**2
+
+
+@formula("G-B3", "The geometric law: discrete Laplace noise", "identity",
+         "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
+@given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
+@oracle(geometric_difference, absolute=0.0, unsafe=None)
+@printed("0.4621171573", rate=1.0, value=0)
+@printed("0.0625407564", rate=1.0, value=-2)
+@wrong("one-sided-constant",
+       "The constant of the one-sided law; both sides together weigh more than 1.",
+       claim="-expm1(-rate) * exp(-rate * abs(value))")
+def geometric_probability(*, rate, value):
+    r"""P(X = k) = \frac{1 - e^{-\varepsilon}}{1 + e^{-\varepsilon}}e^{-\varepsilon|k|}
+
+    value: k, any whole number"""
+    return math.tanh(rate / 2) * math.exp(-rate * abs(value))
+
+
+@formula("G-B3b", "Pure DP of the geometric mechanism", "identity",
+         "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
+@given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
+@oracle(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate,
+        value=k) / geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3,
+        sensitivity + 4)), points=50)
+@printed("1.5", "1.5", rate=0.5, sensitivity=3)
+@wrong("one-sided", "The smaller count can print a number that the larger one never does.",
+       says=r"\text{noise of } P(X = k) = (1 - e^{-\varepsilon})e^{-\varepsilon k},\ k \ge 0 "
+       r"\text{ is } \varepsilon\text{-DP}", oracle=one_sided_geometric_loss)
+@wrong("floating-point",
+       "Sums round to floats that only one of the two answers reaches (Mironov 2012).",
+       says=r"\mathrm{Lap}(1/\varepsilon) \text{ from } \pm\ln U/\varepsilon "
+       r"\text{ in floating point is } \varepsilon\text{-DP}", oracle=float_laplace_loss,
+       sensitivity=Choice(1), bits=Choice(6, 8, 10))
+@wrong("any-sensitivity", "It is so for sensitivity 1; in general the rate is epsilon/Delta.",
+       claim="rate",
+       says=r"P(X = k) \propto e^{-\varepsilon|k|}:\ \varepsilon\text{-DP for every } \Delta")
+def geometric_epsilon(*, rate, sensitivity):
+    r"""\max_k\ln\frac{P(X = k)}{P(X = k - \Delta)} = \varepsilon\Delta,
+    \quad P(X = k) \propto e^{-\varepsilon|k|}"""
+    return rate * sensitivity
+
+
+@formula("G-B13", "The least variance of additive noise: the staircase", "identity",
+         "Geng & Viswanath 2014, the optimal noise for the variance")
+@given("epsilon > 0", epsilon=Log(0.01, 25.0))
+@oracle(least_staircase_variance, absolute=0.0, unsafe=None, points=60)
+@printed("1.918104", epsilon=1.0)
+@printed("0.02971102", epsilon=5.0)
+@wrong("laplace", "Nearly so for a small epsilon; at 5 it has 2.7 times the least variance.",
+       printed("2", "1.918104", epsilon=1.0), printed("0.08", "0.02971102", epsilon=5.0),
+       claim="2 / epsilon**2")
+def staircase_variance(*, epsilon):
+    r"""\min\operatorname{Var} = \Delta^2\,
+    \frac{2^{-2/3}b^{2/3}(1+b)^{2/3} + b}{(1-b)^2},\quad b = e^{-\varepsilon}"""
+    b = math.exp(-epsilon)
+    return ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-epsilon) ** 2
+
+
+@formula("G-B4", "Classical noise of the Gaussian mechanism", "upper",
+         "Dwork & Roth 2014, Theorem A.1")
+@given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
+@oracle(oracles.normal_sigma)
+@typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
+@typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
+@printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
+@wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
+       printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
+       epsilon=Log(0.1, 50.0))
+@wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
+       typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
+       claim="sqrt(log(1.25 / delta)) / epsilon")
+@wrong("delta-outside", "It is enough, and 44 times too much noise for delta = 1e-5.",
+       claim="sqrt(2 * log(1.25) / delta) / epsilon", kind="identity")
+@wrong("condition", "It is enough but not needed: 3.73 does what it asks 4.84 for.",
+       printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5),
+       says=r"(\varepsilon,\delta)\text{-DP} "
+       r"\iff \sigma = \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon", kind="identity")
+def classical_gaussian_sigma(*, epsilon, delta):
+    r"""\sigma \ge \frac{\Delta_2\sqrt{2\ln(1.25/\delta)}}\varepsilon
+    \ \Rightarrow\ (\varepsilon,\delta)\text{-DP}"""
+    return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+enter(gaussian_delta,
+    formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
+            "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
+            r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
+            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)"),
+      given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
+            noise_multiplier=Log(0.05, 20.0)),
+      oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
+      typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
+            "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
+      printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
+      printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
+      wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
+            printed("0.30854", epsilon=1.0, noise_multiplier=1.0),
+            printed("5.28375e-5", epsilon=4.3771781, noise_multiplier=1.0),
+            claim="Phi(1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
+      wrong("swapped-signs", "This delta grows with the noise.",
+            claim="Phi(epsilon * noise_multiplier - 1 / (2 * noise_multiplier)) - exp(epsilon) * "
+            "Phi(-1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
+      wrong("trained-parameters", "Training needs a bounded sensitivity; one record can move a "
+            "slope by 10^k.", says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
+            r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)))
+
+
+@formula("G-B5b", "Analytic calibration of the Gaussian mechanism", "identity",
+         "Balle & Wang 2018, Algorithm 1")
+@given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
+@oracle(oracles.normal_sigma, points=60)
+@printed("3.730631635", epsilon=1.0, delta=1e-5)
+@printed("7.031826676", epsilon=0.5, delta=1e-5)
+@printed("0.6690413227", epsilon=4.0, delta=1e-2)
+@printed("39.8931836", epsilon=0.0, delta=0.01)
+def analytic_gaussian_sigma(*, epsilon, delta):
+    r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
+    delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
+    # delta is at most the shift times the density at 0; and e^(-(epsilon sigma - 1/2 sigma)^2 / 2).
+    root = math.sqrt(-2 * math.log(delta))
+    chernoff = (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon) if epsilon else math.inf
+    enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)
+    return float(first_true(enough, lower=1e-6, upper=min(1 / delta, chernoff)))
+
+
+@formula("G-B12", "Randomized response with k answers", "identity",
+         "Kairouz, Oh & Viswanath 2014, Section 4")
+@given("epsilon >= 0 and answers >= 2", epsilon=Log(1e-3, 25.0, also=(0.0,)), answers=Whole(2, 10))
+@oracle(largest_truth, unsafe="larger")
+@printed("0.731058579", epsilon=1.0, answers=2)
+@printed("0.231969317", epsilon=1.0, answers=10)
+@wrong("linear", "Near 0 it is 1/2 + epsilon/4.", claim="min(0.5 + epsilon / 2, 1.0)",
+       answers=Choice(2))
+@wrong("k-for-k-minus-one", "The truth is one of the k answers and must not be counted twice.",
+       claim="exp(epsilon) / (exp(epsilon) + answers)")
+def randomized_response_truth(*, epsilon, answers=2):
+    r"""p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}
+
+    answers: k, the number of possible answers"""
+    return 1 / (1 + (answers - 1) * math.exp(-epsilon))
+
+
+@formula("G-B12b", "Randomized response with two coins", "identity",
+         "Dwork & Roth 2014, Section 3.2")
+@given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
+       yes=Linear(0.01, 0.99, also=(0.5,)))
+@oracle(two_coins_loss)
+@printed("1.098612289", honest=0.5, yes=0.5)
+@wrong("ln-two", "Truth is told with probability 3/4, three times that of a lie.", claim="log(2)",
+       honest=Choice(0.5), yes=Choice(0.5))
+def two_coin_epsilon(*, honest, yes):
+    r"""\varepsilon = \max\Big\{\ln\frac{h + (1-h)y}{(1-h)y},
+    \ln\frac{h + (1-h)(1-y)}{(1-h)(1-y)}\Big\},\quad h = y = \tfrac12:\ \ln 3
+
+    honest: probability of the truth at the first coin
+    yes: probability that the second coin says yes"""
+    return math.log1p(honest / ((1 - honest) * min(yes, 1 - yes)))

@@ -1,0 +1,207 @@
+"""Private selection, amplification by iteration, and adaptive composition."""
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from dplearn.accountants.theorems import selection_rdp
+from dplearn.teaching.book.chapters.composition import adaptive_renyi
+from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+
+
+def repetitions(*, shape, stop):
+    """Probability of k = 1, 2, ... repetitions; those left out weigh less than 1e-17."""
+    k = np.arange(1.0, math.ceil(60 / stop) + 1)
+    # From k to k + 1 the weight changes by (1 - stop) (k + shape) / (k + 1).
+    steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
+    weights = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
+    return weights / weights.sum()
+
+
+def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
+    """Law of the best score of K runs, where P(K = k) is `counts[k - 1]`.
+
+    `scores` are the probabilities of one run's scores, the worst first.
+    """
+    scores, k = np.asarray(scores, dtype=float), np.arange(1, counts.size + 1)
+    below = np.concatenate([[0.0], np.cumsum(scores)])
+    # All of k runs are at most y, less all of them below y: free of cancellation.
+    with np.errstate(divide="ignore"):
+        share = np.log1p(-scores / below[1:])
+    first = np.minimum(below[1:], 1.0)[:, None] ** k
+    law = (first * -np.expm1(k * share[:, None])) @ counts
+    return law / law.sum()
+
+
+def best_renyi(*, p, q, order, shape, stop):
+    """Rényi divergence of the best of a random number of runs, on two neighbours."""
+    counts = repetitions(shape=shape, stop=stop)
+    return oracles.finite_renyi(p=best_of(p, counts), q=best_of(q, counts), order=order)
+
+
+def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
+    """The largest log ratio of the best score's laws on two neighbours."""
+    return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
+
+
+def last_iterate_renyi(
+    *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
+):
+    r"""Rényi divergence of the last iterates that differ in the `record`-th loss, from 1.
+
+    Noisy projected gradient descent in one dimension starts in 0 and stays within `width`
+    standard deviations of a step. All other losses have the derivative :math:`L\tanh(\beta w/L)`,
+    the loss in question has L or -L. Laws are propagated on Gauss nodes; the projection leaves
+    atoms at both ends.
+    """
+    spread, radius = noise_std * step_size, width * step_size * noise_std
+    (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
+    nodes, half = oracles.on_panels(-radius, radius, count, x)
+    weights = np.tile(half * w, count)
+    points = np.concatenate([nodes, [-radius, radius]])
+
+    def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
+        """Masses at the nodes, then at the two ends, from each start."""
+        means = start - step_size * slopes
+        inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
+        ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
+        return np.column_stack([inside, *ends])
+
+    slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
+    ordinary, log_laws = step(-slopes if concave else slopes), []
+    for slope in (lipschitz, -lipschitz):
+        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # 0 is no node
+        special = step(slope)
+        for t in range(2, steps + 1):
+            law = law @ (special if t == record else ordinary)
+        # What underflows makes the divergence too small, never too large.
+        log_laws.append(np.log(np.maximum(law, 1e-300)))
+    # A node's mass is density times weight, and the weights cancel to one power.
+    log_p, log_q = log_laws
+    return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
+
+
+_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
+_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
+
+
+def _both(orders: str) -> Derived:
+    """Divergence of p and q, in the worse order of the two."""
+    larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
+    return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
+
+
+enter(selection_rdp,
+      formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
+              "Papernot & Steinke 2022, Theorem 2",
+              statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
+              r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
+              r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
+              r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
+      given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
+            order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
+            other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
+      oracle(best_renyi, points=60),
+      printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
+              shape=1.0, stop=0.1),
+      wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
+      wrong("no-count", "At a finite order a rare score turns up the more often the more runs "
+            "there are.", claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
+            says=r"\varepsilon' = \varepsilon(\lambda) + "
+            r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
+            other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)))
+
+
+@formula("G-S1b", "Private selection under pure DP", "upper",
+         "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
+@given("shape > -1 and epsilon >= 0", _SCORES,
+       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
+       stop=_STOP)
+@oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
+@printed("3", "1.976852117",
+         at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
+         shape=1.0, stop=0.01)
+@wrong("free", "The score that wins depends on all runs.", claim="epsilon")
+@wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).",
+       claim="3 * epsilon",
+       says=r"\text{the best of } k \text{ runs, } k \text{ fixed, costs } 3\varepsilon",
+       given="epsilon >= 0", oracle=lambda p, q, runs: best_epsilon(p, q, np.eye(runs)[-1]),
+       without="shape stop", runs=Whole(1, 50))
+@wrong("always-two", "The cost grows with eta.", claim="2 * epsilon", shape=Linear(2.0, 4.0),
+       stop=Log(0.01, 0.1))
+def selection_epsilon(*, epsilon, shape):
+    r"""\varepsilon' = (2+\eta)\,\varepsilon:\quad
+    3\varepsilon \text{ for geometric } K,\ 2\varepsilon \text{ for logarithmic } K"""
+    return (2 + shape) * epsilon
+
+
+@formula("G-S2", "Amplification by iteration", "upper",
+         "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
+@given("order > 1 and lipschitz > 0 and noise_std > 0 and 0 <= smoothness and step_size * "
+       "smoothness <= 2 and 1 <= record <= steps", order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0),
+       noise_std=Log(0.5, 3.0), step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)),
+       steps=Whole(1, 10), record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
+@oracle(last_iterate_renyi, tolerance=1e-6, points=30)
+@printed("0.1", "0.1000000", order=2.0, lipschitz=1.0, noise_std=2.0, step_size=1.0, smoothness=0.0,
+         steps=10, record=1, width=40.0)
+@wrong("not-convex", "Where the loss bends down, a step moves two iterates apart.",
+       says=r"\text{the same for any smooth loss, such as a neural network's}",
+       oracle=partial(last_iterate_renyi, concave=True), smoothness=Log(0.05, 20.0))
+@wrong("any-step",
+       "Beyond 2/beta the steps jump between two sides for ever and remember the first.",
+       says=r"\text{the same for every step size } \eta",
+       given="order > 1 and 0 <= smoothness and 1 <= record <= steps", order=Log(1.5, 4.0),
+       lipschitz=Log(0.5, 1.0), noise_std=Choice(0.1), smoothness=Log(1.0, 10.0),
+       steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
+@wrong("all-iterates", "Between two iterates that are seen there is the noise of one step only.",
+       says=r"\text{the same when every } w_i \text{ is released}", oracle=lambda order, lipschitz,
+       noise_std: oracles.normal_renyi(2 * lipschitz, noise_std, order))
+def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
+    r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad
+    w_{i+1} = \Pi\big(w_i - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\
+    f_t \ne f'_t
+
+    lipschitz: L > 0, of every loss; all are convex and beta-smooth, the step size is at
+      most 2/beta
+    record: t in [1, n], the step that uses the record in question"""
+    return 2 * order * lipschitz**2 / (noise_std**2 * (steps + 1 - record))
+
+
+def _states(order: float, noise: float, noise_below: float, noise_above: float) -> NDArray:
+    """Log moments of both steps, for each of the two states that the first may lead to."""
+    return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
+
+
+_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
+              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
+
+
+@formula("G-S3", "Adaptive composition: the worst state counts", "upper",
+         "Abadi et al. 2016, Theorem 2.1")
+@given("order > 0", order=Log(0.1, 30.0), noise=Log(0.3, 10.0), noise_below=Log(0.3, 10.0),
+       noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
+@oracle(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
+        + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
+@printed("2", "1.2025012", at=_TWO_STEPS)
+@wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
+       printed("2", at=_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
+@wrong("typical-state", "The supremum has to run over what was released before, too.",
+       printed("1.1111", at=_TWO_STEPS), claim=lambda log_moments: np.sum(log_moments[:, 1]),
+       says=r"K_M \le \sum_t K_{M_t}(\lambda;\theta) \text{ at a typical } \theta",
+       threshold=Linear(-5.0, 0.5))
+@wrong("mean-state", "States with a large loss so far weigh more in the moment than in the mean.",
+       printed("1.38537", at=_TWO_STEPS), claim=lambda log_moments, threshold, noise:
+       np.sum(log_moments @ [ndtr((threshold - 1) / noise), ndtr((1 - threshold) / noise)]),
+       says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
+def adaptive_log_moment(*, log_moments):
+    r"""K_M(\lambda) \le \sum_t \sup_\theta K_{M_t}(\lambda;\theta),\quad
+    K(\lambda) = \ln E_P[e^{\lambda L}] = \lambda D_{\lambda+1}
+
+    log_moments: log moment of a step in each state that earlier releases may lead to"""
+    return float(np.sum(np.max(np.asarray(log_moments, dtype=float), axis=1)))

@@ -1,0 +1,266 @@
+"""Sensitivities: of sums and means, and of noise that looks at the data."""
+
+import itertools
+import math
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.teaching.book.chapters.choices import laplace_log_cdf
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+
+
+def propose_test_release_delta(*, at, epsilon, threshold):
+    """The largest delta at `at` over neighbours, outputs collected in cells.
+
+    At distance 0 of both the answer jumps anywhere; otherwise by at most the bound, here 1.
+    """
+    above = lambda x: np.exp(laplace_log_cdf(-np.asarray(x)))
+    worst = float(above(epsilon * threshold))
+    edges = epsilon * np.concatenate([[-np.inf], np.linspace(0.0, 1.0, 65), [np.inf]])
+    value, moved = (-np.diff(above(edges - shift)) for shift in (0.0, epsilon))
+    near = round(threshold)
+    for d in {0, 1, 2, *range(max(near - 2, 0), near + 3)}:
+        passes = above(epsilon * (threshold - np.array([d, d + 1.0])))
+        fails = above(epsilon * (np.array([d, d + 1.0]) - threshold))
+        for a, b in ((0, 1), (1, 0), (1, 1)):
+            p = np.append(passes[a] * value, fails[a])
+            q = np.append(passes[b] * moved, fails[b])
+            worst = max(worst, float(np.sum(np.maximum(p - math.exp(at) * q, 0.0))))
+    return worst
+
+
+def needed_test_threshold(*, epsilon, delta):
+    """Smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
+    delta_with = partial(propose_test_release_delta, at=2 * epsilon, epsilon=epsilon)
+    enough = lambda threshold: delta_with(threshold=threshold) <= delta
+    return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon, rtol=1e-9)
+
+
+def released_epsilon(*, epsilon, delta):
+    """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
+    threshold = -math.log(delta) / epsilon
+    delta_at = partial(propose_test_release_delta, epsilon=epsilon, threshold=threshold)
+    return oracles.smallest(lambda at: delta_at(at=at) <= delta, low=0.1 * epsilon,
+                            high=2.1 * epsilon, rtol=1e-9)
+
+
+def clipped_mean_change(*, fractions, upper):
+    """The most that the mean changes when one value leaves, or any from 0 to `upper` joins."""
+    values = [upper * float(x) for x in np.asarray(fractions)]
+    mean = math.fsum(values) / len(values)
+    others = [values[:i] + values[i + 1 :] for i in range(len(values))]
+    others += [[*values, float(x)] for x in np.linspace(0.0, upper, 5)]
+    return max(abs(math.fsum(x) / len(x) - mean) for x in others)
+
+
+def median_sensitivity_by_force(*, values, upper, beta):
+    """Largest e^(-beta d) LS(x') over data sets x' that differ in d values, ends of the range."""
+    values = np.asarray(values, dtype=float)
+    choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
+    options = np.stack([values, np.zeros_like(values), np.full_like(values, upper)])
+    data = options[choices, np.arange(values.size)]
+    middle = np.median(data, axis=1)
+    local = np.zeros(len(data))
+    for i, end in itertools.product(range(values.size), (0.0, upper)):
+        changed = data.copy()
+        changed[:, i] = end
+        local = np.maximum(local, np.abs(np.median(changed, axis=1) - middle))
+    return float(np.max(np.exp(-beta * np.sum(choices > 0, axis=1)) * local))
+
+
+def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
+    """Worst delta at `epsilon` of Laplace noise of scale noise * S / epsilon.
+
+    S is 1 under P and e^beta or e^-beta under Q, the answers as far apart as both allow.
+    """
+    deltas = []
+    for ratio, apart in itertools.product((math.exp(beta), math.exp(-beta)), (0, 1)):
+        scales, moved = (noise / epsilon, noise * ratio / epsilon), apart * min(1.0, ratio)
+        laws = oracles.log_laplace(0.0, scales[0]), oracles.log_laplace(moved, scales[1])
+        far = 200 * max(scales) + 1
+        deltas.append(oracles.density_delta(*laws, epsilon, -far, far, kinks=[0.0, moved]))
+    return max(deltas)
+
+
+def sum_change(*, lower, upper, adjacency):
+    """The most that a sum changes, over data sets of up to two values on a grid."""
+    grid = [float(x) for x in np.linspace(lower, upper, 5)]
+    if adjacency == "add_remove":
+        return max(abs(math.fsum([a, b]) - a) for a in [0.0, *grid] for b in grid)
+    return max(abs(math.fsum([a, b]) - math.fsum([a, c])) for a in grid for b in grid for c in grid)
+
+
+def by_norm(vectors: NDArray, norm: float) -> NDArray:
+    """Vectors, each scaled down to this norm if it is longer."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors * np.minimum(1.0, norm / lengths)
+
+
+def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
+    """Largest L2 change of a sum of clipped vectors, over the signs and axes of the space."""
+    signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
+    clipped = clip(signs, max_norm)
+    if adjacency == "add_remove":
+        return float(np.max(np.linalg.norm(clipped, axis=1)))
+    return float(np.max(np.linalg.norm(clipped[:, None] - clipped, axis=2)))
+
+
+@formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
+@given("epsilon > 0 and 0 < delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
+@oracle(needed_test_threshold, points=40)
+@printed("23.02585", "21.63956", epsilon=0.5, delta=1e-5)
+@wrong("half-threshold", "At distance 0 the test is then passed with probability sqrt(delta/8).",
+       claim="log(2 / delta) / (2 * epsilon)")
+@wrong("one-epsilon", "The distance and the value each cost epsilon.", claim="epsilon",
+       says=r"\text{with threshold } \ln(1/\delta)/\varepsilon \text{ it is } "
+       r"(\varepsilon,\delta)\text{-DP}", oracle=released_epsilon)
+def propose_test_release_threshold(*, epsilon, delta):
+    r"""\hat D = D + \mathrm{Lap}(1/\varepsilon) > \tau = \frac{\ln(1/\delta)}\varepsilon,
+    \text{ then } f + \mathrm{Lap}(b/\varepsilon):\ (2\varepsilon,\delta)\text{-DP}"""
+    return -math.log(delta) / epsilon
+
+
+def _random_fractions(rng: Generator) -> NDArray:
+    """Of the upper end: at random, 0 or 1, or a single one that is not 0."""
+    kind, n = rng.integers(3), rng.integers(2, 21)
+    if kind == 0:
+        return rng.integers(0, 11, n) / 10
+    return (rng.random(n) < 0.5 if kind == 1 else np.arange(n) == 0).astype(float)
+
+
+_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
+
+
+@formula("G-B16", "Local sensitivity of a clipped mean", "upper",
+         "Nissim, Raskhodnikova & Smith 2007, Definition 2.1")
+@given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
+       count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
+@oracle(clipped_mean_change)
+@printed("0.1", "0.1", at=_ONE_OF_TEN)
+@wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
+       printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
+def clipped_mean_sensitivity(*, count, upper):
+    r"""x_i \in [0,u]:\quad \max_{x'\sim x}\,\lvert\bar x - \bar x'\rvert \le \frac un
+    \text{ when a value joins or leaves}
+
+    fractions: the values, in units of u
+    count: number of values n before the change
+    upper: u; values lie in [0, u]"""
+    return upper / count
+
+
+def _random_sorted(rng: Generator) -> NDArray:
+    """Three or five values in [0, 1], sorted."""
+    n = rng.choice([3, 5])
+    together = rng.random() < 0.4
+    values = np.full(n, rng.random()) + 0.05 * rng.random(n) if together else rng.random(n)
+    return np.sort(np.round(np.minimum(values, 1.0), 2))
+
+
+def _median_local(values: NDArray) -> NDArray:
+    """Largest local sensitivity of the median after k replacements, k = 0 ... n."""
+    n = values.size
+    x = np.concatenate([np.zeros(n + 1), values, np.ones(n + 1)])
+    m = n + 1 + n // 2
+    windows = ([x[m + t] - x[m + t - k - 1] for t in range(k + 2)] for k in range(n + 1))
+    return np.array([max(window) for window in windows])
+
+
+def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int = 0) -> float:
+    """Scale from the local sensitivities within `first` changes and more."""
+    beta, k = epsilon / (2 * math.log(2 / delta)), np.arange(np.size(local_at))
+    return 2 / epsilon * float(np.max((np.exp(-beta * k) * local_at)[first:]))
+
+
+@formula("G-B17", "Noise by smooth sensitivity", "identity",
+         "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
+@given("epsilon > 0 and 0 < delta < 1", values=Drawn(_random_sorted),
+       local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
+@oracle(lambda values, epsilon, delta: 2 / epsilon * median_sensitivity_by_force(values=values,
+        upper=1.0, beta=epsilon / (2 * math.log(2 / delta))), points=60)
+@printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
+         delta=1 / 32561**2)
+@wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",
+       claim=partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
+def smooth_sensitivity_scale(*, local_at, epsilon, delta):
+    r"""\mathrm{Lap}(2S/\varepsilon),\quad S = \max_{k\ge0}e^{-\beta k}A(x,k),\quad
+    \beta = \frac\varepsilon{2\ln(2/\delta)}
+
+    values: data set in [0, 1] whose median is released
+    local_at: A(x, k): largest local sensitivity of all data sets within k changes"""
+    return _smooth_scale(local_at, epsilon, delta)
+
+
+_SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
+
+
+@formula("G-B17b", "What smooth noise guarantees", "upper",
+         "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
+@given(_SMOOTH_RANGE + " and epsilon*(expm1(beta) - beta) <= 2*beta**2", epsilon=Log(0.01, 4.0),
+       delta=Log(1e-12, 0.9),
+       beta=Derived(lambda epsilon, delta: epsilon / (2 * math.log(2 / delta))))
+@oracle(dilated_laplace_delta, absolute=0.0, points=40)
+@wrong("any-epsilon", "Where S may change by much, the tail of the wider noise tells which it is.",
+       says=r"\text{the same for every } \varepsilon > 0", given=_SMOOTH_RANGE,
+       epsilon=Log(0.1, 40.0))
+@wrong("once", "Half of epsilon pays for the shift, half for the change of S.",
+       says=r"\mathrm{Lap}(S/\varepsilon) \text{ at the same } \beta",
+       oracle=partial(dilated_laplace_delta, noise=1.0))
+def smooth_sensitivity_delta(*, epsilon, beta):
+    r"""\mathrm{Lap}(2S/\varepsilon),\ S \text{ } \beta\text{-smooth}:\quad
+    (\varepsilon,\delta)\text{-DP with } \delta = 2e^{-\varepsilon/(2\beta)}
+
+    beta: ln S changes by at most beta between neighbours"""
+    return 2 * math.exp(-epsilon / (2 * beta))
+
+
+_ADJACENCY = Choice("add_remove", "replace_one")
+
+
+@formula("G-B18", "Sensitivity of a clipped sum", "identity", "Dwork & Roth 2014, Definition 3.1")
+@given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
+       upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
+@oracle(sum_change)
+@printed("125", lower=50.0, upper=125.0, adjacency="add_remove")
+@printed("75", lower=50.0, upper=125.0, adjacency="replace_one")
+@wrong("difference", "That is for replacing a record; one that joins brings its whole value.",
+       printed("75", "125", lower=50.0, upper=125.0, adjacency="add_remove"), claim="upper - lower",
+       says=r"\Delta = u - l \text{ (add/remove)}", given="lower < upper",
+       adjacency=Choice("add_remove"))
+@wrong("same-for-replacing", "From -u to u it is twice as much.",
+       claim="max(abs(lower), abs(upper))", says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}",
+       adjacency=Choice("replace_one"))
+@wrong("any-pair", "Only neighbours count; over all pairs it grows with the number of records.",
+       claim="count * (upper - lower)",
+       says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}",
+       adjacency=Choice("replace_one"), count=Whole(2, 1000))
+def sum_sensitivity(*, lower, upper, adjacency):
+    r"""x_i \in [l,u]:\quad \Delta = \max(|l|,|u|) \text{ (add/remove)},\quad
+    u - l \text{ (replace one)}"""
+    return upper - lower if adjacency == "replace_one" else max(abs(lower), abs(upper))
+
+
+@formula("G-B18b", "Sensitivity of a sum of clipped vectors", "identity",
+         "Abadi et al. 2016, Algorithm 1")
+@given("max_norm > 0", max_norm=Log(0.01, 100.0), dimension=Whole(1, 4), adjacency=_ADJACENCY)
+@oracle(clipped_sum_change, points=60)
+@printed("1.5", max_norm=1.5, dimension=3, adjacency="add_remove")
+@printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
+@wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
+       says=r"g_i \text{ clipped to } [-C,C]^d:\ \Delta_2 = C",
+       oracle=partial(clipped_sum_change, clip=lambda g, c: np.clip(g, -c, c)),
+       adjacency=Choice("add_remove"))
+@wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
+       claim="max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
+def clipped_sum_sensitivity(*, max_norm, adjacency):
+    r"""\lVert g_i\rVert_2 \le C:\quad \Delta_2 = C \text{ (add/remove)},\quad
+    2C \text{ (replace one)}
+
+    A record that is zeroed out counts as one that leaves.
+    max_norm: C"""
+    return 2 * max_norm if adjacency == "replace_one" else max_norm

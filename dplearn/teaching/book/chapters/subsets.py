@@ -1,0 +1,119 @@
+"""Sums over a random subset of given records: the good case, the bad case, and the worst."""
+
+import itertools
+import math
+
+import numpy as np
+
+from dplearn.mechanisms.subset_sum import SubsetSum
+from dplearn.teaching.book.chapters.families import renyi_gaussian
+from dplearn.teaching.book.chapters.sampled_gaussian import sampled_gaussian_rdp_integer
+from dplearn.teaching.book.chapters.sampling import log_mixture, sum_counts
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Drawn, Log, Whole
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+
+_SUBSET = {"records": Whole(2, 9),
+           "batch": Drawn(lambda rng, records: int(rng.integers(1, records + 1)))}
+_NOISY = {"order": Log(1.1, 40.0), "noise_std": Log(0.3, 10.0), **_SUBSET}
+_ALIKE = Drawn(lambda rng, records: int(rng.integers(records)))
+_MANY = {"records": 10**6, "batch": 1000}
+_BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.0, "alike": 500_000}
+
+
+def _by_all_subsets(*, order, noise_std, records, batch, alike):
+    """The larger direction, from a list of all subsets."""
+    others = [0.5] * alike + [-0.5] * (records - 1 - alike)
+    pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
+    p, q = (log_mixture(means, noise_std) for means in pair)
+    far = 40 * noise_std + order + batch
+    return max(oracles.density_renyi(*pair, order, -far, far) for pair in ((p, q), (q, p)))
+
+
+def _normal(*, order, noise_std, records, batch, alike):
+    """Normal laws with the mean of the sum and the variance of a sample with replacement."""
+    rates = ((alike + 1) / records, alike / records)
+    laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
+    return max(
+        renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
+        for p, q in (laws, laws[::-1])
+    )
+
+
+@formula("G-E12", "A sum over a random subset: what two given data sets leak", "identity",
+         "Wang, Balle & Kasiviswanathan 2019, Section 5, both cases made exact")
+@given("order > 1 and noise_std > 0 and alike < records and batch <= records", _NOISY, alike=_ALIKE)
+@oracle(_by_all_subsets, tolerance=1e-8, absolute=1e-12, points=40)
+@printed("0.00005360", order=2, at=_BAD)
+@printed("12.325", order=10, at=_BAD)
+@printed("505.065", order=256, at=_BAD)
+@printed("0.00000000363967", order=2, at=_GOOD)
+@printed("0.000000465878", order=256, at=_GOOD)
+@wrong("normal", "A mixture is not normal: its divergence is finite at every order.",
+       printed("0.00001202", order=2, at=_BAD), printed("0.0000616", order=10, at=_BAD),
+       printed("inf", order=256, at=_BAD), claim=_normal,
+       says=r"D_\alpha\Big(N\big(-\tfrac12 + \tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + "
+       r"\dots\big)\,\Vert\,N\big(-\tfrac12 + \tfrac kn, \dots\big)\Big) \text{ for the means}")
+@wrong("far-below", "Where the noise is larger than the spread of the subsets they coincide.",
+       claim=lambda order, noise_std, records, batch: 0.5 * subset_sum_rdp(order=order,
+       noise_std=noise_std, records=records, batch=batch, alike=0),
+       says=r"D_\alpha(\text{half ones}) \le \tfrac12D_\alpha(\text{no ones})", kind="upper",
+       given="order > 1 and noise_std > 0 and 2*batch <= records", noise_std=Log(0.3, 100.0),
+       batch=Drawn(lambda rng, records: int(rng.integers(1, records // 2 + 1))),
+       alike=Drawn(lambda rng, records: (records - 1) // 2))
+def subset_sum_rdp(*, order, noise_std, records, batch, alike):
+    r"""D_\alpha\big((1-q)S + q(U+1)\,\Vert\,(1-q)S + qU\big) + \text{noise},\quad
+    S \sim \mathrm{Hyp}(n-1, k, m),\ U \sim \mathrm{Hyp}(n-1, k, m-1),\ q = \tfrac mn
+
+    Records are -1/2 or 1/2, and one turns from the first to the second. S and U count the halves
+    among the others that are drawn; of both orders the larger counts.
+
+    alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one"""
+    step = SubsetSum(2.0 * noise_std, records, batch, alike)
+    return float(step.rdp([order], adjacency="replace_one")[0])
+
+
+@formula("G-E12b", "Variance of the mean of a random subset", "identity",
+         "Cochran 1977, Sampling Techniques, Theorem 2.2")
+@given("records >= 2 and batch <= records and ones <= records", _SUBSET,
+       ones=Drawn(lambda rng, records: int(rng.integers(records + 1))))
+@oracle(lambda records, batch, ones: float(np.var([np.mean(s) for s in
+        itertools.combinations([0.5] * ones + [-0.5] * (records - ones), batch)])), unsafe="larger")
+@printed("0.00111111", "0.00111111", records=10, batch=9, ones=1)
+@printed("0.0", records=10, batch=10, ones=1)
+@wrong("with-replacement", "What was drawn cannot come again; all records together do not vary.",
+       printed("0.01", "0.00111111", records=10, batch=9, ones=1),
+       claim="ones*(records - ones)/(records**2*batch)")
+def subset_mean_variance(*, records, batch, ones):
+    r"""\mathrm{Var} = \frac{k(n-k)}{n^2m}\cdot\frac{n-m}{n-1}
+
+    For one record of 1/2 among others of -1/2 it is (n - m)/(n^2 m).
+
+    ones: how many records are 1/2; all others are -1/2"""
+    return ones * (records - ones) * (records - batch) / (records**2 * batch * (records - 1))
+
+
+def worst_subset_sum_rdp(*, order, noise_std, records, batch):
+    r"""Largest divergence of a subset sum over all data of -1/2 and 1/2: that of the bad case.
+
+    Give the sum of m - 1 of the others away, and who is drawn if the record is not. What is left
+    is the sampled Gaussian or its reverse, whose divergence is smaller; joint quasi-convexity.
+    """
+    return sampled_gaussian_rdp_integer(
+        order=order, noise_multiplier=noise_std, sample_rate=batch / records
+    )
+
+
+enter(worst_subset_sum_rdp,
+      formula("G-E12c", "A sum over a random subset: the supremum over the data", "identity",
+              "Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
+              statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
+              r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
+      given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
+            order=Whole(2, 40)),
+    oracle(lambda order, noise_std, records, batch: max(_by_all_subsets(order=order,
+           noise_std=noise_std, records=records, batch=batch,
+           alike=alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
+      wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
+            claim=subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
+            given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))

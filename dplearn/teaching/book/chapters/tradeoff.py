@@ -1,0 +1,187 @@
+"""Trade-off functions: the smallest miss rate of any test at each false alarm rate."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtr, ndtri
+
+from dplearn.engine.lattice import Lattice
+from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
+from dplearn.teaching.book.chapters.implications import most_powerful
+from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+
+Tail = Callable[[float], float]
+
+
+def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
+    """Where the tail above has the probability `rate`; solved for the smaller tail."""
+    from scipy.optimize import brentq  # Opening the explorer does without it.
+
+    log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
+    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
+
+
+def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
+    """Q(x <= c) where P(x > c) = rate: the best test if the loss of Q from P grows with x."""
+    if rate in (0.0, 1.0):
+        return 1 - rate
+    mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
+    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1, 1e-13)
+    return math.exp(oracles.log_integral(log_q, -reach, c, kinks=kinks))
+
+
+def miss_of_two(*, false_positive_rate, mu_1, mu_2):
+    """The likelihood ratio test of two independent releases, by integrals over the first."""
+
+    def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
+        """P(mu_1 x + mu_2 y <= c)."""
+
+        def log_f(x: NDArray) -> NDArray:
+            y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
+            return oracles.log_normal()(x) + log_ndtr(y)
+
+        return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
+
+    # Under P both tails are alike.
+    far = 12.0 * (mu_1 + mu_2)
+    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
+    return math.exp(log_below(c, mu_1, mu_2))
+
+
+def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
+    """mu of the Gaussian with the delta at `epsilon` that `steps` sampled ones have.
+
+    The symmetric pair is that of lots of fixed size, at one norm for a replaced record.
+    """
+    rate = spread / math.sqrt(steps)
+    if symmetric:
+        pair = WithoutReplacement(Gaussian(2 * noise_multiplier), rate).profiles("replace_one")[0]
+    else:
+        pair = PoissonSubsampled(Gaussian(noise_multiplier), rate).profiles()[0]
+    _, (log_delta,) = Lattice(1e-4, 2**13).log_deltas([pair], [steps], epsilons=[epsilon])
+    log_mu = oracles.smallest(lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x))
+                              >= log_delta, low=-6.0, high=3.0, rtol=1e-10)
+    return math.exp(log_mu)
+
+
+_ANY_RATE = "0 <= false_positive_rate <= 1"
+_RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
+_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
+
+
+@formula("G-K1", "Trade-off function of the Gaussian mechanism", "identity",
+         "Dong, Roth & Su 2022, equation (6)")
+@given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
+@oracle(lambda false_positive_rate, mu: threshold_test(oracles.log_normal(), oracles.log_normal(mu),
+        rate=false_positive_rate, reach=60.0), absolute=0.0, unsafe="larger", points=50)
+@printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
+@printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
+def gaussian_tradeoff(false_positive_rate, *, mu):
+    r"""G_\mu(a) = \inf\{\text{miss rate at false alarm rate } a\}
+    = \Phi(\Phi^{-1}(1-a) - \mu),\quad N(0,1) \text{ against } N(\mu,1)"""
+    return ndtr(-ndtri(np.asarray(false_positive_rate, dtype=float)) - mu)
+
+
+@formula("G-K1b", "Composition of Gaussian trade-off functions", "identity",
+         "Dong, Roth & Su 2022, Corollary 3.3")
+@given("0 < false_positive_rate < 1 and mu_1 > 0 and mu_2 > 0",
+       false_positive_rate=Log(1e-6, 0.999), mu_1=Log(0.05, 5.0), mu_2=Log(0.05, 5.0))
+@oracle(miss_of_two, absolute=0.0, unsafe="larger", points=20)
+@printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
+@wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.",
+       claim=lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate,
+       mu=mu_1 + mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
+def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
+    r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
+    return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
+
+
+_LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
+_STEPS = {"steps": (64, 256, 1024, 4096)}
+_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
+
+
+@formula("G-K2", "Central limit of Poisson-sampled Gaussians", "asymptotic",
+         "Bu, Dong, Long & Su 2020, Theorem 5")
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
+@oracle(limit_mu, tolerance=0.04, points=20)
+@printed("0.253957593", at=_ONE_EPOCH)
+@wrong("as-a-bound",
+       "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
+       says=r"T \text{ steps are } \mu\text{-GDP},\ \mu = q\sqrt{T(e^{1/\sigma^2}-1)}",
+       kind="upper", along={}, spread=Linear(0.5, 0.8), noise_multiplier=Log(1.0, 4.0),
+       steps=Whole(64, 4096), epsilon=Choice(0.0, 0.5))
+@wrong("for-fixed-size-lots",
+       "Lots drawn without replacement have a limit of their own, which is larger.",
+       says=r"\text{the same for lots of fixed size}",
+       oracle=partial(limit_mu, symmetric=True))
+def poisson_clt_mu(*, spread, noise_multiplier):
+    r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
+
+    spread: c = q sqrt(T), sample rate times root of the steps, held fixed as T grows"""
+    return spread * math.sqrt(math.expm1(noise_multiplier**-2))
+
+
+@formula("G-K2b", "Central limit of Gaussians on lots of fixed size", "asymptotic",
+         "Bu, Dong, Long & Su 2020, Corollary 4")
+@given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
+@oracle(partial(limit_mu, symmetric=True), tolerance=0.05, points=20)
+@printed("0.277954894", at=_ONE_EPOCH)
+@wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
+       says=r"\text{the same for Poisson sampling}", oracle=limit_mu)
+def uniform_clt_mu(*, spread, noise_multiplier):
+    r"""\mu \to \sqrt2\,q\sqrt T\sqrt{e^{1/\sigma^2}\Phi(\tfrac3{2\sigma})
+    + 3\Phi(-\tfrac1{2\sigma}) - 2}\quad\text{as } T\to\infty,\ q\sqrt T = c
+
+    spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
+    sigma = noise_multiplier
+    # e^x Phi(a) + 3 Phi(-b) - 2, whose terms cancel where sigma is large: Phi = 1/2 + half.
+    half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
+    growth = math.expm1(sigma**-2)
+    return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
+
+
+@formula("G-K3", "Trade-off function of the Laplace mechanism", "identity",
+         "Dong, Roth & Su 2022, Proposition A.6")
+@given(_ANY_RATE + " and epsilon > 0", false_positive_rate=_RATE, epsilon=Log(0.01, 15.0))
+@oracle(lambda false_positive_rate, epsilon: threshold_test(oracles.log_laplace(),
+        oracles.log_laplace(epsilon), rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]),
+        absolute=0.0, unsafe="larger", points=50)
+@printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
+@printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
+@wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
+       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP,
+       false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
+def laplace_tradeoff(false_positive_rate, *, epsilon):
+    r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\ e^{-\varepsilon}/(4a)
+    & e^{-\varepsilon}/2 \le a \le 1/2\\ e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
+    a, down = np.asarray(false_positive_rate, dtype=float), math.exp(-epsilon)
+    with np.errstate(divide="ignore", over="ignore"):
+        left, middle, right = 1 - np.exp(epsilon) * a, down / (4 * a), down * (1 - a)
+    return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
+
+
+@formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
+         "Wasserman & Zhou 2010, Theorem 2.4")
+@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
+       delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
+       false_positive_rate=Linear(0.0, 1.0))
+@oracle(most_powerful, unsafe="larger")
+@printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
+@wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
+def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
+    f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,
+    e^{-\varepsilon}(1-\delta-a)\}
+
+    Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
+    Viswanath 2015)."""
+    a = np.asarray(false_positive_rate, dtype=float)
+    with np.errstate(over="ignore"):
+        steep = 1 - delta - np.exp(epsilon) * a
+    return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)

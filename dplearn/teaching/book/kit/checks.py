@@ -1,0 +1,156 @@
+"""Value and truth of a formula at one point.
+
+The `slack` of a comparison is how far the value is on the right side of the truth, relative to the
+truth: for an upper bound (value - truth) / truth, mirrored for a lower one, and minus the relative
+error for an identity. Where the truth is an interval, the claim gets the benefit of the doubt.
+"""
+
+import inspect
+import math
+import sys
+import zlib
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from dplearn.teaching.book.kit.domains import Parameters, design
+from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
+
+# Numbers so small have lost digits.
+LEAST = 1e-290
+
+
+@dataclass(frozen=True)
+class Case:
+    """Value and truth at one point.
+
+    The slack is negative where the value is on the wrong side; -inf where it has no value.
+    """
+
+    parameters: Parameters
+    value: float
+    truth: Interval
+    slack: float
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={short_text(x)}" for name, x in self.parameters.items())
+        low, high = f"{self.truth.low:.6g}", f"{self.truth.high:.6g}"
+        truth = low if low == high else f"{low} to {high}"
+        return f"{given}: {self.value:.6g} instead of {truth}"
+
+
+def compare(formula: Formula, parameters: Parameters) -> Case:
+    """Value and truth of a formula at one point."""
+    if formula.along:
+        return _approach(formula, parameters)
+    with np.errstate(all="ignore"):
+        value, truth = formula.value(parameters), formula.truth(parameters)
+    if math.isnan(truth.low) or math.isnan(truth.high):
+        raise ArithmeticError(f"The oracle has no value at {parameters}.")
+    return Case(parameters, value, truth, _slack(formula, value, truth))
+
+
+def _slack(formula: Formula, value: float, truth: Interval) -> float:
+    if math.isnan(value):
+        return -math.inf
+    # Infinities on both sides are equal; inf - inf would not be.
+    above = 0.0 if value == truth.low else value - truth.low
+    below = 0.0 if value == truth.high else truth.high - value
+    margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
+    if abs(margin) <= max(formula.absolute, LEAST):
+        return 0.0
+    size = abs(truth.low if formula.kind == "upper" or above < 0 else truth.high)
+    if math.isinf(size) or size == 0:
+        return math.copysign(math.inf, margin)
+    return margin / size
+
+
+def _approach(formula: Formula, parameters: Parameters) -> Case:
+    """The last case towards the limit, with -inf for its slack if the error ever grew."""
+    ((name, values),) = (formula.along or {}).items()
+    still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
+    cases = [compare(still, {**parameters, name: value}) for value in values]
+    slacks = [min(case.slack, -formula.tolerance) for case in cases]
+    last = cases[-1]
+    grew = any(b < a for a, b in pairwise(slacks))
+    return Case(last.parameters, last.value, last.truth, -math.inf if grew else last.slack)
+
+
+def side_of(claim: Formula, case: Case) -> str:
+    """Side of the truth on which the value is: right, smaller, larger, or none without a value."""
+    if case.slack >= -claim.tolerance:
+        return "right"
+    if math.isnan(case.value):
+        return "none"
+    return "smaller" if case.value < case.truth.low else "larger"
+
+
+def starting_points(
+    formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
+) -> list[Parameters]:
+    """The parameters at which a search begins; by default as many as the formula asks for."""
+    rng = random_numbers(formula, seed, search)
+    return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
+
+
+def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
+    """Random numbers of one of the searches of a seed."""
+    return np.random.default_rng([seed, zlib.crc32(formula.id.encode()), search])
+
+
+def require_independence(formula: Formula, points: list[Parameters]) -> None:
+    """No oracle may be the formula's own code, or run it: a ValueError otherwise."""
+    own, other = (
+        getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
+    )
+    if own is not None and other is not None and _content(own) == _content(other):
+        raise ValueError("Expected an independent oracle, got the formula itself.")
+    ran: set[Any] = set()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code))
+    try:
+        for parameters in points:
+            first = {name: values[0] for name, values in (formula.along or {}).items()}
+            formula.truth(parameters | first)
+    finally:
+        sys.setprofile(before)
+    if own in ran:
+        raise ValueError("Expected an independent oracle, got one that calls the formula.")
+
+
+def _content(code: Any) -> Any:
+    """What a function does, without its name, place and docstring."""
+    constants = tuple(c for c in code.co_consts if not isinstance(c, str))
+    return code.co_code, code.co_names, constants
+
+
+def wrong_example(formula: Formula) -> str:
+    """The first printed value or truth that does not come out; "" if all do."""
+    for example in formula.printed:
+        truth = lambda parameters: formula.truth(parameters).low
+        for text, side in ((example.value, formula.value), (example.truth, truth)):
+            with np.errstate(all="ignore"):
+                value = side(dict(example.parameters)) if text else math.nan
+            if text and not _agrees(value, text):
+                return f"{example.parameters}: {value!r} instead of the printed {text}"
+    return ""
+
+
+def _agrees(computed: float, printed: str) -> bool:
+    """Equal up to a unit of the last digit printed; whole numbers are taken to be exact."""
+    value = float(printed)
+    if computed == value:
+        return True
+    unit = 10.0 ** int(Decimal(printed).as_tuple().exponent) if "." in printed else 0.0
+    return abs(computed - value) <= max(unit, 4e-15 * abs(value))
+
+
+def short_text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        shown = value.astype(int) if value.dtype == bool else value
+        return f"({', '.join(map(short_text, shown))})"
+    return f"{value:.6g}" if isinstance(value, float | int | np.number) else str(value)

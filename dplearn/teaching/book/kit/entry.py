@@ -1,0 +1,374 @@
+r"""What an entry of the formula book is: a plain function under decorators that each say one thing.
+
+::
+
+    @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
+    @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
+    @oracle(oracles.normal_sigma)
+    @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
+    @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
+    def classical_gaussian_sigma(*, epsilon, delta):
+        r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
+        return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+* `formula`: id, title, how value and truth are related, and where it stands in the literature.
+* `given`: the hypothesis, an expression whose clauses readers' calls must meet (or a function whose
+  docstring says it), and the domain of each parameter, which may depend on those named before.
+  Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
+* `oracle`: the truth by another way, from the definition; it must not call the function, and
+  `verify` watches it. It receives those parameters that it names.
+* `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
+  of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
+* `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
+  (`claim`, an expression or a function), or the same function where its hypothesis is dropped
+  (`given`); what else it changes it says, the rest is the formula's.
+* The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
+  parameters that the common list does not explain. What `help` shows is made from all of this.
+
+A theorem in two parts makes two entries, "G-C1" and "G-C1b". A function that lives elsewhere is
+entered by `enter(function, formula(...), given(...), ...)` and stays the object it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from dplearn.core.guarantee import Reference
+from dplearn.teaching.book.kit import words
+from dplearn.teaching.book.kit.domains import Domain, Parameters, Whole, by_name
+from dplearn.teaching.book.kit.written import parse
+
+Kind = Literal["identity", "upper", "lower", "asymptotic"]
+Hypothesis = str | Callable[..., bool]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A truth known between two ends only, certified, or simulated and all but sure."""
+
+    low: float
+    high: float
+
+
+class Fact:
+    """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
+
+    def __call__(self, function: F) -> F:
+        waiting.setdefault(function, []).insert(0, self)
+        return function
+
+
+@dataclass(frozen=True)
+class Printed(Fact):
+    """A value as printed, and the printed truth where there is one; "" where there is none."""
+
+    value: str
+    truth: str
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Typed(Fact):
+    """The formula as a reader would type it about a quantity of some mechanisms."""
+
+    quantity: str
+    mechanisms: tuple[str, ...]
+    expression: str
+
+
+@dataclass(frozen=True, eq=False)
+class Misprint(Fact):
+    """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
+
+    name: str  # a short word, the last part of its id
+    note: str  # why it is wrong, in a sentence
+    statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
+    claim: str | Callable[..., Any] | None = None
+    given: Hypothesis | None = None
+    domain: Mapping[str, Domain] = field(default_factory=dict)  # where it is not the formula's own
+    without: Sequence[str] = ()  # the formula's parameters that it does not have
+    kind: Kind | None = None
+    oracle: Callable[..., float | Interval] | None = None
+    met: str = ""  # a source that a reader can check; "" where it was met in notes
+    printed: Sequence[Printed] = ()
+    typed: Sequence[Typed] = ()
+    along: Mapping[str, Sequence[Any]] | None = None
+
+
+@dataclass(frozen=True)
+class _Fields(Fact):
+    """Fields of `Formula` by their names."""
+
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Formula:
+    """An entry of the book; its decorators, explained above, give the fields."""
+
+    id: str
+    function: Callable[..., Any]  # from the parameters in `domain`, by keyword, to a float
+    title: str
+    # How value and truth are related; an asymptotic formula's error must shrink at every step.
+    kind: Kind
+    reference: Reference
+    oracle: Callable[..., float | Interval]
+    statement: str = ""
+    remarks: str = ""
+    given: Hypothesis = ""
+    domain: Mapping[str, Domain] = field(default_factory=dict)
+    # Of an asymptotic formula: one name, and the values that approach the limit.
+    along: Mapping[str, Sequence[Any]] | None = None
+    tolerance: float = 1e-9  # relative error granted to rounding and to the oracle
+    absolute: float = 1e-12  # a difference that is none
+    # Which error claims more privacy than there is; None if neither does.
+    unsafe: Literal["smaller", "larger"] | None = "smaller"
+    points: int = 100  # size of the design; fewer for a slow oracle
+    printed: Sequence[Printed] = ()
+    typed: Sequence[Typed] = ()
+    misprints: Sequence[Misprint] = ()
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis in words or as an expression; "" if there is none."""
+        return words.told(self.given)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of all parameters."""
+        return (*self.domain, *(self.along or {}))
+
+    @property
+    def group(self) -> str:
+        """The id without its number."""
+        return self.id.rstrip("abcdefgh0123456789")
+
+    def value(self, parameters: Parameters) -> float:
+        """Value of the formula."""
+        return float(by_name(self.function)(parameters))
+
+    def truth(self, parameters: Parameters) -> Interval:
+        """Value of the oracle, as an interval."""
+        truth = by_name(self.oracle)(parameters)
+        return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
+
+    def accepts(self, parameters: Parameters) -> bool:
+        """Whether the hypothesis is met."""
+        return bool(np.all(self._accepts(parameters)))
+
+    @cached_property
+    def guarded(self) -> Callable[..., Any]:
+        """The function for readers: it refuses what lies outside the hypothesis, as far as its own
+        parameters tell."""
+        signature = inspect.signature(self.function)
+        whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
+        rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
+        if isinstance(self.given, str) and self.given:
+            rules += [(clause, parse(clause)) for clause in re.split(r"\s+and\s+", self.given)]
+
+        @wraps(self.function)
+        def call(*args: Any, **named: Any) -> Any:
+            at = signature.bind(*args, **named).arguments
+            for expected, rule in rules:
+                if rule.names <= set(at) and not np.all(rule(**at)):
+                    got = ", ".join(f"{name}={at[name]!r}" for name in sorted(rule.names))
+                    raise ValueError(f"Expected {expected}, got {got}.")
+            return self.function(*args, **named)
+
+        return call
+
+    def misprint(self, name: str) -> Misprint:
+        """The misprint of this name."""
+        return next(m for m in self.misprints if m.name == name)
+
+    def claimed(self, misprint: Misprint) -> Formula:
+        """The formula that the misprint would like to be."""
+        claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
+        changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
+        return replace(
+            self,
+            **{name: value for name, value in changed.items() if value is not None},
+            id=f"{self.id}/{misprint.name}",
+            statement=self.statement_of(misprint),
+            domain={
+                name: domain
+                for name, domain in {**self.domain, **misprint.domain}.items()
+                if name not in misprint.without
+            },
+            printed=misprint.printed,
+            misprints=(),
+        )
+
+    def statement_of(self, misprint: Misprint) -> str:
+        """The claim of a misprint in LaTeX, written by hand or made from what it changes."""
+        if misprint.statement:
+            return misprint.statement
+        if isinstance(misprint.claim, str):
+            return words.same_left_side(self.statement, misprint.claim)
+        told = words.told(misprint.given)
+        if told and not callable(misprint.given):
+            told = f"for ${words.typeset(told)}$"
+        return rf"{self.statement}\quad\text{{{told or 'without any hypothesis'}}}"
+
+    @cached_property
+    def _accepts(self) -> Callable[[Parameters], Any]:
+        if callable(self.given):
+            return by_name(self.given)
+        return by_name(parse(self.given)) if self.given else lambda parameters: True
+
+
+_CHANGED = ("given", "kind", "oracle", "along")
+waiting: dict[Callable[..., Any], list[Fact]] = {}
+entries: dict[str, Formula] = {}
+
+
+# A line `name: meaning` below a statement, and the indented lines that carry it on.
+_OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
+
+
+def _help(entry: Formula) -> str:
+    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
+    own = dict(_OWN.findall(entry.remarks))
+    remarks = _OWN.sub("", entry.remarks).strip()
+    lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
+    lines += [*remarks.splitlines(), ""] if remarks else []
+    lines += [words.KINDS[entry.kind]]
+    lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
+    lines += ["", "Parameters", "----------"]
+    for name in entry.parameters:
+        symbol, meaning = words.MEANINGS.get(name, ("", ""))
+        span = str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
+        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+    lines += ["", "References", "----------", str(entry.reference)]
+    for example in entry.printed[:1]:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
+        lines += ["", f"{entry.function.__name__}({arguments}) is {example.value}."]
+    return "\n".join(lines)
+
+
+def formula(
+    id: str, title: str, kind: Kind, reference: str, /, *, statement: str = ""
+) -> Callable[[F], F]:
+    """Enter a function into the book, with the parts that wait on it.
+
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. The statement
+    is for a function whose docstring is its own. ValueError is raised if the id is taken or
+    malformed, the reference has no year or place, or a part is missing.
+    """
+    if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
+        raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
+    place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference)
+    if not place:
+        raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
+
+    def enter_function(function: F) -> F:
+        same = [e.function for e in entries.values() if e.function.__name__ == function.__name__]
+        if same and function not in same:
+            raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
+        parts = waiting.pop(function, [])
+        fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        if missing := {"given", "oracle"} - set(fields):
+            absent = ", ".join(f"no @{part}" for part in sorted(missing))
+            raise ValueError(f"Expected @given and @oracle at {id}, got {absent}.")
+        text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        entries[id] = entry = Formula(
+            id=id,
+            function=function,
+            title=title,
+            kind=kind,
+            reference=Reference(place[1], int(place[2]), place[3]),
+            statement=statement or text,
+            remarks="" if statement else remarks,
+            printed=tuple(p for p in parts if isinstance(p, Printed)),
+            typed=tuple(p for p in parts if isinstance(p, Typed)),
+            misprints=tuple(p for p in parts if isinstance(p, Misprint)),
+            **fields,
+        )
+        if not statement:
+            function.__doc__ = _help(entry)
+        return function
+
+    return enter_function
+
+
+def enter(function: F, *decorators: Callable[[F], F]) -> F:
+    """Enter a function that lives elsewhere; the decorators in the order they are written."""
+    for decorate in reversed(decorators):
+        decorate(function)
+    return function
+
+
+def given(
+    hypothesis: Hypothesis = "",
+    shared: Mapping[str, Domain] | None = None,
+    /,
+    *,
+    along: Mapping[str, Sequence[Any]] | None = None,
+    **domain: Domain,
+) -> Fact:
+    """The hypothesis and the domains of all parameters in the order in which they are drawn.
+
+    Those that are `shared` come first; one that is named again keeps its place.
+    """
+    return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
+
+
+def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
+    """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
+    return _Fields({"oracle": function, **options})
+
+
+def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
+    """A value as printed, and the printed truth, at a shared point and parameters of its own."""
+    return Printed(value, truth, {**(at or {}), **own})
+
+
+def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
+    """The formula as typed about a quantity of mechanisms, whose names are divided by spaces."""
+    return Typed(quantity, tuple(mechanisms.split()), expression)
+
+
+def wrong(
+    name: str,
+    note: str,
+    /,
+    *parts: Printed | Typed,
+    says: str = "",
+    claim: str | Callable[..., Any] | None = None,
+    given: Hypothesis | None = None,
+    kind: Kind | None = None,
+    oracle: Callable[..., float | Interval] | None = None,
+    along: Mapping[str, Sequence[Any]] | None = None,
+    met: str = "",
+    without: str = "",
+    **domain: Domain,
+) -> Misprint:
+    """A wrong variant; `says` is its statement where none can be made from `claim` or `given`.
+
+    Its domains are the formula's but for those that are named; it has no parameters whose names,
+    divided by spaces, stand in `without`.
+    """
+    return Misprint(
+        name,
+        note,
+        statement=says,
+        claim=claim,
+        given=given,
+        domain=domain,
+        without=without.split(),
+        kind=kind,
+        oracle=oracle,
+        met=met,
+        printed=[part for part in parts if isinstance(part, Printed)],
+        typed=[part for part in parts if isinstance(part, Typed)],
+        along=along,
+    )

@@ -1,0 +1,273 @@
+"""Slow ways to the truth that several entries share: sums over events, integrals, coins.
+
+Each computes from a definition. Densities are given by their logarithms, on arrays.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, rel_entr
+
+from dplearn.core.logspace import log1mexp
+from dplearn.core.solve import first_true
+from dplearn.engine.profile import Profile
+
+Density = Callable[[NDArray], NDArray]
+Kinks = Sequence[float]
+
+
+def smallest(
+    holds: Callable[[float], bool], *, low: float, high: float, rtol: float = 1e-15
+) -> float:
+    """Place where `holds` turns true; `low` if it is true there, inf if not even at `high`."""
+    if not holds(high):
+        return math.inf
+    at = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=rtol)
+    return float(at)
+
+
+# Finite alphabets
+
+
+def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
+    """Probability of each of the 2^n events under every law, the empty event first."""
+    size = np.size(laws[0])
+    members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
+    return tuple(members @ np.asarray(law, dtype=float) for law in laws)
+
+
+def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+    """The largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
+    p_of, q_of = event_masses(p, q)
+    return float(np.max(p_of - math.exp(epsilon) * q_of))
+
+
+def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
+    """The largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
+    p_of, q_of = event_masses(p, q)
+    likely = p_of > delta
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.log(p_of[likely] - delta) - np.log(q_of[likely]), initial=-math.inf))
+
+
+def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
+    """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
+    return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
+
+
+def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
+    """Rényi divergence by integrating the hockey-stick divergence over its threshold."""
+    if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
+        return math.inf
+    with np.errstate(divide="ignore"):
+        return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
+
+
+def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
+    """ln E_P[e^(moment L)] over the last axis, good to many digits also where it is tiny."""
+    x = np.asarray(moment)[..., None] * (log_p - log_q)
+    total = np.logaddexp.reduce(log_p + x, axis=-1)
+    # p (e^x - 1), where p may be far less than 1 and e^x far more.
+    grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
+    gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
+    return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
+
+
+def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
+    """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
+    return math.fsum(rel_entr(p, q))
+
+
+def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
+    """The two laws of the answer: true with odds e^epsilon."""
+    truth = 1 / (1 + math.exp(-epsilon))
+    p = np.array([truth, 1 - truth])
+    return p, p[::-1]
+
+
+def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
+    """The two laws of the worst (epsilon, delta)-release: all is told, or a coin is."""
+    p, q = ((1 - delta) * law for law in randomized_response(epsilon))
+    return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
+
+
+def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0) -> float:
+    """Exact delta at `epsilon` of `steps` randomized responses of (local, delta0)-DP each.
+
+    A sum over the number of true answers of positive terms, good to about 1e-11.
+    """
+    true = np.arange(steps + 1.0)
+    counts = gammaln(steps + 1) - gammaln(true + 1) - gammaln(steps - true + 1)
+    log_truth, log_lie = -np.log1p(np.exp(-local)), -np.log1p(np.exp(local))
+    masses = np.exp(counts + true * log_truth + (steps - true) * log_lie)
+    # 1 - e^(epsilon - loss), where the loss is larger.
+    gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
+    survive = steps * math.log1p(-delta0)
+    return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
+
+
+# Densities on the line
+
+
+def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
+    """Log density of a Gaussian."""
+    constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
+    return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
+
+
+def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
+    """Log density of a Laplace law; it has a kink at its mean."""
+    return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
+
+
+def log_integral(
+    log_f: Density, low: float, high: float, *, kinks: Kinks = (), rtol: float = 1e-11
+) -> float:
+    """log of the integral of exp(log_f) over [low, high], which may be far wider than needed.
+
+    Gauss-Legendre on equal panels where the integrand matters, four times as many until two
+    results agree to `rtol`; an ArithmeticError if 16,384 panels are not enough. The ends are
+    finite; `log_f` is smooth between `kinks`, and -inf where the integrand vanishes.
+    """
+    inner = sorted({low, high, *(k for k in kinks if low < k < high)})
+    pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
+    last: float = math.nan
+    for count in (16, 64, 256, 1024, 4096, 16384):
+        value = float(np.logaddexp.reduce([gauss(log_f, a, b, count) for a, b in pieces]))
+        if value == last or abs(value - last) <= rtol * max(1.0, abs(value)):
+            return value
+        last = value
+    raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
+
+
+def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
+    """The part of [low, high] where the integrand is not e^-50 below its largest value."""
+    for _ in range(6):  # closer every time
+        x = np.linspace(low, high, 2001)
+        y = log_f(x)
+        kept = np.flatnonzero(y > np.max(y) - 50)
+        width = high - low
+        if kept.size:
+            low, high = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, x.size - 1)])
+        if high - low > 0.5 * width:
+            break
+    return low, high
+
+
+def gauss(log_f: Density, low: float, high: float, count: int) -> float:
+    """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
+    nodes, weights = legendre(20)
+    x, half = on_panels(low, high, count, nodes)
+    y = log_f(x)
+    top = np.max(y)
+    if not np.isfinite(top):
+        return top
+    return top + math.log(half * float(np.exp(y - top).reshape(count, -1).sum(axis=0) @ weights))
+
+
+def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
+    """Places of nodes of [-1, 1] on so many equal panels, from left to right, and half a panel."""
+    half = 0.5 * (high - low) / count
+    centres = low + half * (2 * np.arange(count) + 1)
+    return (centres[:, None] + half * nodes).ravel(), half
+
+
+@lru_cache
+def legendre(count: int) -> tuple[NDArray, NDArray]:
+    """Nodes and weights of Gauss and Legendre on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(count)
+
+
+def density_renyi(
+    log_p: Density, log_q: Density, order: float, low: float, high: float, *, kinks: Kinks = ()
+) -> float:
+    """Rényi divergence of two densities by its definition; order 1 gives the mean loss.
+
+    inf where the integrand has not fallen off at the ends, which must be far out.
+    """
+
+    def gain(x: NDArray) -> NDArray:
+        # E[L] = E[L + e^{-L} - 1], whose integrand is never negative.
+        loss = log_p(x) - log_q(x)
+        with np.errstate(divide="ignore", over="ignore"):
+            small = np.log(np.maximum(loss + np.expm1(-loss), 0.0))
+        return log_p(x) + np.where(loss < -50, -loss, small)
+
+    if order == 1:
+        return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-9))
+    log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x)
+    if np.max(log_f(np.array([low, high]))) > np.max(log_f(np.linspace(low, high, 2001))) - 30:
+        return math.inf
+    return log_integral(log_f, low, high, kinks=kinks) / (order - 1)
+
+
+def density_delta(
+    log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
+) -> float:
+    """Hockey-stick divergence of two densities by its definition."""
+
+    def excess(x: NDArray) -> NDArray:
+        # Where the loss is constant and equals epsilon there are only roundings.
+        over = log_p(x) - log_q(x) - epsilon
+        return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
+
+    kinks = [*kinks, *sign_changes(excess, low, high)]
+    gain = log_integral(
+        lambda x: log_p(x) + log1mexp(-excess(x)), low, high, kinks=kinks, rtol=1e-10
+    )
+    return math.exp(gain)
+
+
+def sign_changes(f: Density, low: float, high: float) -> NDArray:
+    """Places where f changes its sign on a fine grid, by bisection."""
+    x = np.linspace(low, high, 20_001)
+    sign = f(x) > 0
+    at = np.flatnonzero(sign[1:] != sign[:-1])
+    turned = lambda y: (f(y) > 0) != sign[at]
+    return first_true(turned, lower=x[at], upper=x[at + 1], rtol=1e-15)
+
+
+# Gaussians
+
+
+def normal_renyi(shift: float, std: float, order: float = 2.0) -> float:
+    """Rényi divergence of N(shift, std^2) from N(0, std^2) by its definition."""
+    far = 60 * std + max(10.0, 5 * order * shift)
+    return density_renyi(log_normal(shift, std), log_normal(0.0, std), order, -far, far)
+
+
+def normal_log_delta(*, epsilon: float, mu: float) -> float:
+    """log of delta(epsilon) of two unit Gaussians at distance mu, as an integral over the loss.
+
+    The loss is N(mu^2/2, mu^2); with x = (epsilon - mu^2/2) / mu and s standard deviations above
+    epsilon the integrand is phi(x + s) (1 - e^(-mu s)).
+    """
+    x = epsilon / mu - mu / 2
+    low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
+    log_gain = gauss(lambda s: -s * (x + s / 2) + log1mexp(-mu * s), low, high, 64)
+    return log_gain - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+
+
+def normal_epsilon(*, delta: float, mu: float) -> float:
+    """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
+    log_delta, high = math.log(delta), mu * (mu + 1)
+    enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
+    while not enough(high):
+        high *= 2
+    return smallest(enough, low=0.0, high=high)
+
+
+def normal_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
+    """Delta of N(mu, 1) against N(0, 1), of `steps` draws together."""
+    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
+
+
+def normal_sigma(*, epsilon: float, delta: float) -> float:
+    """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP."""
+    log_delta = math.log(delta)
+    enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
+    return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

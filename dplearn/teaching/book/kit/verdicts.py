@@ -1,0 +1,286 @@
+"""Verdicts: entries are right, and misprints wrong, by one and the same search.
+
+The search looks for where a claim is most wrong, and most simply so. It draws a design, walks
+downhill from its worst point, led by the slack and up to the edges of domain and hypothesis, and
+begins again from other designs until something is wrong.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any, Literal
+
+from numpy.random import Generator
+
+from dplearn.teaching.book.kit import checks
+from dplearn.teaching.book.kit.checks import Case, compare, side_of
+from dplearn.teaching.book.kit.domains import Derived, Drawn, Linear, Parameters
+from dplearn.teaching.book.kit.entry import Formula, Misprint
+
+SEARCHES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """The outcome of `verify`; `reason` says why it is not verified."""
+
+    id: str
+    kind: str
+    status: Literal["verified", "failed", "error"]
+    # Smallest slack of all points: of a bound, how tight it gets; of an identity, minus the
+    # largest relative error; nan after an error.
+    worst_slack: float = math.nan
+    typical_slack: float = math.nan  # the median
+    worst: Case | None = None  # where the slack is smallest
+    points: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether the entry is right."""
+        return self.status == "verified"
+
+
+def verify(
+    formula: Formula, *, seed: int = 0, points: int | None = None, searches: int = SEARCHES
+) -> Verification:
+    """Verification of a formula, after a search for parameters at which it is wrong.
+
+    The search is that of `refute`: so many searches, the first from as many points as the entry
+    asks for by default. It never raises: what function or oracle raise becomes status "error".
+
+    Examples
+    --------
+    >>> from dplearn.teaching.book import book
+    >>> verify(book["G-A1"], points=20).status
+    'verified'
+    """
+    began = time.perf_counter()
+    about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
+    try:
+        cases, worst, wrong = _evidence(formula, seed, points, searches)
+    except Exception as error:  # An entry may fail in any way; the others must go on.
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+    else:
+        if not wrong and side_of(formula, worst) != "right":
+            wrong = str(worst)
+        about |= {
+            "status": "failed" if wrong else "verified",
+            "reason": wrong,
+            "worst": worst,
+            "worst_slack": worst.slack,
+            "typical_slack": median_low(case.slack for case in cases),
+            "points": len(cases),
+        }
+    return Verification(**about, seconds=time.perf_counter() - began)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refutation:
+    """The outcome of `refute`; `reason` says what went wrong after an error."""
+
+    id: str
+    kind: str
+    status: Literal["refuted", "stands", "error"]
+    counterexample: Case | None = None  # the one with the shortest numbers
+    worst: Case | None = None  # the largest error
+    unsafe: bool = False  # whether it somewhere claims more privacy than there is
+    safe_side: bool = False  # whether it is somewhere wrong in the harmless direction
+    harmless: float = math.nan  # fraction of the design on which the claim is true
+    seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether the misprint is known to be one."""
+        return self.status == "refuted"
+
+    @property
+    def worst_slack(self) -> float:
+        """Slack of the largest error; nan if there is none."""
+        return self.worst.slack if self.worst else math.nan
+
+
+def refute(
+    formula: Formula,
+    misprint: Misprint,
+    *,
+    seed: int = 0,
+    points: int | None = None,
+    searches: int = SEARCHES,
+) -> Refutation:
+    """Refutation of a wrong variant, after a search for parameters at which it is wrong.
+
+    Search, seed and points are those of `verify`. The status is "stands" if no counterexample was
+    found; like `verify` it never raises.
+
+    Examples
+    --------
+    >>> from dplearn.teaching.book import book
+    >>> refutation = refute(book["G-A4"], book["G-A4"].misprint("no-root"))
+    >>> refutation.status, refutation.unsafe
+    ('refuted', True)
+    """
+    began = time.perf_counter()
+    claim = formula.claimed(misprint)
+    about: dict[str, Any] = {"id": claim.id, "kind": claim.kind}
+    try:
+        cases, worst, wrong = _evidence(claim, seed, points, searches)
+        failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
+        shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
+    except Exception as error:  # As in verify.
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+    else:
+        sides = {side_of(claim, case) for case in failing}
+        about |= {
+            "status": "error" if wrong else "refuted" if failing else "stands",
+            "reason": wrong,
+            "harmless": sum(side_of(claim, case) == "right" for case in cases) / len(cases),
+            "worst": worst if failing else None,
+            "counterexample": shortest,
+            "unsafe": claim.unsafe in sides,
+            "safe_side": bool(sides & ({"smaller", "larger"} - {claim.unsafe})),
+        }
+    return Refutation(**about, seconds=time.perf_counter() - began)
+
+
+def _evidence(
+    claim: Formula, seed: int, points: int | None, searches: int
+) -> tuple[list[Case], Case, str]:
+    """Cases of all designs, the worst case, and what does not come out as printed."""
+    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
+    found = search(claim, seed=seed, points=points or claim.points, searches=searches)
+    return (*found, checks.wrong_example(claim))
+
+
+def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
+    """Cases of all designs, and the worst one there and on the walks.
+
+    The first search is as `points` are many and walks freely. Each of the others draws a quarter of
+    them, and walks from its corners and from its inner points, often along edges. The first one
+    that finds an error is the last.
+    """
+    cases: list[Case] = []
+    ends: list[Case] = []
+    for k in range(searches):
+        size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
+        chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
+        if k:
+            chosen[size // 2 :] = [_at_edge(claim, x, rng) or x for x in chosen[size // 2 :]]
+        design = [compare(claim, parameters) for parameters in chosen]
+        parts = (design[: size // 2], design[size // 2 :]) if k else (design,)
+        for part in filter(None, parts):
+            start, steps = min(part, key=rank(claim)), points // 2 // len(parts)
+            ends += [_walk(claim, start, rng, steps=steps, edges=0.4 if k else 0.0)]
+        cases += design
+        if any(side_of(claim, end) != "right" for end in ends):
+            break
+    return cases, min(ends, key=rank(claim))
+
+
+def rank(claim: Formula) -> Callable[[Case], Any]:
+    """Unsafe errors first, then the large ones; next to a truth of 0 all are infinite."""
+
+    def key(case: Case) -> tuple[bool, float, float]:
+        error = abs(case.value - case.truth.low)
+        size = -error if math.isfinite(error) else 0.0
+        return side_of(claim, case) != claim.unsafe, case.slack, size
+
+    return key
+
+
+def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
+    """Downhill by random steps that get shorter, to an edge at this rate and from outside."""
+    for k in range(steps):
+        if math.isinf(worst.slack):
+            break
+        size = 0.3 * 0.01 ** (k / steps)
+        moved: Parameters = {}
+        for name, values in claim.domain.items():
+            old = worst.parameters[name]
+            # What depends on others must not stay behind when they move.
+            same = all(value is worst.parameters[n] for n, value in moved.items())
+            still = (same or not isinstance(values, Drawn)) and rng.random() < 0.3
+            moved[name] = old if still else values.near(old, rng, size, moved)
+        if (edges and rng.random() < edges) or not claim.accepts(moved):
+            moved = _at_edge(claim, moved, rng) or worst.parameters
+        if moved is not worst.parameters:
+            worst = min(worst, compare(claim, moved), key=rank(claim))
+    return worst
+
+
+def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
+    """Accepted parameters with one number at an end of its domain, or where acceptance ends."""
+    good = claim.accepts(moved)
+    others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
+    alone = lambda name: not any(values.follows(name) for values in others)
+    free = {n: v for n, v in claim.domain.items() if isinstance(v, Linear) and alone(n)}
+    for name in rng.permutation(list(free)):
+        values = free[name]
+        for end in rng.permutation([values.low, values.high]).tolist():
+            far = _rederived(claim, {**moved, name: end})
+            reached = claim.accepts(far)
+            if good and reached:
+                return far
+            if good or reached:
+                inside, outside = (moved, far) if good else (far, moved)
+                for _ in range(20):
+                    between = values.middle(inside[name], outside[name])
+                    middle = _rederived(claim, {**outside, name: between})
+                    if claim.accepts(middle):
+                        inside = middle
+                    else:
+                        outside = middle
+                return inside
+    return moved if good else None
+
+
+def _rederived(claim: Formula, changed: Parameters) -> Parameters:
+    """With the values that follow from the others."""
+    for name, values in claim.domain.items():
+        if isinstance(values, Derived):
+            changed[name] = values.draw(None, changed)
+    return changed
+
+
+def plainest_case(claim: Formula, failing: list[Case]) -> Case:
+    """The case that takes the fewest characters among rounded ones; the worst comes first."""
+    worst = failing[0]
+    # Clearly wrong: by one percent, or by half the largest error where none is as large.
+    limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
+    side = side_of(claim, worst)
+
+    def clear(case: Case) -> bool:
+        return case.slack <= limit and side_of(claim, case) == side
+
+    def shorter(best: Case, changed: Parameters) -> Case:
+        changed = _rederived(claim, {**best.parameters, **changed})
+        if _length(changed) >= _length(best.parameters) or not claim.accepts(changed):
+            return best
+        case = compare(claim, changed)
+        return case if clear(case) else best
+
+    starts = [case for case in failing if clear(case)]
+    starts = starts[:: max(1, len(starts) // 8)][:8]
+    best = min(starts, key=lambda case: _length(case.parameters))
+    for digits in (0, 1, 2):
+        for case in starts:
+            rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
+            best = shorter(best, rounded)
+    # One at a time: the shortest numbers there are.
+    for name, values in claim.domain.items():
+        if isinstance(values, Linear):
+            for value in (1.0, 2.0, 10.0, 0.5, 0.1):
+                if values.low <= value <= values.high:
+                    best = shorter(best, {name: values.rounded(value, 1)})
+    return best
+
+
+def _length(parameters: Parameters) -> float:
+    """Characters; of numbers that print equally short the one near 1 is the simplest."""
+    numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
+    oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
+    return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness

@@ -1,0 +1,116 @@
+"""The common words of entries, and LaTeX that is made rather than written."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from dplearn.teaching.book.kit.written import parse
+
+KINDS = {
+    "identity": "An identity: the value is the truth.",
+    "upper": "An upper bound: the value is never below the truth.",
+    "lower": "A lower bound: the value is never above the truth.",
+    "asymptotic": "A limit: the error shrinks at every step towards it.",
+}
+# What a parameter means wherever an entry does not say something else, and its symbol.
+MEANINGS = {
+    "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
+    "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
+    "slack": (r"\delta'", "additive slack that composition adds"),
+    "order": (r"\alpha", "order of the Rényi divergence"),
+    "orders": (r"\alpha", "orders of the Rényi divergence"),
+    "rdp": (r"\rho", "Rényi divergence at those orders, nats"),
+    "rho": (r"\rho", "zCDP parameter"),
+    "mu": (r"\mu", "distance of two unit normal laws"),
+    "p": ("P", "probabilities of the outputs for one dataset"),
+    "q": ("Q", "probabilities of the outputs for its neighbour"),
+    "noise_multiplier": (r"\sigma", "noise standard deviation / largest norm of a contribution"),
+    "noise_std": (r"\sigma", "standard deviation of the noise"),
+    "sigma": (r"\sigma", "parameter of the noise"),
+    "sample_rate": ("q", "chance of a record to be in one batch"),
+    "steps": ("k", "number of releases"),
+    "batches": ("B", "steps of an epoch"),
+    "records": ("n", "number of records"),
+    "batch": ("m", "records in a batch"),
+    "users": ("n", "number of reports"),
+    "group": ("k", "number of records that change"),
+    "dimension": ("d", "number of coordinates"),
+    "max_grad_norm": ("C", "clipping norm of one record's gradient"),
+    "sensitivity": (r"\Delta", "largest change by one record"),
+    "scale": ("b", "scale of the Laplace noise"),
+    "rate": (r"\varepsilon", "nats per unit"),
+    "distance": (r"\Delta", "distance of neighbouring sums, in clipping norms"),
+    "false_positive_rate": (r"\alpha", "chance of a false alarm"),
+    "false_negative_rate": (r"\beta", "chance to overlook the record"),
+    "votes": ("n_j", "votes for each class, the largest first"),
+    "moment": (r"\lambda", "order of the log moment, one less than that of the divergence"),
+    "threshold_scale": ("b_1", "scale of the noise on the threshold"),
+    "query_scale": ("b_2", "scale of the noise on each answer"),
+    "positives": ("c", "answers above the threshold that are paid for"),
+    "queries": ("m", "number of queries"),
+    "adjacency": ("", "what neighbours are"),
+    "other_rho": (r"\rho_2", "zCDP parameter of the second release"),
+    "other_order": (r"\hat\lambda", "order of the second divergence"),
+    "other_epsilon": (r"\varepsilon(\hat\lambda)", "Rényi divergence at that order, nats"),
+    "r": ("R", "probabilities of the outputs for a third dataset"),
+    "mean_p": (r"\mu_0", "mean of P"),
+    "std_p": (r"\sigma_0", "standard deviation of P"),
+    "mean_q": (r"\mu_1", "mean of Q"),
+    "std_q": (r"\sigma_1", "standard deviation of Q"),
+    "monotone": ("", "whether all scores or answers move in the same direction"),
+    "kl": ("", "KL divergence >= 0, nats"),
+    "noise": ("f", "chance to replace a bit of the Bloom filter by a fair coin"),
+    "hashes": ("h", "bits that a value sets"),
+    "width": ("h", "width of the lattice, > 0, nats"),
+    "scores": ("u", "scores of the candidates, that of candidate i first"),
+    "shape": (r"\eta", "shape > -1 of the law of K; 1 is the geometric law, 0 the logarithmic one"),
+    "stop": (r"\gamma", "parameter of the law of K, in (0, 1); the smaller the more runs"),
+    "paid": (r"\delta_0", "additive slack of one release, in [0, 1)"),
+    "t": ("t", "how far below the best the choice may fall, on a scale of nats"),
+    "lower": ("l", "smallest value of a record"),
+    "upper": ("u", "largest value of a record"),
+    "deltas": (r"\delta(\varepsilon)", "the profile at the epsilons that are drawn"),
+    "draws": ("m", "records drawn for a batch, each from all of them"),
+    "frequency": ("f", "share of the users who hold the value"),
+    "loss": ("l", "value of the privacy loss, nats"),
+    "rdp_1": (r"\varepsilon_1", "Rényi divergence at the first order, nats"),
+    "rdp_2": (r"\varepsilon_2", "Rényi divergence at the second order, nats"),
+    "trials": ("n", "number of tests"),
+    "canaries": ("m", "records put in or left out, each by a coin of its own"),
+    "guesses": ("r", "canaries on which the attacker ventured a guess"),
+    "flip": ("q", "at least the probability that another class wins"),
+    "inverse_scale": (r"\gamma", "noise of density gamma e^(-gamma |x|) / 2 is on every count"),
+    "confidence": (r"(1 - \alpha)", "of the two-sided interval of each error rate"),
+    "other_p": ("P'", "probabilities of the outputs of the second pair, for one dataset"),
+    "other_q": ("Q'", "probabilities of the outputs of the second pair, for its neighbour"),
+    "correct": ("v", "guesses that are right"),
+    "significance": (r"\beta", "chance of a false proof"),
+    "clients": ("n", "number of clients, each with noise of its own"),
+    "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
+    "mu_2": (r"\mu_2", "that of the second"),
+}
+_RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
+
+
+def typeset(expression: str) -> str:
+    """LaTeX of an expression, with the symbols of its parameters."""
+
+    def symbol(name: re.Match) -> str:
+        return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
+
+    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, parse(expression).latex)
+
+
+def same_left_side(statement: str, claim: str) -> str:
+    """LaTeX of a claim with the left side of the statement that it varies."""
+    heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
+    relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
+    left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""
+    return left + typeset(claim)
+
+
+def told(hypothesis: str | Callable[..., Any] | None) -> str:
+    """The hypothesis as an expression or in words, those of its function; "" if there is none."""
+    if callable(hypothesis):
+        return (hypothesis.__doc__ or "").strip().split("\n")[0]
+    return hypothesis or ""

@@ -1,0 +1,380 @@
+"""Value against truth, along one parameter or at all points of a verification: what is drawn.
+
+Every point is remembered, so that what a time limit cut short goes on at the next call.
+"""
+
+import inspect
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dplearn.teaching.book import Case, Formula, Refutation, book, compare, side_of, starting_points
+from dplearn.teaching.book.everything import refutation
+from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.teaching.book.spoken import Wording
+
+# Points that a picture may begin at; half of them are corners.
+_DRAWN = 24
+# Points of a curve. One more than a power of two: half as many are evenly spaced as well.
+_POINTS = 33
+Ends = tuple[float, float]
+
+
+class Stretch(NamedTuple):
+    """An interval of the x axis; kind is outside, unsafe, safe or wrong."""
+
+    left: float
+    right: float
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
+
+    x: Sequence[float]
+    value: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    own: Sequence[float] = ()  # the formula beside its wrong variant
+    claimed: bool = False  # whether the value is that of a wrong variant
+    regions: Sequence[Stretch] = ()
+    ends: tuple[float, float]  # of the x axis
+    log_x: bool = False
+    ticks: Sequence[str] = ()  # words for 0, 1, and so on, where x counts steps towards a limit
+    star: tuple[float, float] | None = None  # the counterexample to a wrong variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """Value and truth at many points."""
+
+    truth: Sequence[float]
+    value: Sequence[float]
+    verdict: Sequence[str]  # each right, unsafe, safe or wrong
+    words: Sequence[str] = ()  # on hover
+    kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
+
+
+class Comparison(NamedTuple):
+    """Value and truth at one place; nan and "" where there is no comparison."""
+
+    inside: bool
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    slack: float = math.nan
+    verdict: str = ""
+    own: float = math.nan
+
+
+class Picture(NamedTuple):
+    """Drawing of a formula, the points behind it, and whether all of them are there."""
+
+    drawn: Any  # a Sweep or a Cloud
+    points: list[Comparison]
+    complete: bool
+
+    def headline(self, place: "View", words: Wording) -> str:
+        """Headline of the picture: what it shows, in one line."""
+        verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
+        return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
+
+
+@dataclass(frozen=True)
+class View:
+    """An entry or a wrong variant ("none": the entry itself), and all its parameters.
+
+    Those that are not set come from the example, or from a random draw of this rank.
+    """
+
+    id: str
+    misprint: str = "none"
+    draw: int = 0
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def claim(self) -> Formula:
+        """The entry or the wrong variant."""
+        return shown(self.id, self.misprint)
+
+    @property
+    def parameters(self) -> Parameters:
+        """Parameters of the view; those made of others are made again where these have changed."""
+        return _changed(
+            self.claim, first_parameters(self.id, self.misprint, self.draw), dict(self.settings)
+        )
+
+    @property
+    def inside(self) -> bool:
+        """Whether the hypothesis holds, that of the entry where it has no other parameters."""
+        entry, parameters = book[self.id], self.parameters
+        claim = entry if {*entry.parameters} <= {*parameters} else self.claim
+        return bool(_attempt(claim.accepts, parameters))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The parameters that can run along the x axis."""
+        claim = self.claim
+        numbers = (name for name, domain in claim.domain.items() if isinstance(domain, Linear))
+        return *(claim.along or {}), *numbers
+
+    @property
+    def beside(self) -> bool:
+        """Whether the entry's value is worth drawing beside that of a wrong variant."""
+        if self.misprint == "none":
+            return False
+        entry, misprint = book[self.id], book[self.id].misprint(self.misprint)
+        theirs = {*self.claim.parameters}
+        return bool(misprint.claim) and not misprint.oracle and {*entry.parameters} <= theirs
+
+    def at(self, name: str, value: Any) -> "View":
+        """View with one parameter changed."""
+        return replace(self, settings=tuple({**dict(self.settings), name: value}.items()))
+
+
+def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Parameters:
+    """Other values for some parameters, and whatever depends on them made again."""
+    values = {**begin, **settings}
+    changed = {name for name, value in settings.items() if value != begin[name]}
+    for name, domain in claim.domain.items() if changed else ():
+        follows = isinstance(domain, Drawn) and any(map(domain.follows, changed))
+        if follows or isinstance(domain, Derived):
+            made = _attempt(domain.draw, np.random.default_rng(0), values)
+            values[name] = math.nan if made is None else made
+            changed.add(name)
+    return values
+
+
+@lru_cache(maxsize=1024)
+def shown(id: str, misprint: str) -> Formula:
+    """Formula that is drawn: the entry, or what its wrong variant would like to be."""
+    entry = book[id]
+    return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
+
+
+_refuted: dict[tuple[str, str], Refutation] = {}
+
+
+def refuted(
+    id: str, misprint: str, search: Callable[[str, str], Refutation] = refutation
+) -> Refutation:
+    """The outcome of the search for a counterexample, which takes seconds once."""
+    if (id, misprint) not in _refuted:
+        _refuted[id, misprint] = search(id, misprint)
+    return _refuted[id, misprint]
+
+
+@lru_cache(maxsize=1024)
+def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Parameters:
+    """The counterexample, the first example or the middle of the domain; or a random point."""
+    claim = shown(id, misprint)
+    points = starting_points(claim, points=_DRAWN)
+    limit = {name: values[-1] for name, values in (claim.along or {}).items()}
+    # The corners come first, what is drawn at random last.
+    random = {**points[-1 - draw % len(points)], **limit}
+    if draw:
+        return random
+    case = refuted(id, misprint).counterexample if misprint != "none" else None
+    examples = [case.parameters] if case else [e.parameters for e in claim.printed]
+    for example in examples:
+        if case or _is_inside(claim, example):
+            return {**random, **{n: x for n, x in example.items() if n in claim.parameters}}
+    numbers = {n: d for n, d in claim.domain.items() if isinstance(d, Linear)}
+    middle = {n: d.rounded(Linear.middle(d, d.low, d.high), 1) for n, d in numbers.items()}
+    amid = _changed(claim, random, middle)
+    return amid if _attempt(claim.accepts, amid) else random
+
+
+def _is_inside(claim: Formula, example: Parameters) -> bool:
+    """Whether an example names all parameters, each with a value that its domain has."""
+
+    def holds(domain: Any, value: Any) -> bool:
+        if isinstance(domain, Linear):
+            return domain.low <= value <= domain.high or value in domain.also
+        return not isinstance(domain, Choice) or str(value) in map(str, domain.values)
+
+    return all(n in example and holds(d, example[n]) for n, d in claim.domain.items())
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result; None where there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+    except Exception:  # Outside its hypothesis an entry may fail in any way.
+        return None
+
+
+def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
+    """The picture along one parameter, of as many points as fit into so many seconds.
+
+    Of `most` points, where it is given and the parameter does not run towards a limit.
+    """
+    limit: Any = (place.claim.along or {}).get(name)
+    domain: Any = place.claim.domain.get(name)
+    log = isinstance(domain, Log)
+    grid = list(limit) if limit else _grid(domain)
+    order = range(len(grid)) if limit else _order(len(grid))[:most]
+    in_time = _in_time(lambda k: comparison_at(place.at(name, grid[k])), order, seconds)
+    points = [in_time[k] for k in sorted(in_time)]
+    x = [float(k if limit else grid[k]) for k in sorted(in_time)]
+    ends = (-0.5, len(grid) - 0.5) if limit else (float(grid[0]), float(grid[-1]))
+    between = lambda a, b: 0.5 * (a + b) if limit else Linear.middle(domain, a, b)
+
+    def border(a: float, b: float, left: bool, right: bool) -> float:
+        """Where the hypothesis begins or ceases to hold: exact but for limits, whole numbers."""
+        exact = left != right and domain is not None and not isinstance(domain, Whole)
+        for _ in range(40 * exact):
+            middle = between(a, b)
+            a, b = (middle, b) if place.at(name, middle).inside == left else (a, middle)
+        return between(a, b)
+
+    inside = pairwise(p.inside for p in points)
+    borders = [border(*at, *held) for at, held in zip(pairwise(x), inside, strict=True)]
+    outside = ["" if p.inside else "outside" for p in points]
+    # A claim is wrong up to half way to the next point.
+    wrong = [p.verdict if p.verdict != "right" else "" for p in points]
+    halfway = [between(a, b) for a, b in pairwise(x)]
+    drawn = Sweep(
+        x=x,
+        value=[p.value for p in points],
+        low=[p.low for p in points],
+        high=[p.high for p in points],
+        own=[p.own for p in points] if place.beside else (),
+        claimed=place.misprint != "none",
+        regions=[*_bands(outside, borders, ends), *_bands(wrong, halfway, ends)],
+        ends=ends,
+        log_x=log,
+        ticks=[str(v) for v in limit] if limit else (),
+        star=_star(place, name, limit, log),
+    )
+    return Picture(drawn, points, len(points) == len(grid))
+
+
+def _grid(domain: Any) -> list[Any]:
+    spaced = np.geomspace if isinstance(domain, Log) else np.linspace
+    values = [float(f"{x:.12g}") for x in spaced(domain.low, domain.high, _POINTS)]
+    return sorted({round(v) for v in values}) if isinstance(domain, Whole) else values
+
+
+def _order(count: int) -> list[int]:
+    """Every index once, from coarse to fine; a part of them is spread over all."""
+    steps = [2**k for k in range(count.bit_length(), -1, -1)]
+    return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
+
+
+def _in_time(
+    make: Callable[[int], Comparison], order: Iterable[int], seconds: float
+) -> dict[int, Comparison]:
+    """Points in an order until the time is over."""
+    began, made = time.perf_counter(), {}
+    for k in order:
+        made[k] = make(k)
+        if time.perf_counter() - began > seconds:
+            break
+    return made
+
+
+@lru_cache(maxsize=20_000)
+def comparison_at(place: View) -> Comparison:
+    """Value and truth at one place."""
+    claim, parameters, entry = place.claim, place.parameters, book[place.id]
+    own = _value(entry, parameters) if place.beside else math.nan
+    # Where the entry, or a variant whose oracle is the one in use, goes it can go.
+    family = [shown(place.id, name) for name in ("none", *(m.name for m in entry.misprints))]
+    able = [c for c in family if c.oracle is claim.oracle and {*c.parameters} <= {*parameters}]
+    case = None
+    if any(_attempt(c.accepts, parameters) for c in able):
+        case = _attempt(compare, replace(claim, along=None), parameters)
+    if case is None:
+        return Comparison(place.inside, _value(claim, parameters), own=own)
+    # On the way to a limit nothing is right or wrong.
+    judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
+    judged = judged and _attempt(claim.accepts, parameters)
+    return _compared(claim, case, judged)._replace(inside=place.inside, own=own)
+
+
+def _value(formula: Formula, parameters: Parameters) -> float:
+    value = _attempt(formula.value, parameters)
+    return math.nan if value is None else float(value)
+
+
+def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
+    """A comparison; its verdict is right or wrong, and then unsafe or safe where that is known."""
+    side = side_of(claim, case) if judged else ""
+    verdict = side
+    if side not in ("", "right"):
+        known = claim.unsafe is not None and side != "none"
+        verdict = ("unsafe" if side == claim.unsafe else "safe") if known else "wrong"
+    return Comparison(True, case.value, case.truth.low, case.truth.high, case.slack, verdict)
+
+
+def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] | None:
+    """The counterexample, while the picture runs through it."""
+    if place.misprint == "none" or place.draw:
+        return None
+    case = refuted(place.id, place.misprint).counterexample
+    others = [(n, x) for n, x in place.settings if n != name]
+    if case is None or any(case.parameters.get(n) != x for n, x in others):
+        return None
+    x = list(limit).index(case.parameters[name]) if limit else case.parameters[name]
+    return (float(x), case.value) if (0 if log else -math.inf) < x < math.inf else None
+
+
+def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Stretch]:
+    """Neighbouring intervals of one kind as one band; "" is none."""
+    regions: list[Stretch] = []
+    for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
+        if regions and kind == regions[-1].kind and regions[-1].right == left:
+            regions[-1] = regions[-1]._replace(right=right)
+        elif kind:
+            regions.append(Stretch(left, right, kind))
+    return regions
+
+
+def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
+    """The points from which `verify` and `refute` begin their first search, as `curve`."""
+    places = _design(place.id, place.misprint)
+    made = _in_time(lambda k: _of_design(place.id, place.misprint, k), range(len(places)), seconds)
+    judged = {k: p for k, p in made.items() if p.verdict}
+    drawn = Cloud(
+        truth=[0.5 * (p.low + p.high) if p.low < p.high else p.low for p in judged.values()],
+        value=[p.value for p in judged.values()],
+        verdict=[p.verdict for p in judged.values()],
+        words=[words.wrapped(places[k]) for k in judged],
+        kind=place.claim.kind,
+    )
+    return Picture(drawn, list(judged.values()), len(made) == len(places))
+
+
+@lru_cache(maxsize=1024)
+def _design(id: str, misprint: str) -> list[Parameters]:
+    return starting_points(shown(id, misprint))
+
+
+@lru_cache(maxsize=20_000)
+def _of_design(id: str, misprint: str, k: int) -> Comparison:
+    claim = shown(id, misprint)
+    case = _attempt(compare, claim, _design(id, misprint)[k])
+    return Comparison(True) if case is None else _compared(claim, case)
+
+
+def example_code(formula: Formula) -> str:
+    """Lines that import the function and call it; the result stands in a comment."""
+    printed, function = formula.printed, formula.function
+    parameters = printed[0].parameters if printed else first_parameters(formula.id)
+    names = inspect.signature(function).parameters
+    plain = lambda x: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
+    handed = ", ".join(f"{n}={plain(parameters[n])!r}" for n in names if n in parameters)
+    value = formula.value({**parameters})
+    return (
+        f"from dplearn.teaching.book import {function.__name__}\n\n"
+        f"{function.__name__}({handed})  # {value:.6g}"
+    )

@@ -1,0 +1,244 @@
+"""Every published figure of data/published.csv: computed again, and compared as printed."""
+
+import csv
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.core.solve import first_true
+from dplearn.datasets import shipped_table
+from dplearn.mechanisms import Composed, Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
+from dplearn.teaching.book.chapters import book
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure, and our value of it; nan where it is not computed."""
+
+    id: str
+    # Whether the recorded verdict is right; not computed where no code does what the source did.
+    status: Literal["verified", "failed", "not computed"]
+    verdict: str  # reproduces, within_one_percent, does_not_reproduce or not_checkable, as recorded
+    why: str
+    source: str
+    printed: str
+    value: float = math.nan
+    # Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
+    worst_slack: float = math.nan
+    seconds: float = 0.0
+    kind: str = "published"
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing speaks against the recorded verdict."""
+        return self.status != "failed"
+
+
+@cache
+def published() -> dict[str, Row]:
+    """Id -> row of the table."""
+    with shipped_table("published.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def drawn_figures() -> Iterator[dict[str, Any]]:
+    """Published values of epsilon that lie on the curve of the accountant that they name."""
+    numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
+    about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
+    for row in published().values():
+        asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
+        own = row["method"] in ACCOUNTANTS and row["verdict"] != "does_not_reproduce"
+        if own and asked == about and all(row[name] for name in numbers.values()):
+            yield {
+                **{symbol: number(row[name]) for symbol, name in numbers.items()},
+                "source": row["source"],
+                "value": row["published"],
+                "epsilon": number(row["published"]),
+                "accountant": row["method"],
+            }
+
+
+def check_figure(id: str) -> Figure:
+    """Compute one figure and compare it with its verdict.
+
+    Examples
+    --------
+    >>> check_figure("P01").status
+    'verified'
+    """
+    began, row = time.perf_counter(), published()[id]
+    about: dict[str, Any] = {name: row[name] for name in ("id", "verdict", "why", "source")}
+    about["printed"] = row["relation"].replace("=", "", row["relation"] == "=") + row["published"]
+    value = computed(row)
+    if math.isnan(value):
+        return Figure(**about, status="not computed")
+    distance, printed = abs(value / number(row["published"]) - 1), reproduces(value, row)
+    claimed = row["relation"] not in ("=", "~") and printed
+    # One percent, up to the rounding of the printed figure.
+    half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
+    right = {
+        "reproduces": printed,
+        "within_one_percent": not printed and distance <= 0.01 + half,
+        "does_not_reproduce": distance > 0.01 or not printed,
+    }
+    return Figure(
+        **about,
+        status="verified" if right[row["verdict"]] else "failed",
+        value=value,
+        worst_slack=0.0 if claimed else -distance,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def number(text: str) -> float:
+    """A number that may be written as a fraction."""
+    return float(text) if text == "inf" else float(Fraction(text))
+
+
+def unit(value: str, digits: str | int) -> float:
+    """One unit of the last digit that may be compared."""
+    return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
+
+
+def _numbers(row: Row) -> dict[str, float]:
+    """Every number of a row by its name, `parameters` included; steps as the source counts them."""
+    names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
+    more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
+    texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
+    at = {name: number(text.split()[0]) for name, text in texts.items() if text}
+    return at | {"steps": at.get("steps_unrounded", at.get("steps", 1.0))}
+
+
+def _orders_of(row: Row) -> NDArray:
+    match row["orders"]:
+        case "real":
+            return 1 + np.geomspace(0.05, 200, 4000)
+        case "2..33" | "2..63" | "2..32":
+            return np.arange(2.0, int(row["orders"][3:]) + 1)
+        case "2..100 by 0.001":
+            return np.arange(2000, 100_001) / 1000
+        case "1.1..10.9 by 0.1; 12..63":
+            return np.concatenate([np.arange(11, 110) / 10, np.arange(12.0, 64.0)])
+    raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
+
+
+def step_of(row: Row) -> PoissonSubsampled:
+    """One step of a figure's run."""
+    return PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
+
+
+def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
+    """The smallest bound over the orders of the source; steps may be a fraction there."""
+    orders, at = _orders_of(row), _numbers(row)
+    convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
+    return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))
+
+
+def _calibrated(row: Row) -> float:
+    """The noise multiplier that the epsilon of the source asks for."""
+    at = _numbers(row)
+    if row["method"] == "rdp_mironov":  # no accountant of ours: real orders, first conversion
+        step = lambda noise: step_of(row | {"noise_multiplier": f"{noise:.12f}"})
+        enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
+        return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
+    orders = {"orders": tuple(_orders_of(row))} if row["method"] == "rdp" else {}
+    return smallest_noise_multiplier(
+        PoissonSubsampled(Gaussian(1.0), at["sample_rate"]),
+        ACCOUNTANTS[row["method"]](**orders),
+        epsilon=at["epsilon"],
+        delta=at["delta"],
+        steps=int(at["steps"]),
+        rtol=1e-7,
+    ).value
+
+
+def _sampled(row: Row) -> float:
+    """A run of sampled Gaussians by the method of the source."""
+    at, method = _numbers(row), row["method"]
+    match method, row["quantity"]:
+        case _, "noise_multiplier":
+            return _calibrated(row)
+        case "rdp", "rdp":
+            return at["steps"] * step_of(row).rdp([at["order"]])[0]
+        case "rdp" | "rdp_mironov", _:
+            return _by_orders(step_of(row).rdp, row)
+        case "gdp", _:  # the central limit, also at a fraction of a step, which no accountant takes
+            growth = math.expm1(at["noise_multiplier"] ** -2)
+            noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
+            return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
+        case _, "delta":
+            accountant = ACCOUNTANTS[method]()
+            steps = int(at["steps"])
+            return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
+    run = Composed([(step_of(row), int(row["steps"]))])
+    if "first" in row["parameters"]:  # a full-batch release, with its noise told in words
+        noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
+        run = Composed([Gaussian(noise), run])
+    return run.guarantee(method, delta=at["delta"]).epsilon
+
+
+def computed(row: Row) -> float:
+    """Value that we get by the method of the source."""
+    at, functions = _numbers(row), book.functions
+    match row["mechanism"], row["method"]:
+        case "poisson_subsampled_gaussian", _:
+            return _sampled(row)
+        case "gaussian", "classical_threshold":
+            return functions["classical_gaussian_threshold"](delta=at["delta"])
+        case "gaussian", _:
+            return _by_orders(Gaussian(at["noise_multiplier"]).rdp, row)
+        case "pure_dp", "advanced":
+            composed = functions["advanced_composition"]
+            return float(composed(epsilon=at["epsilon"], steps=at["steps"], slack=at["delta"]))
+        case "pure_dp", _:
+            return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
+        case "exponential", _:
+            # KL of the worst pair of range 1: losses t and t - 1.
+            t = np.linspace(0.45, 0.55, 5_001)
+            p = (math.e - np.exp(t)) / (math.e - 1)
+            return float(np.max(p * t + (1 - p) * (t - 1)))
+        case "randomized_response", _:
+            truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
+            coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))
+            return coin.rdp([at["order"]], adjacency="replace_one")[0]
+        case "laplace", _:
+            (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()
+            return float(profile.delta(at["epsilon"]))
+        case "tree_aggregation", _:  # one record enters every level of one tree over the steps
+            levels = row | {"steps": str(int(row["steps"]).bit_length())}
+            return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)
+        case "discrete_gaussian", "zcdp":
+            return float(functions["zcdp_to_epsilon_bun_steinke"](at["rho"], delta=at["delta"]))
+        case "discrete_gaussian", _:  # a histogram in which one record is replaced
+            return float(functions["zcdp_to_epsilon"](at["scale"] ** -2, delta=at["delta"]))
+    return math.nan
+
+
+def digits_of(text: str) -> int:
+    """Significant digits of a number as written."""
+    return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
+
+
+def reproduces(value: float, row: Row) -> bool:
+    """Whether a value agrees with the figure by the rule of data/README.md."""
+    published = number(row["published"])
+    if row["relation"] in ("<", "<="):
+        return value <= published
+    if row["relation"] in (">", ">="):
+        return value >= published
+    digits = min(int(row["digits"]), digits_of(row["computed"]))
+    close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
+    # "about 1" promises a first digit, everything else one percent.
+    return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

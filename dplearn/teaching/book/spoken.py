@@ -1,0 +1,220 @@
+"""An entry of the book in words and numbers that people read, in the reader's language."""
+
+import inspect
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
+from dplearn.teaching.book.kit.words import KINDS
+from dplearn.teaching.book.kit.written import parse
+
+_GROUPS = {
+    "A": "Divergences and definitions",
+    "B": "Basic mechanisms",
+    "C": "Composition",
+    "D": "Conversions",
+    "E": "Amplification",
+    "F": "Gaussian calibration, DP-SGD noise",
+    "H": "Sparse vector",
+    "I": "Local privacy",
+    "J": "Discrete Gaussian, Skellam",
+    "K": "Gaussian DP and f-DP",
+    "L": "Privacy loss distributions",
+    "M": "PATE",
+    "N": "Auditing",
+    "S": "Selection and iteration",
+}
+# The verdicts on published figures, and the outcomes of checks.
+VERDICTS = {
+    "reproduces": "reproduces",
+    "within_one_percent": "within one percent",
+    "does_not_reproduce": "does not reproduce",
+    "not_checkable": "cannot be checked",
+}
+STATUS = {
+    "verified": "✓ verified",
+    "failed": "✗ failed",
+    "error": "✗ error",
+    "refuted": "refuted",
+    "stands": "stands: no counterexample found",
+    "not yet": "not yet",
+}
+_ABOVE = "at its tightest {share} % above the truth"
+_BELOW = "at its tightest {share} % below the truth"
+_SPENT = "at {points} points in {seconds:.2f} s"
+_UNSAFE = "**Claims more privacy than there is**. "
+_BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
+_LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
+# Unicode spells lambda in its own way.
+GREEK = {
+    unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
+    for letter in "αβγδεζηθικλμνξοπρστυφχψω"
+}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def group_name(group: str) -> str:
+    """A group of the book by its letter and its theme: ``C · Composition``."""
+    return f"{group[2:]} · {_GROUPS.get(group[2:], 'More')}"
+
+
+def label(name: str) -> str:
+    """A keyword as words, with Greek letters.
+
+    Examples
+    --------
+    >>> label("noise_multiplier"), label("epsilon"), label("delta_0")
+    ('noise multiplier', 'ε', 'δ 0')
+    """
+    return " ".join(GREEK.get(word, word) for word in name.split("_"))
+
+
+def signature(formula: Formula) -> str:
+    """Name and parameters of the function, without the types."""
+    typed = inspect.signature(formula.function)
+    bare = [p.replace(annotation=p.empty) for p in typed.parameters.values()]
+    plain = typed.replace(parameters=bare, return_annotation=typed.empty)
+    return f"{formula.function.__name__}{plain}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Sentences about entries; `translated` puts each, and its values, into a language."""
+
+    translated: Callable[..., str] = str.format
+
+    def status(self, name: str) -> str:
+        """The outcome of a check, in a word."""
+        return self.translated(STATUS[name])
+
+    def number(self, value: float, digits: int = 4) -> str:
+        """A number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
+        if math.isnan(value):
+            return self.translated("no value")
+        sign, value = "−" if value < 0 else "", abs(value)
+        if math.isinf(value):
+            return f"{sign}∞"
+        if value == 0 or 1e-3 <= value < 1e6:
+            whole = value >= 10**digits or value == round(value)
+            return sign + (
+                f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.{digits}g}"
+            )
+        lead, _, power = f"{value:.{digits - 1}e}".partition("e")
+        lead = lead.rstrip("0").rstrip(".") if "." in lead else lead
+        ten = f"10{str(int(power)).translate(_RAISED)}"
+        return sign + (ten if lead == "1" else f"{lead} · {ten}")
+
+    def spelled(self, value: Any) -> str:
+        """A parameter: a number, numbers in brackets, or a word."""
+        if isinstance(value, np.ndarray | list | tuple):
+            return f"({', '.join(self.spelled(x) for x in value)})"
+        if isinstance(value, bool | np.bool_):
+            return self.translated("yes" if value else "no")
+        if isinstance(value, int | float | np.number):
+            return self.number(float(value))
+        return str(value).replace("_", " ")
+
+    def given(self, parameters: Mapping[str, Any]) -> str:
+        """Parameters and their values."""
+        return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
+
+    def wrapped(self, parameters: Mapping[str, Any]) -> str:
+        """Parameters and their values, a line each, for a label on a picture."""
+        return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
+
+    def kind_of(self, formula: Formula) -> str:
+        """Relation of the value to the truth, as Markdown."""
+        return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", self.translated(KINDS[formula.kind]))
+
+    def hypothesis(self, formula: Formula) -> str:
+        """Hypothesis on the parameters, as Markdown."""
+        if not formula.hypothesis:
+            return self.translated("For all parameters.")
+        if callable(formula.given):
+            return self.translated("If: {hypothesis}", hypothesis=formula.hypothesis)
+        conditions = parse(formula.given).latex.replace(r"\wedge", r"\;\text{ and }\;")
+        return self.translated("If ${conditions}$.", conditions=conditions)
+
+    def gap(self, kind: str, slack: float) -> str:
+        """Distance of a value from the truth, in words."""
+        if kind in ("identity", "asymptotic"):
+            size = self.number(abs(slack), 3)
+            error = self.translated("largest relative error {size}", size=size)
+            return error if slack else self.translated("no difference beyond rounding")
+        if slack == 0:
+            return self.translated("somewhere bound and truth are equal")
+        above = (kind == "upper") == (slack > 0)
+        return self.translated(_ABOVE if above else _BELOW, share=self.number(100 * abs(slack), 3))
+
+    def verified(self, result: Verification) -> str:
+        """The outcome of a check."""
+        if result.status == "error":
+            return f"**{self.status(result.status)}** {result.reason}"
+        spent = self.translated(_SPENT, points=result.points, seconds=result.seconds)
+        gap = self.gap(result.kind, result.worst_slack)
+        lines = [f"**{self.status(result.status)}** {spent}", gap]
+        if result.worst:
+            at = self.given(result.worst.parameters)
+            lines.append(self.translated("there: {parameters}", parameters=at))
+        return "  \n".join(lines)
+
+    def against(self, kind: str, truth: Interval) -> str:
+        """Sentence on what a value should have been."""
+        if kind == "upper":
+            return self.translated("at least {low} is needed", low=self.number(truth.low))
+        if kind == "lower":
+            return self.translated("at most {high} is true", high=self.number(truth.high))
+        if truth.low == truth.high:
+            return self.translated("the truth is {low}", low=self.number(truth.low))
+        low, high = self.number(truth.low), self.number(truth.high)
+        return self.translated("the truth is from {low} to {high}", low=low, high=high)
+
+    def case(self, kind: str, point: Case) -> str:
+        """Sentence on one point: what is claimed there, and what is true."""
+        at = self.given(point.parameters)
+        where = self.translated("At {parameters} it" if at else "It", parameters=at)
+        gives = self.translated("gives **{value}**", value=self.number(point.value))
+        gives = self.translated("has no value") if math.isnan(point.value) else gives
+        return f"{where} {gives}; **{self.against(kind, point.truth)}**."
+
+    def danger(self, result: Refutation) -> str:
+        """On which side a refuted claim errs, and where it is harmless."""
+        sides = self.translated("Errs on the safe side. ") if result.safe_side else ""
+        if result.unsafe:
+            sides = self.translated(_BOTH if result.safe_side else _UNSAFE)
+        return sides + self.translated(
+            "True at {share:.0f} % of the points tried.", share=100 * result.harmless
+        )
+
+    def headline(
+        self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool
+    ) -> str:
+        """Headline of a picture: what it shows, in one line."""
+        judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
+        if kind == "asymptotic" and len(judged) == 1 < len(slacks):
+            first, last = self.number(abs(slacks[0]), 2), self.number(abs(slacks[-1]), 2)
+            return self.translated(_LIMIT, first=first, last=last)
+        wrong = [v for v, _ in judged if v != "right"]
+        if not judged:
+            return self.translated("Nothing to compare here: move a slider")
+        if wrong:
+            tail = self.translated(", on the safe side") if set(wrong) == {"safe"} else ""
+            tail = self.translated(", and claims too much privacy") if "unsafe" in wrong else tail
+            counts = self.translated(
+                "Wrong at {wrong} of {judged} points", wrong=len(wrong), judged=len(judged)
+            )
+            return counts + tail
+        many = self.translated("all {count} points", count=len(judged))
+        where = many if len(judged) > 1 else self.translated("the one point")
+        if claimed:
+            return self.translated(
+                "True at {where} of this picture, and false elsewhere", where=where
+            )
+        tightest = self.gap(kind, min(s for _, s in judged))
+        return self.translated("Right at {where}: {gap}", where=where, gap=tightest)

@@ -1,0 +1,351 @@
+"""Mechanisms for the browser: a catalogue of what can be set, and pairs of outputs as tables.
+
+The browser has closed forms of a few mechanisms. Of every other one it is sent a law of losses that
+leaks no less, Rényi divergences, drawn laws, and what real pairs below the profile do.
+
+A mechanism's parameters are the fields of its class. Numbers reach a little further than in its
+`examples()`, another mechanism inside becomes a choice among those the examples hold, and whatever
+else it is made of is taken from one example as a whole.
+"""
+
+import dataclasses
+import inspect
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants.pld import PLD
+from dplearn.core.guarantee import ADJACENCIES, Adjacency
+from dplearn.engine.lattice import Lattice
+from dplearn.engine.lattice.above import chords, connect_the_dots
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
+
+# The largest loss that is looked at, and the nodes of a profile on either side of 0.
+_FAR, _NODES = 700.0, 1000
+# So few losses are sent as they are, if the chords between them are the profile.
+_FEW, _SAME = 400, 1e-9
+# Laws are drawn where they are no lower than this part of their height, at so many places.
+_LOW, _PLACES = 1e-3, 240
+ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
+_RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
+
+
+# Names of mechanisms and numbers that are not just capitalised.
+TITLES = {
+    "discrete_gaussian": "Discrete Gaussian",
+    "shuffled": "Shuffled epochs",
+    "random_allocation": "Random allocation (balls and bins)",
+}
+_LABELS = {"noise_multiplier": "Noise multiplier σ", "sample_rate": "Sample rate q"}
+# The places on the curves where one looks: label, ends, start.
+_VIEWS = {
+    "epsilon": ("Privacy loss ε", (0.001, 100), 1),
+    "order": ("Rényi order α", (1.01, 1000), 8),
+    "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05),
+}
+# How far a number goes beyond the examples, to a round number.
+_BEYOND, _ROUND = 5, (1, 1.5, 2, 2.5, 3, 3.5, 4, 5)
+_NUMBERS = (int, float)
+# Parts of the catalogue and of a table that are words.
+_WORDS = ("title", "label", "about", "conditions", "reason")
+
+
+def worded(told: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
+    """A catalogue or a table with its words put into languages."""
+    if isinstance(told, dict):
+        below = lambda key: part if part in _WORDS else key
+        return {key: worded(inner, in_each, below(key)) for key, inner in told.items()}
+    return in_each(told) if part in _WORDS and isinstance(told, str) else told
+
+
+def catalogue() -> dict[str, Any]:
+    """Every mechanism and number of the page, its words in English."""
+    keys = dict.fromkeys(key for name in MECHANISMS for key in _settable(name))
+    numbers = {key: told for key in keys if (told := _number(key))}
+    for key, (label, ends, start) in _VIEWS.items():
+        numbers[key] = {"label": label, "ends": ends, "start": start, "whole": False}
+    start = {key: told["start"] for key, told in numbers.items()}
+    return {"mechanisms": {name: _told(name, start) for name in MECHANISMS}, "numbers": numbers}
+
+
+def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
+    """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
+    mechanism, keys = mechanism_of(name, start), _settable(name)
+    examples, neighbours = type(mechanism).examples(), covered(mechanism)
+    return {
+        "title": TITLES.get(name, name.replace("_", " ").capitalize()),
+        "keys": keys,
+        "bases": _bases(name) if "base" in keys else [],
+        "examples": None
+        if len(keys) == len(_parameters(name))
+        else [_spelled(e) for e in examples],
+        "about": {key: _described(law, key) for law, key in _used(name, start)},
+        "covered": neighbours,
+        "two_sided": Pair(mechanism, neighbours[0]).two_sided,
+        "conditions": conditions(mechanism),
+    }
+
+
+def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
+    """The mechanism that the values describe, or its own ValueError where it refuses them."""
+    examples = MECHANISMS[name].examples()
+    example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
+    inside = lambda: mechanism_of(_base(name, values), values)
+    kinds = {key: _parameters(name)[key] for key in _settable(name)}
+    entries = {k: kind(values[k]) if kind in _NUMBERS else inside() for k, kind in kinds.items()}
+    return dataclasses.replace(example, **entries) if entries else example
+
+
+# Reading annotations is slow, and a page asks for them a thousand times.
+@lru_cache
+def _parameters(name: str) -> dict[str, type]:
+    """Field of a mechanism to its type, in the order of the class.
+
+    A share that may be 0 has no logarithmic scale: it stays as it is.
+    """
+    law: Any = MECHANISMS[name]
+    hints = get_type_hints(law)
+    own = {field.name: hints[field.name] for field in dataclasses.fields(law)}
+    none = {key for key in own for e in law.examples() if own[key] is float and not getattr(e, key)}
+    return {key: kind for key, kind in own.items() if kind is not bool and key not in none}
+
+
+def _settable(name: str) -> list[str]:
+    """The parameters that are numbers, or the mechanism inside."""
+    return [key for key, kind in _parameters(name).items() if kind in _NUMBERS or key == "base"]
+
+
+def _bases(name: str) -> list[str]:
+    """Names of the mechanisms that the examples of another one hold."""
+    return list(dict.fromkeys(e.base.name for e in MECHANISMS[name].examples()))
+
+
+def _base(name: str, values: Mapping[str, Any]) -> str:
+    """Name of the mechanism inside: the one chosen, where the examples know it."""
+    chosen = values.get("base")
+    return chosen if chosen in _bases(name) else _bases(name)[0]
+
+
+def _used(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Mechanism and key of everything that decides what is run, outermost first."""
+    keys = _settable(name)
+    if len(keys) < len(_parameters(name)):
+        yield name, "example"
+    for key in keys:
+        yield name, key
+        if key == "base":
+            yield from _used(_base(name, values), values)
+
+
+def _described(name: str, key: str) -> str:
+    """Text of a mechanism's class about a parameter."""
+    text = inspect.getdoc(MECHANISMS[name]) or ""
+    entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+    return " ".join(entry.group(1).split()) if entry else ""
+
+
+def _spelled(mechanism: Mechanism) -> str:
+    """Releases that are run, part by part."""
+    parts = mechanism.parts()
+    return " + ".join(f"{count} × {_short(m)}" if count > 1 else _short(m) for m, count in parts)
+
+
+def _short(mechanism: Mechanism) -> str:
+    values = (getattr(mechanism, f.name) for f in dataclasses.fields(mechanism))  # type: ignore[arg-type]
+    shown = (_short(v) if isinstance(v, Mechanism) else f"{v}" for v in values)
+    return f"{type(mechanism).__name__}({', '.join(shown)})"
+
+
+def _number(key: str) -> dict[str, Any] | None:
+    """Label, range and start of a parameter, around the values that examples have."""
+    values = [v for law in MECHANISMS.values() for e in law.examples() for v in _values(e, key)]
+    if not values:
+        return None
+    whole = all(isinstance(v, int) for v in values)
+    low, high = max(min(values) / _BEYOND, whole), max(values) * _BEYOND
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks = [float(f"{m}e{p}") for p in powers for m in _ROUND]
+    inside = [m for m in marks if low <= m <= high and not (whole and m % 1)]
+    good = [mark for mark in inside if _accepted(key, int(mark) if whole else mark)]
+    label = _LABELS.get(key, key.replace("_", " ").capitalize())
+    ends = good[0], good[-1]
+    return {"label": label, "ends": ends, "start": statistics.median_low(values), "whole": whole}
+
+
+def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
+    """The values of a number in a mechanism and in those inside it."""
+    for field in dataclasses.fields(mechanism):  # type: ignore[arg-type]
+        value = getattr(mechanism, field.name)
+        if isinstance(value, Mechanism):
+            yield from _values(value, key)
+        elif field.name == key and isinstance(value, _NUMBERS):
+            yield value
+
+
+def _accepted(key: str, value: float) -> bool:
+    """Whether some mechanism takes this value."""
+    for name in MECHANISMS:
+        if key in _parameters(name):
+            with suppress(ValueError):
+                dataclasses.replace(MECHANISMS[name].examples()[0], **{key: value})
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One ordered pair of neighbouring outputs; `direction` says whether P or Q has the record."""
+
+    mechanism: Mechanism
+    adjacency: Adjacency
+    direction: str = "remove"
+
+    @property
+    def end(self) -> int:
+        """Index into what a mechanism says per direction."""
+        return 0 if self.direction == "remove" else -1
+
+    @property
+    def composed(self) -> bool:
+        """Whether several releases are looked at as one."""
+        return self.mechanism.parts() != ((self.mechanism, 1),)
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the directions differ."""
+        return any(len(m.profiles(self.adjacency)) > 1 for m, _ in self.mechanism.parts())
+
+    @property
+    def outputs(self) -> Outputs | None:
+        """Laws of the two outputs on a line, where they have such."""
+        outputs = self.mechanism.outputs(self.adjacency)
+        return outputs[self.end] if outputs else None
+
+    @property
+    def witnesses(self) -> tuple[Profile, ...]:
+        """Profiles of real pairs below this one, where it is a bound."""
+        if self.composed or self.mechanism.attained:
+            return ()
+        profiles = self.mechanism.witnesses(self.adjacency)
+        return profiles[self.end :][:1] if self.two_sided else profiles
+
+
+def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
+    """The adjacencies under which it has a profile."""
+    return tuple(a for a in ADJACENCIES if not refusal(mechanism, a))
+
+
+def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
+    """Why the mechanism has no profile under an adjacency, or an empty string."""
+    try:
+        for part, _ in mechanism.parts():
+            part.require_theorem(adjacency)
+    except NotImplementedError as error:
+        return str(error)
+    return ""
+
+
+def conditions(mechanism: Mechanism) -> str:
+    """Assumptions about the release, each named once."""
+    return "; ".join(dict.fromkeys(a for m, _ in mechanism.parts() for a in m.assumptions))
+
+
+@lru_cache(maxsize=64)
+def profile(pair: Pair) -> Profile:
+    """The profile, exact or from above; of a composition, by the dots of a lattice."""
+    if not pair.composed:
+        return pair.mechanism.profiles(pair.adjacency)[pair.end]
+    mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)
+    sides = [m.profiles(pair.adjacency)[pair.end] for m in mechanisms]
+    far = PLD().epsilon(pair.mechanism, delta=1e-12, adjacency=pair.adjacency).epsilon
+    nodes = np.linspace(0.0, min(far, _FAR), 2 * _NODES)
+    _, ahead = Lattice().log_deltas(sides, counts, epsilons=nodes)
+    _, behind = Lattice().log_deltas([p.reverse() for p in sides], counts, epsilons=nodes[1:])
+    both = np.concatenate([-nodes[:0:-1], nodes])
+    masses, infinity = chords(both, np.append(np.exp(behind - nodes[1:])[::-1], np.exp(ahead)))
+    with np.errstate(divide="ignore"):
+        logs = np.append(np.log(masses), np.log(infinity))
+    return Profile.from_atoms(logs, np.append(logs[:-1] - both, -np.inf))
+
+
+@lru_cache(maxsize=64)
+def table(pair: Pair) -> dict[str, Any]:
+    """Losses, divergences and laws as `mechanisms/table.js` reads them, words in English."""
+    divergences = pair.mechanism.rdp(ORDERS, adjacency=pair.adjacency)
+    return {
+        **_law(profile(pair)),
+        "orders": ORDERS,
+        "divergences": divergences.tolist(),
+        "outputs": _drawn(pair.outputs) if pair.outputs else None,
+        "reason": pair.mechanism.no_outputs,
+        "real": _real(pair),
+        "conditions": conditions(pair.mechanism),
+    }
+
+
+def _law(whole: Profile) -> dict[str, Any]:
+    """Losses and log masses under P, none less than the profile's: its chords, rounded up."""
+    kinks = np.asarray(whole.kinks, dtype=float)
+    kinks = np.unique(kinks[kinks < _FAR])
+    if 0 < kinks.size <= _FEW:
+        nodes = np.concatenate([-kinks[::-1], [0.0], kinks])
+        between = np.linspace(0.0, 1.2 * kinks[-1], 301)
+        rise = _delta(nodes, *connect_the_dots(whole, nodes), between) - whole.delta(between)
+        if np.max(rise) <= _SAME:
+            return {"losses": nodes.tolist(), **_masses(*connect_the_dots(whole, nodes))}
+    # To its very end, where it has one.
+    far = float(whole.epsilon(0.0))
+    if far > _FAR:
+        far = min(float(whole.epsilon(1e-12 + 1.01 * float(whole.delta(_FAR)))), _FAR)
+    nodes = np.linspace(-far, far, 2 * _NODES + 1)
+    spacing = {"first": -far, "step": far / _NODES}
+    return spacing | _masses(*connect_the_dots(whole, nodes)) | {"corners": []}
+
+
+def _delta(nodes: NDArray, masses: NDArray, infinity: float, epsilon: NDArray) -> NDArray:
+    """Delta of a law of losses."""
+    part = np.maximum(-np.expm1(np.minimum(epsilon[:, None] - nodes, 0.0)), 0.0)
+    return part @ masses + infinity
+
+
+def _masses(masses: NDArray, infinity: float) -> dict[str, Any]:
+    with np.errstate(divide="ignore"):
+        logs = np.ceil(np.log(masses) * 1e10) / 1e10
+    finite = [float(log) if log > -math.inf else None for log in logs]
+    return {"logs": finite, "infinite": infinity}
+
+
+def _drawn(outputs: Outputs) -> dict[str, Any]:
+    """Both laws at places in ascending order."""
+    x, _, p, q = outputs.nodes(1.0)
+    high = np.flatnonzero(np.maximum(p, q) > _LOW * max(np.max(p), np.max(q)))
+    low, top = float(x[high[0]]), float(x[high[-1]])
+    if outputs.whole:
+        x = np.arange(low, top + 1, 1 + (top - low) // _PLACES)
+    else:
+        corners = [c for c in outputs.corners if low < c < top]
+        x = np.union1d(np.linspace(low, top, _PLACES), corners)
+    laws = {"p": np.exp(outputs.log_p(x)), "q": np.exp(outputs.log_q(x))}
+    told = {"whole": outputs.whole, "label": outputs.label, "x": x.tolist()}
+    return told | {name: [float(f"{v:.6g}") for v in law] for name, law in laws.items()}
+
+
+def _real(pair: Pair) -> dict[str, Any] | None:
+    """The largest delta, and the fewest misses, of a real pair below the profile."""
+    if not pair.witnesses:
+        return None
+    whole = profile(pair)
+    epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
+    deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
+    misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
+    values = {"epsilons": epsilons, "deltas": deltas, "rates": _RATES, "misses": misses}
+    return {name: value.tolist() for name, value in values.items()}

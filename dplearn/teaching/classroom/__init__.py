@@ -1,0 +1,28 @@
+"""What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
+
+Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
+Nothing here is needed to account for privacy.
+"""
+
+from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine
+from dplearn.teaching.classroom.display import show
+from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
+from dplearn.teaching.classroom.predictions import guess, predict, reveal
+from dplearn.teaching.classroom.programs import Program, settled
+
+__all__ = [
+    "Estimate",
+    "Evidence",
+    "Exercise",
+    "Mistake",
+    "Program",
+    "check",
+    "estimate",
+    "estimate_delta",
+    "guess",
+    "mine",
+    "predict",
+    "reveal",
+    "settled",
+    "show",
+]

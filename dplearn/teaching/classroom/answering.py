@@ -1,0 +1,166 @@
+"""Predictions, exercises and self-tests of a lesson as fields of its page, which answer back.
+
+The scripts in `ASSETS` hold the verdict of a browser, which says what `Exercise.verdict` says.
+Without scripts a page has the questions, and the truth about a prediction opens with a click.
+"""
+
+import base64
+import html
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dplearn.teaching.classroom import in_page
+from dplearn.teaching.classroom.checks import Exercise, SelfTest, exercises
+from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.html import code_of, from_cell, from_output
+from dplearn.teaching.classroom.sources import Lesson, exercise_key
+
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # what a page with fields needs
+
+_NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
+_ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
+_IN_JUPYTER = (
+    "<p>This exercise asks for code, which this page does not run. Open the lesson in a checkout of"
+    " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
+    " cell: it is tried on cases that the notebook does not show.</p>"
+)
+# What a notebook's text says of Jupyter, and what is true of a page.
+_OF_JUPYTER = {
+    r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
+        "Write your number in the field."
+    ),
+    r"(Choose an answer to each question), write .*? says why\.": (
+        r"\1. Each of your answers then says why it is right or not."
+    ),
+    r"(Put|Write) your guess in place of `None`, and run the cell\.": (
+        "Write your guess in the field."
+    ),
+    r"run the cell, then argue": "open the truth, then argue",
+    r" \(In Jupyter, move the mouse[^)]*\)": "",
+}
+_GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
+
+
+def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
+    """HTML of a built lesson, with fields where its notebook asks; `python`: its pages run it."""
+    asked = fields(lesson, cells, python=python)
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            for told, instead in _OF_JUPYTER.items():
+                cell.source = re.sub(told, instead, cell.source)
+    return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+
+
+def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
+    """HTML in place of each built cell that asks or answers, by the cell's id."""
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
+    elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
+    every, asked = exercises(lesson), {}
+    for cell in code:
+        answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
+        if names := _NO_GUESS.findall(_printed(cell)):
+            asks = [{"kind": "prediction", "item": n, **lines.get(n, {})} for n in names]
+            asked[cell.id] = "".join(_field(lesson, ask) for ask in asks)
+        elif (exercise := every.get(exercise_key(cell))) is not None:
+            asked[cell.id] = _exercise(lesson, cell, exercise, python)
+        elif answered:
+            asked[cell.id] = _sealed(cell, answered)
+        elif "guess(" in cell.source and PLOTLY in str(cell.outputs):
+            asked[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
+    return asked
+
+
+def _printed(cell: Any) -> str:
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
+    """What `reveal` has drawn in a cell, by the prediction: what is stated, and named values."""
+    lines = {}
+    for output in cell.outputs:
+        data = output.get("data", {})
+        name, _, values = data.get("text/plain", "").partition(": ")
+        if PLOTLY in data and re.match("truth |proved at ", values):
+            marks, layout = data[PLOTLY]["data"], data[PLOTLY]["layout"]
+            points = [[mark["text"][0].partition("<br>")[0], mark["x"][0]] for mark in marks]
+            lines[name] = {"stated": layout["title"]["text"], "points": points}
+    return lines
+
+
+def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
+    """The place of a field; `ask` is what its script must know."""
+    data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
+    return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
+
+
+def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
+    if isinstance(exercise, Exercise):
+        return _field(lesson, as_data(exercise))
+    if isinstance(exercise, SelfTest):
+        ask = {"kind": "selftest", "item": exercise.key, "choices": exercise.choices}
+        return _field(lesson, ask, "<p>Each choice opens with a click and says why.</p>")
+    instead = _IN_JUPYTER.format(name=lesson.name)
+    code = code_of(cell)
+    if python and (described := in_page.described(exercise)):
+        asks = {"kind": "program", "item": exercise.key, "program": described}
+        written, _, name = cell.source.partition(f'\n\n\ncheck("{exercise.key}", ')
+        asks |= {"name": name.rstrip(")\n"), "code": written}
+        return _field(lesson, asks, f"{code}{instead}")
+    return f'{code}<div class="ask">{instead}</div>\n'
+
+
+def as_data(exercise: Exercise) -> dict[str, Any]:
+    """What a browser must know of an exercise; a number goes with the tolerance that it has."""
+
+    def number(value: float) -> list[Any]:
+        told = value if math.isfinite(value) else "Infinity"  # which JSON does not have
+        return [told, 0.0 if isinstance(value, int) else exercise.rtol]
+
+    return {
+        "kind": "exercise",
+        "item": exercise.key,
+        "right": number(exercise.right),
+        "praise": exercise.praise,
+        "mistakes": [[*number(each.value), each.hints] for each in exercise.mistakes],
+        "hints": exercise.hints,
+    }
+
+
+def python_script(pyodide: Path) -> str:
+    """What `kernel.js` makes Python of, from an unpacked Pyodide."""
+    named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
+    binary = ("pyodide.asm.wasm", "python_stdlib.zip")
+    for name in (*named.values(), *binary):
+        if not (pyodide / name).is_file():
+            raise ValueError(f"Expected an unpacked Pyodide, with {name}, got {pyodide}.")
+    told: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
+    told["lock"] = json.loads(told["lock"]) | {"packages": {}}
+    told["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}
+    room = Path(__file__).parent
+    modules = {name: (room / f"{name}.py").read_text("utf-8") for name in in_page.MODULES}
+    told["modules"] = {
+        f"/room/dplearn/teaching/classroom/{n}.py": text for n, text in modules.items()
+    }
+    return f"var pythonFiles = {json.dumps(told)};\n"
+
+
+def _sealed(cell: Any, names: Sequence[str]) -> str:
+    """A cell whose outputs open after the guesses or with a click; its script draws the lines."""
+    shown = ""
+    for output in cell.outputs:
+        words = output.get("data", {}).get("text/plain", "")
+        name = words.partition(": ")[0]
+        if PLOTLY in output.get("data", {}) and name in names:
+            shown += f'<div data-line="{html.escape(name)}">{html.escape(words)}</div>\n'
+        else:
+            shown += from_output(output)
+    data = html.escape(json.dumps(names, ensure_ascii=False))
+    return (
+        f'{code_of(cell)}<details class="sealed" data-names="{data}">'
+        f"<summary>Guess first, or show me</summary>{shown}</details>\n"
+    )

@@ -1,0 +1,78 @@
+"""Execute a lesson in a real kernel and store its notebook, or nothing at all."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
+
+from dplearn.core.files import write_whole
+from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, read
+
+_CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
+
+
+def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
+    """Execute a lesson, store its notebook in `folder` or beside the others, and return its place.
+
+    The old one stays as it was, and there is a LessonError, if a cell fails or writes to standard
+    error, or if the instructor's edition would replace the students'.
+    """
+    target = (folder or lesson.notebook.parent) / lesson.notebook.name
+    if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
+        raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
+    notebook = read(lesson, edition)
+    try:
+        # With pictures, and without the functions that whoever builds it has kept.
+        environment = {**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""}
+        kernel_client(notebook, lesson).execute(env=environment)
+    except CellExecutionError as error:
+        raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
+    except (CellControlSignal, DeadKernelError, TimeoutError) as error:
+        raise _failure(lesson, notebook, str(error)) from None
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise _failure(lesson, notebook, f"stderr: {output.text}", cell)
+    # What varies between two runs is dropped; code cells count 1..n.
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for count, cell in enumerate(code, start=1):
+        cell.execution_count = count
+        cell.metadata.pop("execution", None)
+        for output in cell.outputs:
+            output.pop("transient", None)
+            if output.output_type == "execute_result":
+                output.execution_count = count
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, (nbformat.writes(notebook) + "\n").encode())
+    target.chmod(0o644)  # anybody may read it
+    return target
+
+
+def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
+    """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
+    return NotebookClient(
+        notebook,
+        timeout=_CELL_TIMEOUT,
+        kernel_name="python3",
+        record_timing=False,
+        # What a cell prints is one output, however busy the machine was.
+        coalesce_streams=True,
+        # Warnings about the connection to the kernel are not the lesson's.
+        extra_arguments=["--IPKernelApp.log_level=40"],
+        resources={"metadata": {"path": str(lesson.notebook.parent)}},
+        **options,
+    )
+
+
+def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> LessonError:
+    """Error that names a cell, or the code cell that was started last."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cell = cell or ([cell for cell in code if cell.execution_count] or code[:1])[-1]
+    source = "\n".join(f"    {line}" for line in cell.source.splitlines())
+    number = notebook.cells.index(cell) + 1
+    return LessonError(f"lesson {lesson.name}, cell {number}:\n{source}\n{problem}")

@@ -1,0 +1,202 @@
+"""Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
+
+import math
+import re
+import runpy
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any, Literal
+
+from dplearn.teaching.classroom import sources
+from dplearn.teaching.classroom._numbers import BEYOND, read_number, written
+from dplearn.teaching.classroom.sources import Lesson, LessonError
+
+Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
+
+# Relative distance within which an answer is near enough to be meant, but not to be counted.
+_CLOSE = 0.03
+_MORE_DIGITS = "close: give four digits."
+_NEAR = "close, but not equal: something small is left out, or was rounded on the way."
+_LEFT_OUT = ", - for a question left out"
+_PER_CENT = "this is per cent; write it as a number between 0 and 1."
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong number or function from a common slip, with hints from a nudge to the point."""
+
+    value: Any
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a check says about one answer; repeated, it says the plainer `messages`."""
+
+    outcome: Outcome
+    head: str
+    messages: tuple[str, ...]
+    shown: tuple[str, ...] = ()  # lines of a counterexample, or one for each question
+    points: int = 0  # of a self-test
+
+    def text(self, attempt: int = 0) -> str:
+        """Sentence about the answer, plainer when the same answer has come before."""
+        message = self.messages[min(attempt, len(self.messages) - 1)]
+        return "\n  ".join([f"{self.head}: {message}", *self.shown])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One question with a number for an answer.
+
+    Examples
+    --------
+    >>> halves = Exercise(key="0.1", right=0.5, praise="Indeed.", hints=("Divide 1 by 2.",),
+    ...                   mistakes=(Mistake(2.0, ("Upside down?", "Divide 1 by 2, not 2 by 1.")),))
+    >>> halves.verdict(2).text()
+    '0.1 not yet, 2: Upside down?'
+    >>> halves.verdict(2).text(attempt=1)
+    '0.1 not yet, 2: Divide 1 by 2, not 2 by 1.'
+    """
+
+    key: str  # lesson and number, such as "3.1"
+    right: float  # computed by the library; an int is compared exactly
+    praise: str  # what the right value shows; it must not be needed to go on
+    mistakes: tuple[Mistake, ...]  # each distinguishable from `right`
+    hints: tuple[str, ...]  # for what no listed slip explains, from a nudge to the point
+    rtol: float = 2e-3  # of every comparison
+
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
+        if answer is None:
+            todo = "put your number in place of None and run the cell again."
+            return Reply("open", f"{self.key} not answered yet", (todo,))
+        number, problem = read_number(answer)
+        if number is None:
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
+        if self._is(number, self.right):
+            return Reply("right", f"{self.key} right, {written(number)}", (self.praise,))
+        head = f"{self.key} not yet, {written(number)}"
+        for mistake in self.mistakes:
+            if self._is(number, mistake.value):
+                return Reply("mistake", head, mistake.hints)
+        if math.isinf(number):
+            return Reply("unreadable", f"{self.key} not readable", (BEYOND,))
+        if isinstance(self.right, float):
+            if math.isclose(number, self.right, rel_tol=_CLOSE):
+                unit = 10.0 ** int(Decimal(repr(number)).normalize().as_tuple().exponent)
+                rounded = abs(number - self.right) <= unit
+                return Reply("close", head, (_MORE_DIGITS if rounded else _NEAR,))
+            if 0 < self.right < 1 and math.isclose(number, 100 * self.right, rel_tol=_CLOSE):
+                return Reply("close", head, (_PER_CENT,))
+        return Reply("wrong", head, self.hints)
+
+    def _is(self, number: float, value: float) -> bool:
+        return math.isclose(number, value, rel_tol=0.0 if isinstance(value, int) else self.rtol)
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """Questions with one right choice each; the answer is a string of letters."""
+
+    key: str  # such as "10.test"
+    choices: tuple[dict[str, str], ...]  # of each question, as of `questions`
+
+    @property
+    def right(self) -> str:
+        """The right letter of each question."""
+        return sources.right_letters(self.choices)
+
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
+        count = len(self.choices)
+        letters, left = ("1 letter", "") if count == 1 else (f"{count} letters", _LEFT_OUT)
+        if answer is None or answer == "":
+            todo = f"write {letters} between the quotes{left}."
+            return Reply("open", f"{self.key} not answered yet", (todo,))
+        if not isinstance(answer, str) or len(answer := re.sub(r"[\s,]", "", answer)) != count:
+            problem = f"write {letters} in quotes, such as {('abcab' * count)[:count]!r}."
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
+        pairs = list(zip(answer.lower(), self.choices, strict=True))
+        whys = [each.get(letter, "Left out.") for letter, each in pairs]
+        points = sum(why.startswith(sources.RIGHT) for why in whys)
+        shown = [
+            f"{number} {letter}  {'Right.' if why.startswith(sources.RIGHT) else why}"
+            for number, (letter, why) in enumerate(zip(answer, whys, strict=True), start=1)
+        ]
+        outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
+        if points == count:
+            outcome, head = "right", f"{self.key} right, {count} of {count}"
+        return Reply(outcome, head, ("the lines above say more.",), tuple(shown), points)
+
+
+# How often each exercise has got an answer: the same slip, or the same number without one.
+_repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
+
+
+def check(key: str, answer: Any, *, keep: bool = False) -> None:
+    """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
+
+    Hints get plainer as the same slip, or the same unexplained number, comes again. An
+    exercise that is not in the lessons that lie around the notebook is a LessonError. A right
+    function is written to ``my_dp.py`` beside the notebook if `keep` says so.
+
+    Examples
+    --------
+    >>> check("3.1", None)
+    3.1 not answered yet: put your number in place of None and run the cell again.
+    """
+    exercise = exercise_of(key)
+    verdict = exercise.verdict(answer)
+    slip = (verdict.text(),) if verdict.outcome == "wrong" else verdict.messages
+    print(verdict.text(_repeats[key, slip]))
+    _repeats[key, slip] += 1
+    if verdict.outcome == "right" and callable(exercise.right):
+        from dplearn.teaching.classroom import kept  # a page, which keeps no file, does without
+
+        offer = "for later lessons: put `, keep=True` before the last bracket, and run it again."
+        print(f"  {kept.keep(key, exercise, answer) if keep else offer}")
+
+
+def mine(name: str) -> Callable:
+    """The student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
+
+    Whose it is, is printed. A name that no exercise asks for is a LessonError.
+    """
+    from dplearn.teaching.classroom import kept
+
+    key = kept.keys().get(name, "")
+    exercise = exercise_of(key) if key else None
+    if not callable(right := getattr(exercise, "right", None)):
+        raise LessonError(f"Expected the name of a function that an exercise asks for, got {name}.")
+    function, whose = kept.found(name, key, exercise)
+    print(f"{name}: {whose}")
+    return function or right
+
+
+def exercise_of(key: str) -> Any:
+    """The exercise `key` of the lessons around the working directory, or a LessonError."""
+    lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
+    by_key = exercises(lesson) if lesson else {}
+    if key not in by_key:
+        keys = ", ".join(by_key) or "the key of an exercise in lessons/sources"
+        raise LessonError(f"Expected {keys}, got exercise {key}.")
+    return by_key[key]
+
+
+@cache
+def exercises(lesson: Lesson) -> dict[str, Any]:
+    """What a lesson asks, by key: ``exercises.py``, then its choices; an appendix has none."""
+    if not lesson.exercises.exists():
+        return {}
+    every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
+    chosen = (self_test(lesson, part) for part in sources.CHOSEN)
+    return {each.key: each for each in (*every, *(each for each in chosen if each.choices))}
+
+
+def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
+    """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
+    return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

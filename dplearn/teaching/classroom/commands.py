@@ -1,0 +1,158 @@
+"""``dplearn lessons``: begin a lesson, build notebooks from their sources, and mark them."""
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from dplearn.teaching.classroom import sources
+from dplearn.teaching.classroom.minutes import counted, too_much
+from dplearn.teaching.classroom.sources import EXPLORER, Lesson, LessonError
+
+# Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas
+# that each of them names. The patterns find where a lesson says title, time and question.
+START = "<!-- written by `dplearn lessons build` -->"
+_COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
+_MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
+_FORMULAS = "| | formulas of the book |\n|---|---|\n"
+_ENTRY = re.compile(rf"\]\({re.escape(EXPLORER)}formula_book\?id=([\w-]+)")
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Give `parser` the commands for those who write lessons."""
+    commands = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
+    build = commands.add_parser("build", help="execute sources and store their notebooks")
+    build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
+    edition = build.add_mutually_exclusive_group()
+    about = "only say which are stale, and how long each is; exit status 1 if any is too long"
+    edition.add_argument("--check", action="store_true", help=about)
+    about = "write the edition with teaching notes and solutions there instead"
+    edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
+    about = "write decks for the projector there, which need no network"
+    edition.add_argument("--slides", type=Path, metavar="FOLDER", help=about)
+    build.set_defaults(run=_build)
+    new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
+    new.add_argument("number", metavar="NN")
+    new.add_argument("title", metavar="TITLE")
+    new.set_defaults(run=_new)
+    marks = commands.add_parser("grade", help="run students' notebooks and print their marks")
+    marks.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
+    marks.set_defaults(run=_grade)
+    for command in (build, new, marks):
+        command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
+
+
+def _grade(options: argparse.Namespace) -> int:
+    """Print a line for each exercise of each notebook, and the sum; the exit status is 0."""
+    from dplearn.teaching.classroom.grading import grade
+
+    for path in options.files:
+        marks = grade(path, folder=options.folder)
+        print(path.name, *(f"  {m.points}/{m.possible}  {m.words}" for m in marks), sep="\n")
+        print(f"  {sum(m.points for m in marks)}/{sum(m.possible for m in marks)}  total")
+    return 0
+
+
+def _new(options: argparse.Namespace) -> int:
+    """Write the skeleton of a lesson, never over an existing one; the exit status is 0."""
+    folder = options.folder or sources.lessons_folder()
+    number, every = options.number.zfill(2), sources.lessons(folder)
+    if not (folder / "sources" / "template").is_dir():
+        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
+    if not re.fullmatch(r"[0-8]\d", number):
+        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
+    if number in every:
+        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
+    words = re.findall(r"[a-z0-9]+", options.title.lower())
+    if not words:
+        raise ValueError(f"Expected a title with words, got {options.title!r}.")
+    lesson = Lesson(folder / "sources" / "_".join([number, *words]))
+    values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
+    lesson.folder.mkdir()
+    for path in (lesson.source, lesson.exercises):
+        text = (folder / "sources" / "template" / path.name).read_text(encoding="utf-8")
+        text = re.sub("|".join(values), lambda word: values[word[0]], text)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote  {path}")
+    print(f"Replace every TODO, then: dplearn lessons build {lesson.number}")
+    return 0
+
+
+def _build(options: argparse.Namespace) -> int:
+    """Build or check lessons; the exit status is 1 when one fails or is stale."""
+    try:
+        folder = options.folder or sources.lessons_folder()
+        every, readme = sources.lessons(folder), folder / "README.md"
+        numbers = [number.zfill(2) for number in options.numbers or every]
+        if absent := [number for number in numbers if number not in every]:
+            raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
+        chosen = [every[number] for number in numbers]
+        if options.check:
+            return _report(chosen, readme)
+        for lesson in chosen:
+            if options.slides:
+                from dplearn.teaching.classroom.slides import write_slides
+
+                print(f"wrote  {write_slides(lesson, options.slides)}")
+                continue
+            from dplearn.teaching.classroom.build import build  # Jupyter is needed only here.
+
+            start, edition = time.monotonic(), "instructor" if options.instructor else "student"
+            target = build(lesson, edition=edition, folder=options.instructor)
+            print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+        if readme.exists() and not (options.instructor or options.slides):
+            readme.write_text(_with_tables(readme), encoding="utf-8")
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _report(chosen: list[Lesson], readme: Path) -> int:
+    """Print how long each lesson is and what is stale or too long; exit status 1 if anything is."""
+    faults = []
+    for lesson in chosen:
+        if reason := sources.is_stale(lesson):
+            faults.append(f"stale  {lesson.name}: {reason}")
+        elif lesson.number < "90":
+            load, voted = counted(lesson), sources.questions(lesson, "vote")
+            row = f"{lesson.number}  {load.words:5} words {load.lines:4} lines"
+            form = "" if voted else "  (not yet in the new form: it has no vote)"
+            print(f"{row} {load.minutes:4.0f} minutes{form}")
+            faults += [f"long   {lesson.name}: {each}" for each in too_much(load) if voted]
+    if readme.exists() and readme.read_text(encoding="utf-8") != _with_tables(readme):
+        faults.append("stale  README.md: its tables differ from the lessons")
+    print(*faults or [f"{len(chosen)} up to date"], sep="\n")
+    return 1 if faults else 0
+
+
+def _with_tables(readme: Path) -> str:
+    """The text of `readme` with a row for each lesson in both tables, as the lessons are now."""
+    text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS
+    for lesson in sources.lessons(readme.parent).values():
+        cells = sources.read(lesson).cells
+        matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]
+        title, time, question = (match[1] if match else "?" for match in matches)
+        rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
+        if named := _formulas(cells):
+            formulas += f"| [{lesson.number}]({lesson.notebook.name}) | {named} |\n"
+    for table, end in ((rows, "map"), (formulas, "formulas")):
+        marks = START, f"<!-- end of the {end} -->"
+        # The last start before this end.
+        if not (old := re.search(f"{START}(?:(?!{START}).)*{marks[1]}", text, re.DOTALL)):
+            raise LessonError(f"Expected {marks[0]} and {marks[1]} in {readme}.")
+        text = text.replace(old[0], f"{START}\n\n{table}\n{marks[1]}")
+    return text
+
+
+def _formulas(cells: Any) -> str:
+    """Links to the entries of the formula book that a lesson links to, in the book's order."""
+    from dplearn.teaching.book import book
+
+    named = {id for cell in cells for id in _ENTRY.findall(cell.source)}
+    links = (
+        f"[{id}]({EXPLORER}formula_book?id={id}) {book[id].title}" for id in book if id in named
+    )
+    return "; ".join(links)

@@ -1,0 +1,81 @@
+"""Show a figure as one output that every reader can use: live chart, still image, words."""
+
+import base64
+import html
+import io
+import json
+import os
+import shutil
+import sys
+from typing import Any
+
+from dplearn.teaching.classroom.sources import lessons_folder
+
+PLOTLY = "application/vnd.plotly.v1+json"
+_COLOURS = 64  # a line chart shrinks several times at no visible loss
+
+
+def show(figure: Any, alt: str) -> None:
+    """Publish `figure` with `alt`, the sentence that says what it shows.
+
+    The figure is Plotly's, a `Drawing`, or the name of an SVG file below ``lessons/sources``.
+
+    Jupyter gets one output with three faces: the live chart or the drawing, a picture (only while
+    lessons are built) and the words. The words carry the key numbers, so whoever cannot
+    see the chart misses nothing, and the tests compare them with every new run: an `alt`
+    without a number is a ValueError. Outside Jupyter the words are printed.
+    """
+    if not any(character.isdigit() for character in alt):
+        raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
+        print(alt)
+        return
+    from IPython.display import display
+
+    from dplearn.teaching.figures.drawings import Sheet
+
+    if isinstance(figure, (Sheet, str)):
+        file = lessons_folder() / "sources" / str(figure)
+        svg = figure.svg() if isinstance(figure, Sheet) else file.read_text(encoding="utf-8")
+        data = base64.b64encode(svg.encode()).decode()
+        # A picture with its words is what JupyterLab keeps even where it trusts nothing.
+        drawn = f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+        display({"text/html": drawn, "text/plain": alt}, raw=True)
+        return
+    chart = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
+    bundle = {PLOTLY: chart, "text/plain": alt}
+    picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None
+    metadata = {}
+    if picture is not None:
+        bundle["image/png"] = base64.b64encode(picture).decode()
+        size = {"width": figure.layout.width, "height": figure.layout.height}
+        metadata["image/png"] = {"alt": alt} | {k: v for k, v in size.items() if v}
+    display(bundle, raw=True, metadata=metadata)
+
+
+def png(figure: Any) -> bytes | None:
+    """The figure as a small PNG, or None where no browser can draw it."""
+    browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
+    if not browser or not os.path.exists(browser):
+        return None
+    try:
+        import kaleido
+        from PIL import Image
+    except ImportError:
+        return None
+    os.environ["BROWSER_PATH"] = browser
+    # One browser for the whole lesson, and no script fetched from elsewhere.
+    page = kaleido.PageGenerator(mathjax=False)
+    kaleido.start_sync_server(page_generator=page, silence_warnings=True)
+    # JupyterLab shows the picture at its own size until the mouse wakes the live chart: both must
+    # have the same size, or wide pictures are cut.
+    raw = kaleido.calc_fig_sync(figure.to_dict(), opts={"format": "png", "scale": 1})
+    small = io.BytesIO()
+    picture = Image.open(io.BytesIO(raw)).convert("RGBA")
+    white = Image.new("RGBA", picture.size, "white")
+    opaque = Image.alpha_composite(white, picture).convert("RGB")
+    # Maximum coverage keeps the few pixels of a small red label red.
+    few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(small, "PNG", optimize=True)
+    return small.getvalue()

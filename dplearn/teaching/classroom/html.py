@@ -1,0 +1,131 @@
+"""Notebooks as HTML without Jupyter: text, folded code, live pictures.
+
+What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
+"""
+
+import html
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mistune
+
+from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.sources import FOLDED
+
+DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
+NEEDED = ("katex.min.css", "page.css", "katex.min.js", "auto-render.min.js", "page.js")
+
+_FILE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+{styles}
+<body>
+{body}
+{scripts}
+</body>
+</html>
+"""
+
+
+def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
+    """A whole file, whose styles and scripts lie in the folder `root`."""
+    style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
+    styles = "\n".join(style % name for name in names if name.endswith("css"))
+    scripts = "\n".join(script % name for name in names if name.endswith("js"))
+    return _FILE.format(title=html.escape(title), body=body, styles=styles, scripts=scripts)
+
+
+def from_cell(cell: Any) -> str:
+    """A cell with its outputs; the code of a picture is folded."""
+    if cell.cell_type == "markdown":
+        return from_markdown(cell.source)
+    if cell.cell_type != "code":
+        return ""
+    return code_of(cell) + "".join(map(from_output, cell.outputs))
+
+
+def code_of(cell: Any) -> str:
+    """The code of a cell, which is folded where it only draws."""
+    shown = _coloured(cell.source)
+    if FOLDED in cell.metadata.get("tags", ()):
+        return f"<details><summary>Code of this picture</summary>{shown}</details>"
+    return shown
+
+
+def from_output(output: Any) -> str:
+    """One output in the best form that it has."""
+    data = output.get("data", {})
+    words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
+    if PLOTLY in data:
+        return chart(data[PLOTLY], words, still=data.get("image/png", ""))
+    for kind in ("text/html", "image/svg+xml"):
+        if kind in data:
+            return f'<div class="output">{data[kind]}</div>\n'
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data:
+            source = f"data:{kind};base64,{data[kind].strip()}"
+            return f'<div class="output"><img src="{source}" alt="{html.escape(words)}"></div>\n'
+    for kind in ("text/markdown", "text/latex"):
+        if kind in data:
+            return f'<div class="output">{from_markdown(data[kind])}</div>\n'
+    plain = re.sub(r"\x1b\[[\d;]*m", "", words)  # colours of a terminal
+    return f'<pre class="output">{html.escape(plain)}</pre>\n'
+
+
+def from_markdown(text: str) -> str:
+    """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
+    plugins = ("table", "strikethrough", "url", "math")
+    return str(mistune.create_markdown(renderer=_Renderer(escape=False), plugins=plugins)(text))
+
+
+class _Renderer(mistune.HTMLRenderer):
+    """HTML with the anchors that GitHub and Jupyter give to headings."""
+
+    def heading(self, text: str, level: int, **attrs: Any) -> str:
+        plain = html.unescape(re.sub(r"<[^>]+>", "", text)).strip().lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        return f'<h{level} id="{anchor}">{text}</h{level}>\n'
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        if info == "python":
+            return _coloured(code)
+        return super().block_code(code, info)
+
+    def table(self, text: str) -> str:
+        return f'<div class="wide"><table>\n{text}</table></div>\n'
+
+    def inline_math(self, text: str) -> str:
+        return f"${html.escape(text)}$"
+
+    def block_math(self, text: str) -> str:
+        return f"$${html.escape(text)}$$\n"
+
+
+def _coloured(code: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return highlight(code, PythonLexer(), HtmlFormatter(cssclass="code"))
+
+
+def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
+    """A live chart, drawn when it comes into sight, with words for those who do not see it.
+
+    Its `still`, a PNG in base64, stands there until the reader moves, and is what is printed.
+    """
+    data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
+    height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
+    kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
+    image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
+    return (
+        f'<figure class="{kind}" style="--height: {height}px">'
+        f'<div role="img" aria-label="{html.escape(alt, quote=True)}">{image}</div>'
+        f'<script type="application/json">{data}</script></figure>\n'
+    )

@@ -1,0 +1,119 @@
+"""Exercises that ask for code, in the Python of a page: it has no NumPy, and runs no lesson.
+
+`described` is the builder's side; `replied` runs in the page, on the same `Program.verdict`.
+"""
+
+import contextlib
+import inspect
+import io
+import json
+import math
+import random
+import re
+import textwrap
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from dplearn.teaching.classroom import programs
+from dplearn.teaching.classroom._guard import Complaint
+from dplearn.teaching.classroom._numbers import unpacked
+from dplearn.teaching.classroom.checks import Mistake, Reply
+from dplearn.teaching.classroom.programs import Program
+
+# What the room needs of itself in a page, whose packages are otherwise empty.
+MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
+
+_ONLY = " This page has the standard library only."
+
+
+def described(program: Program) -> str:
+    """An exercise as an expression without functions: cases, and what is right and wrong in each.
+
+    It is empty where what is measured needs more than the standard library.
+    """
+    from dplearn.teaching.classroom.kept import outside  # a page, which keeps no file, does without
+
+    source = "" if program.measure is programs.returned else _source(program.measure)
+    if {*outside(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
+        return ""
+    places, slips = range(len(program.cases)), range(len(program.mistakes))
+    told = {
+        "names": program.names,
+        "measure": source,
+        "cases": _plain(program.cases),
+        "expected": _plain(program.expected),
+        "made": [_plain([program.of_mistake(slip, i) for i in places]) for slip in slips],
+        "mistakes": [mistake.hints for mistake in program.mistakes],
+    }
+    same = ("key", "praise", "hints", "rtol", "rtol_mistakes", "seconds")
+    return repr(told | {name: getattr(program, name) for name in same})
+
+
+def _source(measure: Callable) -> str:
+    """The source of a measure, and of the functions of its module that it needs after it."""
+    needed, place = [measure], measure.__code__.co_filename
+    for function in needed:  # which grows
+        words = re.findall(r"\w+", inspect.getsource(function))
+        others = [o for o in map(measure.__globals__.get, words) if inspect.isfunction(o)]
+        needed += [
+            other
+            for other in dict.fromkeys(others)
+            if other.__code__.co_filename == place and other not in needed
+        ]
+    return "\n".join(textwrap.dedent(inspect.getsource(function)) for function in needed)
+
+
+def _plain(value: Any) -> Any:
+    """`value` without arrays; what is not a number, a text or a collection stays as it is."""
+    value = unpacked(value)
+    if isinstance(value, dict):
+        return {_plain(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return type(value)(map(_plain, value))
+    return value
+
+
+def _scope(source: str) -> dict[str, Any]:
+    """What the functions of a measure find, the measure itself as the first function."""
+    scope: dict[str, Any] = {"math": math, "random": random}
+    exec(source, scope)
+    scope["settled"] = programs.settled
+    return scope
+
+
+def rebuilt(description: str) -> Program:
+    """The exercise that `described` has described, which gives the same verdicts."""
+    scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
+    told = eval(description, scope)
+    source, made, names = told.pop("measure"), told.pop("made"), told.pop("names")
+    expected, mistakes = told.pop("expected"), told.pop("mistakes")
+    measure = next(filter(inspect.isfunction, _scope(source).values()))
+    program = Program(
+        right=lambda: None,
+        mistakes=tuple(Mistake(None, hints) for hints in mistakes),
+        measure=measure if source else programs.returned,
+        **told,
+    )
+    computed = {"names": names, "expected": expected}
+    vars(program).update(computed, of_mistake=lambda slip, number: made[slip][number])
+    return program
+
+
+def replied(code: str, name: str, description: str) -> str:
+    """The verdict on the function `name` of a student's `code`, as JSON; whatever the code does."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    program = rebuilt(description)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(code, "<answer>", "exec"), scope)
+    except BaseException as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        line = error.lineno if isinstance(error, SyntaxError) else last.lineno
+        problem = f"line {line}: {type(error).__name__}: {getattr(error, 'msg', error)}."
+        if isinstance(error, ModuleNotFoundError):
+            problem += _ONLY
+        return json.dumps(vars(Reply("unreadable", f"{program.key} stops", (problem,))))
+    reply = program.verdict(scope.get(name))
+    messages = tuple(each + _ONLY * ("name 'np' is not" in each) for each in reply.messages)
+    return json.dumps(vars(reply) | {"messages": messages})

@@ -1,0 +1,170 @@
+"""A student's library: right answers to code exercises in ``my_dp.py``, for later lessons.
+
+The file is the student's. Each function stands between two comments with its exercise's key and a
+digest of what was written; only text that still has this digest is ever replaced.
+"""
+
+import ast
+import builtins
+import dis
+import hashlib
+import inspect
+import os
+import re
+import runpy
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from dplearn.core.files import write_whole
+from dplearn.teaching.classroom._guard import Stop, limited
+from dplearn.teaching.classroom.sources import lessons
+
+_SECONDS = 5.0  # for all that stands in the file
+_ASKED = re.compile(r'^check\("(\d+\.\d+)", (\w+)\)', re.MULTILINE)
+_HEAD = '"""My own library of differential privacy: functions that were right, and what I add."""\n'
+
+
+def library() -> Path | None:
+    """The file of kept functions, beside the notebook; none if ``$DPLEARN_MINE`` is empty."""
+    name = os.environ.get("DPLEARN_MINE", "my_dp.py")
+    return Path(name).resolve() if name else None
+
+
+def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
+    """The student's function for an exercise, if it is there and right, and whose is used."""
+    path = library()
+    if path is None or not path.exists():
+        return None, "ours, as no my_dp.py lies beside this notebook."
+    scope = _run(path)
+    if isinstance(error := scope.get(""), BaseException):
+        why = f"{type(error).__name__}: {error}".rstrip(": .")
+        return None, f"ours, as {path.name} stops with {why}."
+    if (function := scope.get(name)) is None:
+        return None, f"ours, as {path.name} has none; exercise {key} keeps one."
+    if exercise.verdict(function).outcome != "right":
+        return None, f"ours, as the one in {path.name} is not right in exercise {key}."
+    block = _block(path.read_text(encoding="utf-8"), key)
+    return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
+
+
+def keep(key: str, exercise: Any, function: Callable) -> str:
+    """Write a right answer to exercise `key` into the file; the sentence says what was done."""
+    if (path := library()) is None:
+        return "not kept: $DPLEARN_MINE is empty, so there is no file."
+    name = next(name for name, each in keys().items() if each == key)
+    again = f'run check("{key}", {name}, keep=True) again'
+    try:
+        block = _standing_alone(function, name)
+        scope: dict[str, Any] = {"__name__": "my_dp"}
+        exec(compile(block, "<kept>", "exec"), scope)
+        if exercise.verdict(scope[name]).outcome != "right":
+            raise ValueError(f"its text alone is not right; put all it needs inside, and {again}.")
+        text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
+        ast.parse(text)
+        text, edited = _replaced(text, key, name, block)
+        ast.parse(text)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+        write_whole(path, text.encode())
+        path.chmod(mode)
+    except SyntaxError as error:
+        return f"not kept: line {error.lineno} of {path.name} is no Python; mend it, and {again}."
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        return f"not kept: {error}"
+    told = " The one that you edited by hand stays above it." if edited else ""
+    return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.{told}'
+
+
+def keys() -> dict[str, str]:
+    """Key of the exercise by the name of what its cell checks."""
+    texts = [lesson.source.read_text(encoding="utf-8") for lesson in lessons().values()]
+    return {name: key for text in texts for key, name in _ASKED.findall(text)}
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """What the file defines; under the empty name, what stopped it."""
+
+    def task() -> dict[str, Any]:
+        try:
+            return runpy.run_path(str(path), run_name="my_dp")
+        except Stop:
+            raise
+        except BaseException as error:  # exit() among them
+            return {"": error}
+
+    try:
+        return limited(task, seconds=_SECONDS)
+    except TimeoutError as error:
+        return {"": error}
+
+
+def _block(text: str, key: str) -> re.Match | None:
+    """What was kept for an exercise, between its two comments."""
+    head = rf"^# {re.escape(key)} \w+, kept on (?P<day>\S+) \[(?P<digest>\w+)\]\n"
+    tail = rf"(?P<tail>^# end of {re.escape(key)}\n)"
+    return re.search(rf"{head}(?P<body>.*?){tail}", text, re.MULTILINE | re.DOTALL)
+
+
+def _replaced(text: str, key: str, name: str, body: str) -> tuple[str, bool]:
+    """`text` with this body for an exercise, and whether an edited one lost its comments."""
+    digest = hashlib.sha256(body.encode()).hexdigest()[:8]
+    new = f"# {key} {name}, kept on {date.today()} [{digest}]\n{body}# end of {key}\n"
+    old = _block(text, key)
+    if old and hashlib.sha256(old["body"].encode()).hexdigest()[:8] == old["digest"]:
+        return text[: old.start()] + new + text[old.end() :], False
+    if old:
+        text = text[: old.start()] + old["body"] + text[old.end() :]
+    return f"{text.rstrip()}\n\n\n{new}", bool(old)
+
+
+def _standing_alone(function: Callable, name: str) -> str:
+    """Imports and text of a function of the notebook, which then answers to `name`."""
+    text, tree = "", None
+    with suppress(OSError, SyntaxError, TypeError, ValueError):
+        text = textwrap.dedent(inspect.getsource(function))
+        (tree,) = ast.parse(text).body
+    if not isinstance(tree, ast.FunctionDef):
+        raise ValueError(f"write it as `def {name}(...):` in a cell, and check it there.")
+    given, imports = _imports(function), []
+    for used in sorted(set(outside(compile(text, "<kept>", "exec"))) - {tree.name}):
+        if used not in given:
+            raise ValueError(
+                f"it uses `{used}`, a name of this notebook; write what it is inside {tree.name}."
+            )
+        imports.append(given[used])
+    head = "".join(f"{line}\n" for line in dict.fromkeys(imports))
+    alias = f"\n\n{name} = {tree.name}\n" if tree.name != name else ""
+    return f"{head}\n\n{text.rstrip()}\n{alias}" if head else f"{text.rstrip()}\n{alias}"
+
+
+def outside(code: CodeType) -> Iterator[str]:
+    """Names that a code takes from its module, those of Python itself left out."""
+    loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
+    for each in dis.get_instructions(code):
+        own = hasattr(builtins, str(each.argval)) or str(each.argval).startswith("__")
+        if each.opname in loads and not own:
+            yield each.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from outside(constant)
+
+
+def _imports(function: Callable) -> dict[str, str]:
+    """The line that imports a name, of all names that cells of this notebook have imported."""
+    lines = {}
+    for cell in inspect.unwrap(function).__globals__.get("In", ()):
+        try:
+            nodes = [*ast.walk(ast.parse(cell))]
+        except SyntaxError:
+            continue
+        for node in nodes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for alias in node.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    node.names = [alias]
+                    lines[bound] = ast.unparse(node)
+    return lines

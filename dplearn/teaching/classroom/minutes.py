@@ -1,0 +1,84 @@
+"""How long a lesson takes in class: its built notebook is counted, and nothing is claimed."""
+
+import itertools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
+
+# At most, in class.
+WORDS, LINES, MINUTES = 1300, 60, 50
+
+# In a minute a class reads so many words, lines of code, or printed lines.
+_READ, _CODE, _PRINTED = 130, 12, 10
+# Minutes besides those of reading: a picture, a guess, a proof, a question with choices, and a
+# vote, which is taken twice.
+_PICTURE, _GUESS, _PROOF, _QUESTION, _VOTE = 1.0, 1.5, 2.0, 0.5, 2.0
+_ASIDE = 1.1  # a tenth more for the questions of the class
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a lesson is in class: words, lines of code, and the minutes of each section."""
+
+    words: int
+    lines: int
+    sections: dict[int, float]  # 0 is what stands before the first numbered heading
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of all sections."""
+        return sum(self.sections.values())
+
+
+def counted(lesson: Lesson) -> Load:
+    """The load of a built lesson in class, without what is folded and without the part at home."""
+    section, words, lines = 0, 0, 0
+    minutes = {0: 0.0}
+    for cell in built_cells(lesson):
+        if cell.cell_type == "code":
+            folded = FOLDED in cell.metadata.get("tags", ())
+            read = 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
+            lines += read
+            minutes[section] += read / _CODE + _looking(cell)
+            continue
+        for part in re.split(r"^(?=## )", _in_sight(cell.source), flags=re.MULTILINE):
+            if re.match(r"## \d+ At home", part):
+                return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
+            if heading := re.match(r"## (\d+) ", part):
+                section = int(heading[1])
+            read = len(re.findall(r"\S*\w\S*", part))
+            words += read
+            minutes[section] = minutes.get(section, 0.0) + read / _READ + _thinking(part)
+    return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
+
+
+def too_much(load: Load) -> list[str]:
+    """What of a load is more than a lesson in class may have, in words."""
+    has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
+    most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
+    return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]
+
+
+def _in_sight(markdown: str) -> str:
+    """Markdown without addresses and without what a fold hides; its summary is seen."""
+    seen = re.sub(r"<summary>(.*?)</summary>.*?(?=</details>)", r"\1", markdown, flags=re.DOTALL)
+    return re.sub(r"</?details>|\]\([^)\s]*\)", " ", seen)
+
+
+def _thinking(prose: str) -> float:
+    """Minutes for exercises, proofs and questions."""
+    exercises = sum(map(int, re.findall(r"\*\(In class, (\d+) minutes\.\)\*", prose)))
+    choices = len(re.findall(r"^\s*a\. ", prose, re.MULTILINE))
+    return exercises + _PROOF * prose.count("*Why.*") + _QUESTION * choices
+
+
+def _looking(cell: Any) -> float:
+    """Minutes for what a cell prints or draws, and for a guess or a vote."""
+    if re.search(r"^(predict|check)\(", cell.source, re.MULTILINE):
+        votes = len(re.findall(r'^check\("\d+\.vote"', cell.source, re.MULTILINE))
+        return _GUESS * cell.source.count("predict(") + _VOTE * votes
+    printed = itertools.chain(*(output.get("text", "").splitlines() for output in cell.outputs))
+    drawn = FOLDED in cell.metadata.get("tags", ())
+    return len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * drawn

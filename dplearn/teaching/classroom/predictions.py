@@ -1,0 +1,81 @@
+"""Guess first, look later: guesses are kept in the kernel's memory and shown beside the truth."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dplearn.core import validate
+from dplearn.core.guarantee import round_down, round_up
+from dplearn.teaching.classroom._numbers import BEYOND, read_number, written
+from dplearn.teaching.classroom.display import show
+
+_guesses: dict[str, float] = {}
+
+
+def predict(name: str, value: Any) -> None:
+    """Note the guess `value` for the quantity `name`; None means no guess yet.
+
+    Examples
+    --------
+    >>> predict("epsilon", 3)
+    epsilon: your guess 3 is noted.
+    >>> predict("epsilon", None)
+    epsilon: no guess yet. Put a number in place of None and run the cell again.
+    """
+    _guesses.pop(name, None)
+    if value is None:
+        print(f"{name}: no guess yet. Put a number in place of None and run the cell again.")
+        return
+    number, problem = read_number(value)
+    if number is None or math.isinf(number):
+        print(f"{name}: {problem or BEYOND}")
+        return
+    _guesses[name] = number
+    print(f"{name}: your guess {written(number)} is noted.")
+
+
+def guess(name: str) -> float | None:
+    """Guess noted for `name`, or None."""
+    return _guesses.get(name)
+
+
+# How an upper or lower bound is named, and rounded to the safe side.
+_BOUNDS = {"upper": ("proved at most", round_up), "lower": ("proved at least", round_down)}
+# A guess that is wrong by more than this factor would leave no room for the rest.
+_TOO_FAR = 1e6
+
+
+def reveal(
+    name: str, *, truth: float, kind: str = "exact", others: Mapping[str, float] | None = None
+) -> None:
+    """Draw the truth > 0, the guess for `name` and `others` on one logarithmic line.
+
+    Where only a bound is proved, `kind` is "upper" or "lower" and `truth` that bound: it is called
+    so, and rounded to the safe side. `others` are further values > 0 worth comparing, such as what
+    a textbook prints.
+    """
+    from dplearn.teaching.figures import number_line
+
+    validate.one_of(("exact", *_BOUNDS), kind=kind)
+    label, rounded = _BOUNDS.get(kind, ("truth", written))
+    points = {label: float(rounded(truth)), **(others or {})}
+    value = guess(name)
+    if value is not None and truth / _TOO_FAR < value < truth * _TOO_FAR:
+        points["your guess"] = value
+    values = ", ".join(f"{label} {written(x)}" for label, x in points.items())
+    stated = f"{label if kind in _BOUNDS else 'it is'} {rounded(truth)}{_verdict(value, truth)}"
+    show(number_line(points, title=f"{name}: {stated}"), f"{name}: {values}.")
+
+
+def _verdict(value: float | None, truth: float) -> str:
+    """Clause about how far off the guess was."""
+    if value is None:
+        return ""
+    if value <= 0:
+        return f"; your guess {written(value)} is not positive"
+    factor = max(value / truth, truth / value)
+    if factor < 1.05:
+        return ", and you knew"
+    side = "too large" if value > truth else "too small"
+    times = f"{factor:.2g}" if factor < _TOO_FAR else "more than a million"
+    return f"; your guess was {times} times {side}"

@@ -1,0 +1,197 @@
+"""Exercises that ask for a function: it is run, compared with ours, and its bug is named."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from inspect import signature
+from typing import Any
+
+from dplearn.teaching.classroom._guard import Complaint, Stop, guarded, is_blank, limited
+from dplearn.teaching.classroom._numbers import (
+    as_floats,
+    read_number,
+    shape_of,
+    unpacked,
+    written_value,
+)
+from dplearn.teaching.classroom.checks import Mistake, Reply
+
+
+def returned(function: Callable, *case: Any) -> Any:
+    """What `function` returns in a case."""
+    return function(*case)
+
+
+def settled(value: float, truth: float, error: float) -> float:
+    """`truth` if `value` is within five standard errors of it, otherwise `value`.
+
+    So all right functions have equal statistics, in whatever order they draw; one statistic
+    refuses one of them once in a million times.
+    """
+    return truth if abs(value - truth) <= 5 * error else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """One question with a function for an answer.
+
+    Its results are compared with those of `right`; where they are those of a mistake in every
+    case, its hints are given. The first case in which it is wrong is shown.
+
+    Examples
+    --------
+    >>> floor = Mistake(lambda x: x // 2, ("What is half of 5?", "Divide with /, not with //."))
+    >>> half = Program(key="0.2", right=lambda x: x / 2, cases=((4,), (5,)), praise="Indeed.",
+    ...                mistakes=(floor,), hints=("Divide by 2.",))
+    >>> print(half.verdict(lambda number: number // 2).text())
+    0.2 not yet: What is half of 5?
+      case      x = 5
+      expected  2.5
+      got       2
+    """
+
+    key: str  # lesson and number, such as "10.4"
+    right: Callable
+    cases: tuple[tuple, ...]  # arguments, the simplest first; the notebook does not show them
+    praise: str
+    mistakes: tuple[Mistake, ...]  # wrong functions, each unlike the others in some case
+    hints: tuple[str, ...]  # for what is none of them, from a nudge to the point
+    # What of a function is compared, of (function, *case): its result, or the mean of many. It
+    # makes what is random from a seed, and names in a dict what is not the result itself.
+    measure: Callable = returned
+    rtol: float = 1e-6
+    rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
+    seconds: float = 5.0  # for all cases together
+
+    def verdict(self, answer: Any) -> Reply:
+        """Reply to `answer`, which may be anything at all."""
+        if answer is None or is_blank(answer):
+            todo = "write the body of the function and run the cell again."
+            return Reply("open", f"{self.key} not answered yet", (todo,))
+        if not callable(answer):
+            problem = "pass the function itself, its name without brackets."
+            return Reply("unreadable", f"{self.key} not readable", (problem,))
+        results: list[Any] = []
+        try:
+            limited(
+                lambda: [results.append(self._measured(answer, i)) for i in range(len(self.cases))],
+                seconds=self.seconds,
+            )
+        except TimeoutError:
+            slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
+            results = [*results, Complaint(slow, "TimeoutError")]
+        wrong = [i for i, got in enumerate(results) if not _same(got, self.expected[i], self.rtol)]
+        if not wrong:
+            head = f"{self.key} right in {len(results)} of {len(results)} cases"
+            return Reply("right", head, (self.praise,))
+        return self._mistake(results, wrong[0])
+
+    def _mistake(self, results: list[Any], first: int) -> Reply:
+        """Reply that names the bug and shows the case number `first`."""
+        head = f"{self.key} not yet"
+        got, expected = _apart(results[first], self.expected[first], self.rtol)
+        case = ", ".join(
+            f"{n} = {written_value(v)}" for n, v in zip(self.names, self.cases[first], strict=True)
+        )
+        digits = 6 if written_value(got) != written_value(expected) else 15
+        shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
+        shown += [f"got       {written_value(got, digits)}"]
+        seconds = self.seconds * (1 + len(self.mistakes))
+        if mistake := limited(lambda: self._made(results), seconds=seconds):
+            return Reply("mistake", head, mistake.hints, tuple(shown))
+        if isinstance(got, Complaint):
+            return Reply("mistake", head, (str(got),), tuple(shown[:2]))
+        return Reply("wrong", head, self.hints, tuple(shown))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the arguments in a case are called."""
+        called = self.right if self.measure is returned else self.measure
+        parameters = signature(called).parameters.values()
+        names = [each.name for each in parameters if each.default is each.empty]
+        return names[called is self.measure :]
+
+    @cached_property
+    def expected(self) -> list[Any]:
+        """What is measured of `right` in each case."""
+        return [self.measure(self.right, *case) for case in self.cases]
+
+    def _made(self, results: list[Any]) -> Mistake | None:
+        """The mistake with these results in every case, or None."""
+        rtol = max(self.rtol, self.rtol_mistakes)
+        for rank, mistake in enumerate(self.mistakes):
+            if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):
+                return mistake
+        return None
+
+    @cached_property
+    def of_mistake(self) -> Callable[[int, int], Any]:
+        """What is measured of a mistake in a case, by their numbers; computed once."""
+        return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
+
+    def _measured(self, function: Callable, number: int) -> Any:
+        """What is measured of `function` in a case, or the Complaint."""
+        try:
+            got = self.measure(guarded(function), *self.cases[number])
+            return _read(got, self.expected[number])
+        except Complaint as complaint:
+            return complaint
+        except Stop:
+            raise
+        except BaseException as error:  # `measure` got what it cannot use
+            problem = f"its result cannot be used, {type(error).__name__}: {error}"
+            return Complaint(problem, type(error).__name__)
+
+
+def _read(got: Any, expected: Any) -> Any:
+    """`got` in the form of `expected`; a Complaint if it has another."""
+    if got is None and expected is not None:
+        raise Complaint("it returns None; does it end with `return`?", "type")
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {k: _read(v, expected[k]) if k in expected else v for k, v in got.items()}
+    if isinstance(expected, (bool, str, dict, set, type(None))):
+        if isinstance(got := unpacked(got), type(expected)):
+            return got
+        kind = "None" if expected is None else f"a {type(expected).__name__}"
+        raise Complaint(f"it returns {written_value(got)}; {kind} is expected.", "type")
+    if (shape := shape_of(as_floats(expected))) == ():
+        number, problem = read_number(got)
+        if number is None:
+            raise Complaint(f"its result: {problem}", "type")
+        return number
+    try:
+        numbers = as_floats(got)
+    except (TypeError, ValueError, RuntimeError):
+        raise Complaint(f"it returns {written_value(got)}; numbers are expected.", "type") from None
+    if shape_of(numbers) != shape:
+        shapes = f"shape {shape_of(numbers)}; {shape} is expected."
+        raise Complaint(f"it returns numbers of {shapes}", "type")
+    return numbers
+
+
+def _same(got: Any, expected: Any, rtol: float) -> bool:
+    if isinstance(got, Complaint) or isinstance(expected, Complaint):
+        return getattr(got, "kind", 0) == getattr(expected, "kind", 1)
+    if isinstance(expected, dict):
+        return got.keys() == expected.keys() and all(
+            _same(got[k], expected[k], rtol) for k in expected
+        )
+    if isinstance(expected, (bool, str, set, type(None))):
+        return got == expected
+    return _near(as_floats(got), as_floats(expected), rtol)
+
+
+def _near(got: Any, expected: Any, rtol: float) -> bool:
+    if isinstance(expected, list):
+        return all(_near(x, y, rtol) for x, y in zip(got, expected, strict=True))
+    nan = math.isnan(got) and math.isnan(expected)
+    return nan or got == expected or abs(got - expected) <= 1e-12 + rtol * abs(expected) < math.inf
+
+
+def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:
+    """Both values; of several that are measured by name, those that differ."""
+    if not (isinstance(got, dict) and all(isinstance(key, str) for key in expected)):
+        return got, expected
+    keys = [key for key in expected if not _same(got[key], expected[key], rtol)]
+    return {key: got[key] for key in keys}, {key: expected[key] for key in keys}

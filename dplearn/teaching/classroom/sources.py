@@ -1,0 +1,245 @@
+"""From the readable source of a lesson to the cells of its notebook.
+
+A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in jupytext's percent
+format, and ``exercises.py``, right answers and hints. Some things are added to the source here:
+
+* links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, get their address;
+* a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
+* ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
+* a cell's id is a digest of its text, so a rebuilt notebook differs only where the lesson does.
+
+A cell that only draws has the tag `FOLDED` and is folded.
+
+One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
+get them. The instructor's edition has them, opens what is folded, and answers the exercises.
+"""
+
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+FOLDED = "hide-input"
+# Where the explorer listens when it is started as the README says.
+EXPLORER = "http://localhost:8501/"
+
+Edition = Literal["student", "instructor"]
+
+# What a lesson asks with choices: before it, about a misconception, and at its end. Read from the
+# text, the choices and how the reason of the right one begins also answer where no kernel runs.
+CHOSEN = ("warmup", "vote", "test")
+_CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
+RIGHT = "Right. "
+_ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
+# Minutes and number of a section in the timetable; places that get their sum.
+_PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
+_CLOCK = re.compile(
+    r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
+)
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+class LessonError(ValueError):
+    """A lesson that cannot be found or built; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its folder among the sources, and the files that belong to it."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Number and words, such as ``"03_gaussian_mechanism"``."""
+        return self.folder.name
+
+    @property
+    def number(self) -> str:
+        """Two digits; from 90 on the lesson is an appendix."""
+        return self.name[:2]
+
+    @property
+    def source(self) -> Path:
+        """Text and code of both editions."""
+        return self.folder / "lesson.py"
+
+    @property
+    def chinese(self) -> Path:
+        """The text cells in Chinese, if the lesson has them, with a line ``%%`` between two."""
+        return self.folder / "zh.md"
+
+    @property
+    def exercises(self) -> Path:
+        """Right answers, usual mistakes and hints; an appendix has none."""
+        return self.folder / "exercises.py"
+
+    @property
+    def notebook(self) -> Path:
+        """The students' edition, what a reader opens."""
+        return self.folder.parents[1] / f"{self.name}.ipynb"
+
+
+def lessons_folder() -> Path:
+    """The folder ``lessons`` in or above the working directory, else that beside the package."""
+    working = Path.cwd()
+    beside = Path(__file__).resolve().parents[3] / "lessons"
+    above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
+    for folder in (*above, beside):
+        if any(folder.glob("sources/[0-9][0-9]_*/lesson.py")):
+            return folder
+    raise LessonError(
+        "Expected the lessons' exercises in lessons/sources, in the working directory "
+        f"{working} or above it; open the notebook inside a checkout of dplearn."
+    )
+
+
+def lessons(folder: Path | None = None) -> dict[str, Lesson]:
+    """Number -> lesson for every lesson in `folder` (default: `lessons_folder`), in order."""
+    sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
+    return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
+
+
+def text(lesson: Lesson) -> str:
+    """The source of a lesson with the questions it repeats, and with the minutes of its clock."""
+    source = lesson.source.read_text(encoding="utf-8")
+    again = lambda match: _again(lesson, *match.groups())
+    source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
+
+    def minutes(match: re.Match[str]) -> str:
+        before, last = source[: match.start()], max(planned, default=0)
+        if before.endswith("To here "):
+            last = int(re.findall(r"^# ## (\d+) |\A", before, re.MULTILINE)[-1] or 0)
+        return str(sum(planned[part] for part in planned if part <= last))
+
+    return _CLOCK.sub(minutes, source)
+
+
+def timetable(source: str) -> dict[int, int]:
+    """Section -> minutes, as the teacher's timetable in a lesson's source plans them."""
+    return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
+
+
+def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
+    """Question `which` of the self-test of an earlier lesson, under a new number."""
+    if earlier < lesson.number:
+        for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
+            every = _questions(path.read_text(encoding="utf-8"), "test")
+            if 0 < int(which) <= len(every):
+                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
+                return f"# **{number}** (lesson {earlier}){asked}"
+    raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
+
+
+def read(lesson: Lesson, edition: Edition = "student") -> Any:
+    """The notebook of a lesson's source, without outputs; its metadata name the kernel only."""
+    import jupytext
+
+    notebook = jupytext.reads(text(lesson), fmt="py:percent")
+    if edition == "instructor":
+        for cell, following in itertools.pairwise(notebook.cells):
+            key = exercise_key(cell)
+            if (part := key.rpartition(".")[2]) in CHOSEN:
+                letters = right_letters(questions(lesson, part))
+                cell.source = cell.source.replace('""', f'"{letters}"', 1)
+            elif key:
+                cell.source = solution(following.source, key)
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("<details>", "<details open>")
+    else:
+        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
+    copies: Counter[str] = Counter()
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.replace("](explorer:", f"]({EXPLORER}")
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:10]
+        copies[digest] += 1
+        cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k == "tags"}
+        if FOLDED in cell.metadata.get("tags", ()):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+    notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
+    """The cells of a built lesson with its text in Chinese; code and outputs are the same."""
+    text = lesson.chinese.read_text(encoding="utf-8").replace("](explorer:", f"]({EXPLORER}")
+    told = iter(text.rstrip().split("\n%%\n"))
+    shown = [
+        type(cell)(cell, source=next(told, "")) if cell.cell_type == "markdown" else cell
+        for cell in cells
+    ]
+    if any(not cell.source for cell in shown) or next(told, ""):
+        raise LessonError(f"Expected {lesson.chinese} to have as many cells as the lesson's text.")
+    return shown
+
+
+def is_note(cell: Any) -> bool:
+    """Whether a cell is for the teacher only."""
+    return "instructor" in cell.metadata.get("tags", ())
+
+
+def exercise_key(cell: Any) -> str:
+    """The key of the exercise that a code cell asks or answers, or an empty string."""
+    call = re.search(r'^check\("([\w.]+)", \w+\)', cell.source, re.MULTILINE)
+    return call[1] if call and cell.cell_type == "code" else ""
+
+
+def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
+    """The choices of the questions of a part of `CHOSEN`: letter -> why it is right or not."""
+    choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
+    plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
+    return tuple({c: plain(why) for c, why in each.items()} for each in choices)
+
+
+def _questions(source: str, part: str) -> list[str]:
+    """The questions in the cell before ``check("N.part", ...)``, each with its choices."""
+    for before, cell in itertools.pairwise(re.split(r"^# %%", source, flags=re.MULTILINE)):
+        if re.search(rf'^check\("\d+\.{part}", ', cell, re.MULTILINE):
+            each = re.split(r"^(?=# \*\*\d\*\* )", before, flags=re.MULTILINE)
+            return [question for question in each if _CHOICE.search(question)]
+    return []
+
+
+def right_letters(choices: Sequence[dict[str, str]]) -> str:
+    """The right letter of each question; a question without exactly one is a LessonError."""
+    letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
+    if any(len(right) != 1 for right in letters):
+        raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
+    return "".join(letter for (letter,) in letters)
+
+
+def solution(markdown: str, key: str) -> str:
+    """The code of the folded solution of exercise `key`; an error if `markdown` is not that."""
+    head = f"<details><summary>Solution of {key}</summary>"
+    code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
+    if not markdown.startswith(head) or code is None:
+        raise LessonError(f"Expected the solution of {key} after it, got {markdown[:60]!r}.")
+    return code[1]
+
+
+def built_cells(lesson: Lesson) -> list[Any]:
+    """The cells of a lesson's notebook."""
+    import nbformat.v4  # takes a second, and no lesson needs it
+
+    return nbformat.v4.reads(lesson.notebook.read_text(encoding="utf-8")).cells
+
+
+def is_stale(lesson: Lesson) -> str:
+    """Why the notebook no longer matches its source, or an empty string."""
+    if not lesson.notebook.exists():
+        return "it was never built"
+    built = built_cells(lesson)
+    fresh = read(lesson).cells
+    if len(built) != len(fresh):
+        return f"it has {len(built)} cells, the source has {len(fresh)}"
+    for number, (old, new) in enumerate(zip(built, fresh, strict=True), start=1):
+        if any(old[key] != new[key] for key in ("cell_type", "source", "id", "metadata")):
+            return f"cell {number} differs: {new.source.splitlines()[0][:60]!r}"
+    return ""

@@ -1,0 +1,33 @@
+"""The browser's pages as scripts, which a browser fetches once, and components made of them."""
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from streamlit.components import v2
+
+from dplearn.teaching import browser
+
+# What pages are called in their scripts, and the modules that they begin with.
+PAGES = {
+    "epsilonPage": "page/page",
+    "mechanismsPage": "mechanisms/mechanisms",
+    "minute": "scenes/scenes",
+}
+
+
+@lru_cache(maxsize=len(PAGES))
+def script(page: str) -> tuple[str, str]:
+    """Name and text of a module with the engine and a page; another text has another name."""
+    own = browser.source(page, PAGES[page])
+    text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
+    return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
+
+
+def component(page: str, css: str) -> Callable[..., Any]:
+    """A component that mounts a page, with its style sheet."""
+    mount = Path(__file__).with_name("mount.js").read_text(encoding="utf-8")
+    mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
+    return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)

@@ -1,0 +1,73 @@
+"""Epsilon against the number of steps, across accountants: the browser's page, and its notary.
+
+The browser proves and draws the runs that it has an engine for, without a word to the server. It
+asks for the others, and for what goes into a paper.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from dplearn.mechanisms.drawing import natural_adjacency
+from dplearn.teaching import browser
+from dplearn.teaching.book.published import drawn_figures
+from dplearn.teaching.explorer.kit import language, scripts
+from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT
+
+_say = Words("epsilon_vs_steps")
+TITLE, GROUP, ORDER = _say["title"], "See", 10
+_ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
+
+
+def render() -> None:
+    """The page, and below it what the library said when it was asked."""
+    st.session_state["page_in_view"] = "epsilon_vs_steps"
+    _page()
+    if proved := st.session_state.get("epsilon_details"):
+        with st.container(key="details"):
+            details.show_details(proved)
+
+
+@st.fragment
+def _page() -> None:
+    """The page: a question reruns this part alone."""
+    if question := st.session_state.pop(_ASKED, None):
+        answer = notary.library_reply(question)
+        st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
+        if question["kind"] == "prove" and "refused" not in answer:
+            st.session_state["epsilon_details"] = notary.details_of(question)
+            st.rerun()
+    if st.session_state.pop(_SPOKEN, None):
+        st.rerun()
+    told = {"language": language.spoken(), "kinds": _kinds()}
+    told |= {"answer": st.session_state.get(_ANSWER)}
+    told |= {"presets": browser.presets(), "published": list(drawn_figures())}
+    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
+
+
+def _asked() -> None:
+    st.session_state[_ASKED] = st.session_state["epsilon"].asked
+
+
+def _spoken() -> None:
+    """A language is chosen for all pages, not for this part."""
+    language.choose(st.session_state["epsilon"].language)
+    st.session_state[_SPOKEN] = True
+
+
+def _kinds() -> dict[str, Any]:
+    """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
+    kinds = {
+        field.key: {option: language.retold(words) for option, words in field.options.items()}
+        for field in (notary.mechanism(), notary.SAMPLING)
+    }
+    # Who takes all records says q = 100 %.
+    del kinds["sampling"]["none"]
+    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    return kinds | {"natural": natural}
+
+
+_component = scripts.component("epsilonPage", browser.style("page/page"))

@@ -1,0 +1,336 @@
+"""Runs that a browser tells of, and what the library answers: curves, and whether it agrees.
+
+A browser that is wrong, and a question that is none, are told in a sentence.
+"""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from inspect import signature
+from itertools import accumulate, pairwise
+from typing import Any
+
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee
+from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, Drawing, natural_adjacency
+from dplearn.run import DPSGD, Phases
+from dplearn.teaching.book.published import number, published
+from dplearn.teaching.explorer.kit import fields
+from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.figures.kit import text
+from dplearn.teaching.figures.kit.axes import log_steps
+
+_say = Words("epsilon_vs_steps")
+# The name of what is claimed of another run.
+CLAIM = "poisson_claim"
+Curve = tuple[Guarantee, ...]
+# The accountant that proves from both sides: the others are measured by it.
+REFERENCE = "pld"
+# One point in so many is enough for a draft.
+_THIN = 4
+# What the name of a sampling ends in whose epochs leave a record out.
+LEAVES_OUT = "_leaves_out"
+_DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
+SAMPLING = _say.selection("sampling", fields.named(_DRAWN))
+
+
+def phases_of(words: str) -> tuple[DPSGD, ...]:
+    """Plans of the phases that words name, within the ranges of the fields."""
+    phases = (entry.split(",") for entry in words.split(";") if entry.strip())
+    return tuple(
+        DPSGD(
+            noise_multiplier=fields.NOISE.parse(noise),
+            sample_rate=fields.RATE.parse(rate),
+            steps=int(fields.STEPS.parse(steps)),
+        )
+        for noise, rate, steps in phases
+    )
+
+
+THEN = _say.text("then", reads=phases_of)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A run and how far to follow it: all that a curve depends on.
+
+    A draft is a run whose number is on its way: fewer points, with less work for each, so that
+    the picture can follow. What it proves is true all the same.
+    """
+
+    mechanism: str
+    noise_multiplier: float
+    sampling: str
+    sample_rate: float
+    delta: float
+    adjacency: Adjacency
+    largest: int
+    draft: bool = False
+    then: str = ""  # further phases, in the words of the box
+    leaves_out: bool = False  # whether each shuffled epoch leaves out a record
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The numbers of steps that its curves are drawn at."""
+        if self.by_epoch:
+            # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
+            first, whole = min(self.batches, self.largest), self.largest // self.batches
+            begun = [t for t in log_steps(first) if t >= first / 20]
+            ends = [self.batches * k for k in log_steps(whole)] if whole else []
+            grid = sorted({*begun, *ends, self.largest})
+        else:
+            # Also those after which another phase begins, and every fifth of it.
+            ends = accumulate(phase.steps for phase in self.phases)
+            marks = {a + k * (b - a) // 5 for a, b in pairwise(ends) for k in range(5)}
+            grid = log_steps(self.largest, include=marks)
+        return tuple(grid[::-_THIN][::-1] if self.draft else grid)
+
+    @cached_property
+    def by_epoch(self) -> bool:
+        """Whether all batches of an epoch are drawn at once."""
+        return self.sampling in EPOCH_SAMPLINGS
+
+    @cached_property
+    def batches(self) -> int:
+        """Steps in one epoch, of a scheme that draws them at once."""
+        return replace(self, mechanism="gaussian").drawing.batches
+
+    @property
+    def drawing(self) -> Drawing:
+        """What a step, or an epoch, draws."""
+        how = self.base, self.sampling, self.sample_rate, self.largest
+        return Drawing.of(*how, leaves_out=self.leaves_out)  # type: ignore[arg-type]
+
+    @cached_property
+    def base(self) -> Mechanism:
+        """The noise of one step."""
+        return MECHANISMS[self.mechanism](self.noise_multiplier)
+
+    @cached_property
+    def phases(self) -> tuple[DPSGD, ...]:
+        """The run and what comes then; `largest` counts the steps of all."""
+        then = phases_of(self.then)
+        first = DPSGD(
+            noise_multiplier=self.noise_multiplier,
+            sample_rate=self.sample_rate,
+            steps=self.largest - sum(p.steps for p in then),
+            sampling=self.sampling,  # type: ignore[arg-type]
+            leaves_out=self.leaves_out,
+        )
+        drawn = lambda p: replace(p, sampling=first.sampling, leaves_out=self.leaves_out)
+        return (first, *map(drawn, then))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An accountant's guarantees at some numbers of steps, or why it has no theorem."""
+
+    curve: Curve = ()
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the library says of a run at one number of steps; `records` is the dataset's size."""
+
+    scenario: Scenario
+    here: int
+    names: tuple[str, ...]
+    records: int
+
+    @cached_property
+    def readings(self) -> Mapping[str, Guarantee]:
+        """Each accountant's guarantee, the tightest bound first, approximations last."""
+        said = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
+        able = [(name, one.curve[0]) for name, one in said.items() if one.curve]
+        return dict(sorted(able, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
+
+    @property
+    def best(self) -> tuple[str, Guarantee]:
+        """The accountant with the tightest bound, and its guarantee."""
+        return next(iter(self.readings.items()))
+
+
+@lru_cache(maxsize=512)
+def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
+    """Epsilon of the Poisson run that is often quoted for an epoch's batches: no bound for them."""
+    if not scenario.by_epoch:
+        return ()
+    natural = natural_adjacency("poisson")
+    quoted = replace(scenario, sampling="poisson", leaves_out=False, adjacency=natural)
+    curve = answer_of(REFERENCE, quoted, steps).curve
+    return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
+
+
+@lru_cache(maxsize=2048)
+def answer_of(
+    name: str, scenario: Scenario, steps: tuple[int, ...], *, orders: tuple[float, ...] = ()
+) -> Answer:
+    """What an accountant answers; of a draft, with less work, which loosens it a little."""
+    law, base, drawing = ACCOUNTANTS[name](), scenario.base, scenario.sampling
+    delta, adjacency = scenario.delta, scenario.adjacency
+    if orders:
+        law = replace(law, orders=orders)  # type: ignore[type-var]
+    elif scenario.draft and name == REFERENCE:
+        law = replace(law, rtol=1e-3, most_cells=2**14)  # type: ignore[type-var]
+    try:
+        if not isinstance(base, Gaussian):
+            if scenario.by_epoch:
+                what = f"Accountant {name}: {drawing} batches with {base.name} noise"
+                raise validate.unsupported(what, "the theorem is for Gaussian noise")
+            one = scenario.drawing.mechanism
+            curve = law.epsilon_curve(one, delta=delta, steps=[*steps], adjacency=adjacency)
+        elif (
+            (scenario.draft, name, drawing) == (True, REFERENCE, "shuffled")
+            and not scenario.then
+            and adjacency != "add_remove"
+        ):
+            # Upper ends: no epoch tells more than its largest batch.
+            begun = [-(-t // scenario.batches) for t in steps]
+            ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(
+                base, delta=delta, steps=begun, adjacency=adjacency
+            )
+            curve = tuple(replace(g, kind="upper", lower=0.0) for g in ends)
+        else:
+            phases = Phases(scenario.phases)
+            curve = phases.guarantees(law, delta=delta, steps=[*steps], adjacency=adjacency)
+        return Answer(curve)
+    except (NotImplementedError, ArithmeticError) as error:
+        return Answer(refusal=str(error))
+
+
+def printed_rows(run: Scenario) -> list[dict[str, str]]:
+    """Rows of data/published.csv about this run."""
+    scheme = "poisson_subsampled" if run.sampling == "poisson" else run.sampling
+    name = run.mechanism if scheme == "none" else f"{scheme}_{run.mechanism}"
+    numbers = ("noise_multiplier", "sample_rate", "delta")
+    return [
+        row
+        for row in published().values()
+        if row["relation"] in ("=", "<=")
+        and (row["quantity"], row["mechanism"], row["adjacency"])
+        == ("epsilon", name, run.adjacency)
+        and not run.then
+        and all(row[k] for k in (*numbers, "steps"))
+        and all(math.isclose(number(row[k]), getattr(run, k), rel_tol=1e-9) for k in numbers)
+    ]
+
+
+def mechanism() -> fields.Selection:
+    """The mechanisms that a noise multiplier alone describes."""
+    own = {name: [*signature(law).parameters] for name, law in MECHANISMS.items()}
+    alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
+    return _say.selection("mechanism", fields.named(alone), default="gaussian")
+
+
+def fields_of_a_run() -> dict[str, fields.Field]:
+    """What a run consists of, by name."""
+    taken = mechanism(), fields.NOISE, SAMPLING, fields.RATE, fields.DELTA, fields.ADJACENCY, THEN
+    return {field.key: field for field in taken} | {"first": fields.STEPS}
+
+
+def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
+    """What the library says to a question of the browser; `refused` where it cannot."""
+    try:
+        if question["kind"] == "curves":
+            return _curves(question)
+        return _agreement(question)
+    except ValueError as error:
+        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(str(error))}
+
+
+def details_of(question: Mapping[str, Any]) -> Answers:
+    """The run of a question, and what its accountants say at T."""
+    here = _here(question)
+    scenario = _scenario(question, here)
+    names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
+    return Answers(scenario, min(here, scenario.largest), names, int(question["records"]))
+
+
+def _here(question: Mapping[str, Any]) -> int:
+    return int(fields.STEPS.parse(question["run"]["here"]))
+
+
+def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) -> Scenario:
+    """The run of a question; ValueError, in one sentence, where a field does not take an entry."""
+    run = question["run"]
+    entries: Any = {name: field.parse(run[name]) for name, field in fields_of_a_run().items()}
+    first, sampling = entries.pop("first"), entries.pop("sampling")
+    if entries["then"]:
+        largest = first + sum(phase.steps for phase in phases_of(entries["then"]))
+    kind, left = sampling.removesuffix(LEAVES_OUT), sampling.endswith(LEAVES_OUT)
+    return Scenario(**entries, sampling=kind, leaves_out=left, largest=largest, draft=draft)
+
+
+def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
+    largest, here = int(fields.STEPS.parse(question["largest"])), _here(question)
+    scenario = _scenario(question, largest, draft=bool(question["draft"]))
+    steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
+    names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
+    said = {name: answer_of(name, scenario, steps) for name in names}
+    refusals = {name: retold(one.refusal) for name, one in said.items() if one.refusal}
+    told = {"key": question["key"], "steps": steps, "draft": scenario.draft}
+    told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
+    told |= {"refusals": refusals, "stairs": scenario.by_epoch}
+    if claim := claimed_curve(scenario, steps):
+        told["claim"] = _numbers(g.epsilon for g in claim)
+    if len(refusals) == len(names):
+        told["refused"] = _refused(scenario, said[REFERENCE].refusal)
+    return told
+
+
+def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
+    both = any(text.is_certified(g) for g in curve)
+    lower = _numbers(text.floor(g) for g in curve) if both else None
+    return {"lower": lower, "upper": _numbers(g.epsilon for g in curve)}
+
+
+def _numbers(values: Any) -> list[float | str]:
+    """Numbers for JSON, which has no word for infinity."""
+    return ["Infinity" if math.isinf(value) else value for value in values]
+
+
+def _refused(scenario: Scenario, why: str) -> str:
+    """Why no theorem covers a run, and with which change one does."""
+    told = _say("uncovered", why=retold(why.partition(": ")[2] or why))
+    changes = [
+        f"{retold(field.label)}: {retold(option_words)}"
+        for field in (fields.ADJACENCY, SAMPLING, mechanism())
+        for option, option_words in field.options.items()
+        if option != getattr(scenario, field.key)
+        and not option.endswith(LEAVES_OUT)
+        and _covers(replace(scenario, **{"leaves_out": False, field.key: option}))  # type: ignore[arg-type]
+    ]
+    return f"{told} {_say('changes', changes='; '.join(changes))}" if changes else told
+
+
+def _covers(scenario: Scenario) -> bool:
+    """Whether a step, or an epoch, has a profile under these neighbours."""
+    with suppress(NotImplementedError, TypeError, ValueError):
+        scenario.drawing.mechanism.profiles(scenario.adjacency)
+        return True
+    return False
+
+
+def _agreement(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the bracket that the browser drew and the library's have a point in common."""
+    here = _here(question)
+    scenario = _scenario(question, here)
+    (ours, *_) = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve or (None,)
+    told = {"key": question["key"], "T": here, "agrees": None}
+    if ours is None or "upper" not in question:
+        return told
+    low, high = text.floor(ours), ours.epsilon
+    theirs = float(question["lower"]), float(question["upper"])
+    agrees = theirs[0] <= high and low <= theirs[1]
+    if not agrees:
+        said = "The browser drew %s, the library proves %s, of %s"
+        logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
+    return told | {"agrees": agrees, "lower": low, "upper": high}

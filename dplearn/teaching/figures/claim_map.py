@@ -1,0 +1,119 @@
+"""Where a claimed formula holds, over two of its parameters."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dplearn.teaching.claims import PARAMETERS, STATUS, Slice, Verdict
+from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
+from dplearn.teaching.figures.kit.marks import markers, one_panel
+from dplearn.teaching.figures.kit.template import GREY, INK, STAR
+
+SYMBOLS = {
+    "epsilon": "ε", "delta": "δ", "sigma": "σ", "alpha": "α", "epsilon_0": "ε₀", "q": "q", "T": "T",
+}  # fmt: skip
+# Light, dark and between, so that they stay apart in grey and for the colour-blind; in STATUS's
+# order. What is violated also carries crosses, what is open dots.
+_FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
+_HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
+_WORDS = ("holds", "violated", "undecided", "claim has no value")
+# Marks per axis: enough to see a hatch, few enough to see the colour.
+_MARKS = 16
+
+
+def claim_map(verdict: Verdict) -> go.Figure:
+    """The map of a verdict: one colour and one mark per status, a star at the counterexample.
+
+    Examples
+    --------
+    >>> from dplearn.teaching.claims import verdict_on
+    >>> verdict = verdict_on("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
+    >>> claim_map(verdict).layout.title.text
+    '<b>Violated at 98 % of the points of this map</b>'
+    """
+    area = verdict.map
+    present = sorted({s for row in area.status for s in row})
+    traces = [_cells(verdict), *(_hatch(area, s) for s in present if s in _HATCH)]
+    look = {"symbol": "square", "size": 14, "edge": (1, GREY)}
+    for status in present:  # an entry of the legend
+        words = _WORDS[status] + (" ×" if status == 1 else "")
+        traces.append(markers([None], [None], words, colour=_FILL[status], **look))
+    if simplest := verdict.simplest:
+        x, y = (math.log10(simplest.parameters[n]) for n in area.axes)
+        look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
+        look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
+        traces.append(markers([x], [y], "simplest counterexample", **look))
+    held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
+    about = f"Each cell compares claim and truth at {held}" if held else "Claim against truth"
+    place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
+    room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
+    x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
+    return one_panel(traces, x, y, map_finding(area), about, size=18, **room)
+
+
+def map_finding(area: Slice) -> str:
+    """Finding of the map, in one line."""
+    cells = [s for row in area.status for s in row]
+    bad, good = cells.count(1), cells.count(0)
+    if not bad and not good:
+        return "Nothing could be decided on this map"
+    if not bad or not good:
+        return f"{'Violated' if bad else 'Holds'} at every decided point of this map"
+    # A share that is neither 0 nor 1 is shown as neither.
+    percent = min(max(100 * bad / (bad + good), 1), 99)
+    return f"Violated at {percent:.0f} % of the points of this map"
+
+
+def _cells(verdict: Verdict) -> dict[str, Any]:
+    area = verdict.map
+    x_name, y_name = (SYMBOLS[n] for n in area.axes)
+    words = [
+        [
+            f"{x_name} = {x:.4g}, {y_name} = {y:.4g}<br><b>{_WORDS[s]}</b>"
+            + (f"<br>claim / truth {r:.3g}" if math.isfinite(r) else "")
+            for x, s, r in zip(area.x, row, ratios, strict=True)
+        ]
+        for y, row, ratios in zip(area.y, area.status, area.ratio, strict=True)
+    ]
+    shares = [((i + step) / len(_FILL), c) for i, c in enumerate(_FILL) for step in (0, 1)]
+    scale = {"zmin": -0.5, "zmax": len(_FILL) - 0.5, "colorscale": shares, "showscale": False}
+    cells = {"x": _edges(area.x), "y": _edges(area.y), "z": area.status, "name": verdict.quantity}
+    hover = {"text": words, "hovertemplate": "%{text}<extra></extra>"}
+    return {"type": "heatmap", **cells, **scale, **hover}
+
+
+def _edges(values: Sequence[float]) -> list[float]:
+    """Borders of the cells around the values, in powers of ten."""
+    logs = [math.log10(v) for v in values]
+    if len(logs) == 1:
+        return [logs[0] - 0.1, logs[0] + 0.1]
+    middle = [0.5 * (a + b) for a, b in pairwise(logs)]
+    return [2 * logs[0] - middle[0], *middle, 2 * logs[-1] - middle[-1]]
+
+
+def _hatch(area: Slice, status: int) -> dict[str, Any]:
+    """Marks over the cells of one status."""
+    across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
+    at = [
+        (math.log10(x), math.log10(y))
+        for j, y in enumerate(area.y)
+        for i, x in enumerate(area.x)
+        if area.status[j][i] == status and i % across == across // 2 and j % down == down // 2
+    ]
+    symbol, colour, size = _HATCH[status]
+    look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
+    hidden = {"hoverinfo": "skip", "showlegend": False}
+    x, y = [x for x, _ in at], [y for _, y in at]
+    return markers(x, y, f"{STATUS[status]} marks", **look, **hidden)
+
+
+def _axis(name: str, values: Sequence[float]) -> Axis:
+    """An axis of powers of ten: a heatmap wants its cells evenly spaced."""
+    edges = _edges(values)
+    places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
+    ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))
+    title, bare = f"{SYMBOLS[name]}, {PARAMETERS[name].meaning}", {"showgrid": False}
+    return Axis(title=title, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)

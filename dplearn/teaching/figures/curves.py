@@ -1,0 +1,344 @@
+"""Figures of the lessons: curves, two side by side or many behind a slider, numbers on a line."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from dplearn.core.guarantee import Guarantee
+from dplearn.teaching.figures.kit import text
+from dplearn.teaching.figures.kit.axes import Axis, spread
+from dplearn.teaching.figures.kit.marks import Band, Curve, Dot, Part, gaps, markers, upright
+from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
+
+# Where two panels lie, in shares of the drawing area.
+_PANELS = ((0.0, 0.42), (0.58, 1.0))
+# Height of the drawing area of curves over steps, in pixels.
+_INNER = 330
+# An axis that says nothing.
+_BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
+_HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
+
+
+def _lesson(
+    traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
+) -> go.Figure:
+    """A figure in the look of the lessons: white, large type, room for names on the right."""
+    # Single precision is finer than any screen, and half the notebook.
+    drawn = [
+        trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
+        for trace in traces
+    ]
+    size = {"width": 760, "height": height}
+    layout = {"template": "dplearn_lesson", "title": title, **size, **more}
+    return go.Figure({"data": drawn, "layout": layout})
+
+
+def _axis(
+    title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """An axis around values; Plotly finds its ends, with room for names, unless they are given."""
+    every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
+    lower, upper = span or (float(np.min(every)), float(np.max(every)))
+    return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
+
+
+def curves(
+    lines: Sequence[Part],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    marks: Sequence[Dot] = (),
+    zone: tuple[float, float, str] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Curves, columns, regions and points on one pair of axes, named `x` and `y`.
+
+    Ranges are in data units. The zone is two heights between which a claim is false, and what to
+    write there.
+    """
+    traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
+    traces += [trace for mark in marks for trace in mark.traces()]
+    shapes = []
+    if zone is not None:
+        lower, upper, name = zone
+        ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
+        fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
+        shapes = [{"type": "rect", **ends, **fill}]
+        # Its name stands in it where the first curve begins.
+        at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
+        look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
+        traces.append({**at, **look, "textposition": "middle right"})
+    heights = [y for line in lines for y in line.heights]
+    return _lesson(
+        traces,
+        title,
+        xaxis=_axis(x, [part.x for part in lines or marks], log_x, x_range),
+        yaxis=_axis(y, heights or [mark.y for mark in marks], log_y, y_range),
+        shapes=shapes,
+    )
+
+
+def epsilon_curves(
+    curves: Mapping[str, Sequence[Guarantee]],
+    steps: Sequence[int],
+    *,
+    title: str,
+    about: str,
+    here: int | None = None,
+    marks: Sequence[Dot] = (),
+) -> go.Figure:
+    """Epsilon over the number of steps, a curve per accountant; what is no bound is dashed.
+
+    Entry i of a curve is its guarantee after ``steps[i]``, and an infinite epsilon leaves a gap.
+    Beside the curves stand their values at `here`, one of the steps, by default the last. Marks
+    are rings, for what others have printed.
+
+    Examples
+    --------
+    >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
+    ...                   adjacency="add_remove") for e in (0.5, 1.0)]
+    >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10, title="One run", about="")
+    >>> figure.data[0].y.tolist(), figure.layout.annotations[1].text[-14:]
+    ([0.5, 1.0], '<b>0.5</b> RDP')
+    """
+    index = steps.index(here or steps[-1])
+    traces = [_over_steps(name, curve, steps) for name, curve in curves.items()]
+    heights = [y for trace in traces for y in trace["y"] if y] + [mark.y for mark in marks]
+    dashed = any(trace["line"]["dash"] == "dash" for trace in traces)
+    y = Axis(
+        title="ε (nats), upper bound" + (" unless dashed" if dashed else ""),
+        lower=min(heights, default=1.0) / 1.5,
+        upper=max(heights, default=1.0) * 1.5,
+        log=True,
+    )
+    x = Axis(title="T, number of steps", lower=steps[0] / 1.05, upper=steps[-1] * 1.05, log=True)
+    if here is not None:
+        values = gaps([curve[index].epsilon for curve in curves.values()])
+        dots = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
+        colours = [style_of(name).colour for name in curves]
+        traces.append(markers([here] * len(values), values, "here", colour=colours, **dots))
+    ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
+    traces += [trace | ring for mark in marks for trace in mark.traces()]
+    return _lesson(
+        traces,
+        {"text": title, "subtitle": {"text": about, "font": {"size": 13, "color": GREY}}},
+        height=90 + _INNER + 60,
+        margin={"r": 228, "t": 90},
+        xaxis=x.layout(),
+        yaxis=y.layout(),
+        shapes=[upright(here)],
+        annotations=_ends(curves, index, steps, y),
+    )
+
+
+def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
+    """The curve of an accountant, in its colour and with its marker."""
+    style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
+    (line,) = Curve(
+        x=steps,
+        y=gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)]),
+        label=style.label,
+        role=name,
+        dash="solid" if solid else "dash",
+    ).traces()
+    hover = {"text": list(map(str, curve)), "hovertemplate": "T = %{x:,}<br>%{text}<extra></extra>"}
+    marker = {"symbol": style.symbol, "size": 8, "maxdisplayed": 7}
+    return line | hover | {"mode": "lines+markers", "marker": marker}
+
+
+def _ends(
+    curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
+) -> list[dict[str, Any]]:
+    """What the values are, and each of them beside the end of its curve, with a leader there."""
+    column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
+    words = f"ε at T = {text.spaced(steps[index])}"
+    notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
+    wishes = [y.share(curve[-1].epsilon) * _INNER for curve in curves.values()]
+    placed = spread(wishes, gap=22.0, lower=4.0, upper=_INNER - 8.0)
+    for (name, curve), at, to in zip(curves.items(), wishes, placed, strict=True):
+        style, guarantee, sharp = style_of(name), curve[index], ""
+        if not guarantee.is_bound:
+            sharp = "no bound"
+        elif guarantee.kind == "bracket":
+            sharp = text.precision(text.width(guarantee))
+        words = f'<span style="color:{style.colour}">{style.glyph}</span>'
+        words += f" <b>{text.epsilon(guarantee)}</b> {style.label}"
+        if sharp:
+            words += f' <span style="color:{GREY};font-size:12px">{sharp}</span>'
+        place = {"x": math.log10(steps[-1]), "y": y.span[0] + (y.span[1] - y.span[0]) * at / _INNER}
+        leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 24, "ay": at - to}
+        look = {"arrowcolor": style.colour, "xanchor": "left", "font": {"size": 14, "color": INK}}
+        notes.append({"text": words, **place, **leader, **look})
+    return notes
+
+
+def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
+    """Two figures of `curves` side by side under one statement, `title`.
+
+    Their own titles become headings, which do not change when a slider moves.
+    """
+    traces, axes, shapes, headings = [], {}, [], []
+    for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
+        layout: Any = part.layout.to_plotly_json()
+        where = {"xaxis": f"x{n}", "yaxis": f"y{n}"}
+        drawn: list[Any] = list(part.select_traces())
+        traces += [trace.to_plotly_json() | where for trace in drawn]
+        axes[f"xaxis{n}"] = layout["xaxis"] | {"anchor": f"y{n}", "domain": share}
+        axes[f"yaxis{n}"] = layout["yaxis"] | {"anchor": f"x{n}"}
+        place = {"xref": f"x{n} domain", "yref": f"y{n}"}
+        shapes += [shape | place for shape in layout.get("shapes", ())]
+        if words := layout["title"]["text"]:
+            top = {"x": 0, "y": 1, "xref": f"x{n} domain", "yref": f"y{n} domain"}
+            headings.append({**top, **_HEADING, "text": words})
+    margin = {"r": 90, "t": 86 if headings else 60}
+    return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
+
+
+def leak(
+    *,
+    x: ArrayLike,
+    p: ArrayLike,
+    scaled_q: ArrayLike,
+    curve: tuple[ArrayLike, ArrayLike],
+    here: tuple[float, float],
+    title: str,
+    names: tuple[str, str],
+    axes: tuple[str, str, str],
+) -> go.Figure:
+    """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
+
+    Of shape (n,) are the outputs, and p and e^epsilon q there; the curve is given by abscissae
+    and heights. Names are those of p and the scaled q; axes are the left x axis, the right x and
+    y axes.
+    """
+    x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
+    # p is named on its right flank, where it is the upper of the two; q at its top.
+    flank = float(np.flatnonzero(p > 0.3 * np.max(p))[-1]) / (p.size - 1)
+    top = float(np.argmax(scaled_q)) / (scaled_q.size - 1)
+    area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
+    law = Curve(x=x, y=p, label=names[0], label_at=flank, side="top right")
+    other = Curve(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
+    left = curves([area, law, other], title="", x=axes[0], y="density")
+    line = Curve(x=curve[0], y=curve[1], label="")
+    mark = Dot(x=here[0], y=here[1], label=f"{here[1]:.3g}")
+    right = curves([line], title="", x=axes[1], y=axes[2], marks=[mark])
+    return panels(left, right, title=title)
+
+
+def hugging(
+    *,
+    x: ArrayLike,
+    curve: ArrayLike,
+    corners: tuple[ArrayLike, ArrayLike, ArrayLike],
+    gaps: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    title: str,
+) -> go.Figure:
+    """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
+
+    The corners are their abscissae, and the heights of the upper and of the lower polygon there;
+    gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
+    """
+    at, upper, lower = corners
+    # Names stand where a convex falling curve leaves room, counted in corners from the right.
+    left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
+    for height, label, role, i, side in (
+        (upper, "chords", "rdp", 3, "top right"),
+        (lower, "moved cells", "other", 1, "bottom left"),
+    ):
+        look = {"role": role, "width": 1.6, "corners": True, "side": side}
+        where = 1 - i / (np.size(height) - 1)
+        left.append(Curve(x=at, y=height, label=label, label_at=where, **look))
+    left.append(Curve(x=x, y=curve, label="truth", label_at=0.05))
+    right = [Curve(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
+    for rank, (mesh, pair) in enumerate(gaps.items()):
+        for gap, role in zip(pair, ("rdp", "other"), strict=True):
+            right.append(Curve(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
+    common = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0.0, float(np.max(x)))}
+    away = curves(right, y="distance from the truth", **common)
+    return panels(curves(left, y="δ", **common), away, title=title)
+
+
+def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
+    """Positive numbers on one logarithmic line, each with its name; "your guess" stands out."""
+    roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
+    roles |= {"your guess": "guess"}
+    traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
+    for rank, (label, value) in enumerate(ranked):
+        side = "bottom center" if rank % 2 else "top center"
+        role, words = roles.get(label, "other"), f"{label}<br>{value:.4g}"
+        traces += Dot(x=value, y=0, label=words, role=role, side=side).traces()
+    ends = ranked[0][1] / 3, ranked[-1][1] * 3
+    zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}
+    x = _axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
+    return _lesson(traces, title, height=230, xaxis=x, yaxis=_BARE | zero)
+
+
+def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
+    """Epsilons on one logarithmic axis, from top to bottom; a bar is what is not decided.
+
+    Examples
+    --------
+    >>> one = Guarantee(epsilon=2.0, delta=1e-5, kind="exact", method="pld",
+    ...                 adjacency="add_remove")
+    >>> ladder({"as planned": one}, title="One run").data[-1].x[0]
+    2.0
+    """
+    upper = np.array([g.epsilon for g in told.values()])
+    lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in told.values()])
+    rows, ends = -np.arange(len(told), dtype=float), (lower.min() / 3, 5 * upper.max())
+    shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
+    # A hair inside: a name on the end of the axis would be left out.
+    names = {"x": [1.01 * ends[0]] * len(told), "y": rows + 0.32, "text": list(told)}
+    names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
+    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
+    points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
+    points["marker"] = {"size": 10, "color": colour_of("exact")}
+    bar = {"symmetric": False, "array": 0 * upper, "arrayminus": upper - lower}
+    points["error_x"] = bar | {"thickness": 5, "width": 0, "color": colour_of("exact")}
+    bare = _BARE | {"zeroline": False, "range": [0.4 - len(told), 0.8]}
+    x, height = _axis("ε", [lower, upper], True, ends), 120 + 46 * len(told)
+    return _lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)
+
+
+def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
+    """Figure whose slider steps through `figures`, by their labels; it works without a kernel.
+
+    All have the same traces and axes. The slider changes what has the `name`, from `start` on.
+    """
+    labels = list(figures)
+    shown: Any = go.Figure(figures[labels[start]])
+    every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
+    # What of each trace is not the same everywhere; a frame without it would keep the last one's.
+    moves = [
+        [k for k in ("x", "y", "text") if any(not np.array_equal(t[k], same[0][k]) for t in same)]
+        for same in zip(*every, strict=True)
+    ]
+    frames = []
+    for (label, figure), traces in zip(figures.items(), every, strict=True):
+        # Without its type a frame would turn columns into a line.
+        data = [
+            {"type": trace.type} | {k: trace[k] for k in keys}
+            for trace, keys in zip(traces, moves, strict=True)
+        ]
+        layout: Any = figure.layout
+        title = {"title": {"text": layout.title.text}}
+        frames.append(go.Frame(name=label, data=data, layout=title))
+    shown.frames = frames
+    frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    now = {"mode": "immediate", **frame}
+    steps = [
+        {"label": label.replace("-", "−"), "method": "animate", "args": [[label], now]}
+        for label in labels
+    ]
+    current = {"prefix": f"{name} = ", "font": {"size": 16}}
+    bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
+    shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)
+    return shown

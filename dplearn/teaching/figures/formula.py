@@ -1,0 +1,151 @@
+"""A formula against its oracle: along one parameter, or as a cloud of all points checked."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.teaching.book.pictures import Cloud, Stretch, Sweep
+from dplearn.teaching.figures.kit.axes import Axis
+from dplearn.teaching.figures.kit.marks import Curve, Unchecked, gaps, legend, markers, one_panel
+from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
+
+_HEIGHT = 370
+# Role, hatch and words of a region; hatches run in different directions, for grey paper.
+_REGIONS = {
+    "outside": ("quiet", "\\", "hypothesis fails"),
+    "unsafe": ("wrong", "/", "too much privacy"),
+    "safe": ("safe", ".", "wrong, safe side"),
+    "wrong": ("safe", "x", "wrong"),
+}
+# Role, marker, glyph and words of a verdict.
+_MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
+    kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
+    for kind, (role, _, words) in _REGIONS.items()
+}
+# A ratio of largest and smallest value from which an axis is logarithmic.
+_WIDE = 30.0
+
+
+def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked:
+    """A formula as a line, the truth as points; where it must not be used is shaded."""
+    star = curve.star or ()
+    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
+    ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
+    across = Axis(title=x, lower=min(ends), upper=max(ends), log=curve.log_x, ticks=ticks)
+    up = _wide_axis(np.concatenate(heights), star[1:])
+    name, role = ("claim", "wrong") if curve.claimed else ("formula", "exact")
+    at, value = _broken(curve.x, curve.value, up)
+    line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
+    entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
+    own = [entry] if len(curve.own) else []
+    shades = [_shade(region, across, up) for region in curve.regions]
+    traces: list[Any] = [*shades, _truth(curve), *own, line]
+    names: list[Any] = [line, ("○", INK, "truth"), *own]
+    if curve.star is not None:
+        look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}
+        traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
+        names.append(("★", INK, "counterexample"))
+    kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
+    names += [("■", colour_of(role), words) for role, _, words in kinds]
+    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+
+
+def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
+    """Figure of all points of a verification: values over truths, and the line where they agree.
+
+    Examples
+    --------
+    >>> drawn = Cloud(truth=[1, 2], value=[1, 3], verdict=["right", "safe"])
+    >>> [trace.name for trace in formula_cloud(drawn).data]
+    ['value = truth', 'right', 'wrong, safe side']
+    """
+    up = _wide_axis(np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
+    ends = [up.lower, up.upper]
+    diagonal = Curve(x=ends, y=ends, label="value = truth", role="quiet")
+    kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
+    names: list[Any] = [diagonal]
+    names += [(_MARKERS[k][2], colour_of(_MARKERS[k][0]), _MARKERS[k][3]) for k in kinds]
+    if cloud.kind in ("upper", "lower"):
+        side = "above" if cloud.kind == "upper" else "below"
+        names.append(("", GREY, f"a bound may lie {side}"))
+    traces: list[Any] = [diagonal]
+    for kind in kinds:
+        at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
+        role, symbol, _, name = _MARKERS[kind]
+        x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
+        points = markers(
+            x, y, name, symbol=symbol, size=8, colour=colour_of(role), edge=(1.8, colour_of(role))
+        )
+        hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
+        text = [cloud.words[k] for k in at] if cloud.words else None
+        traces.append(points | {"text": text, "hovertemplate": hover})
+    across = replace(up, title="truth, by another way")
+    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+
+
+def _finite(values: ArrayLike) -> NDArray:
+    """Those that are finite."""
+    every = np.asarray(values, dtype=float).ravel()
+    return every[np.isfinite(every)]
+
+
+def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
+    """An axis for values that may lie far apart; a few far ones do not squeeze the others."""
+    if not values.size:
+        return Axis(title="value", lower=0.0, upper=1.0)
+    low, high = float(np.min(values)), float(np.max(values))
+    if low > 0 and high > _WIDE * low:
+        low = max(low, 1e-15 * high)
+        return Axis(title="value", lower=low / 1.5, upper=1.5 * high, log=True)
+    above = values[values > 0]
+    if low >= 0 and above.size > 0.8 * values.size and high > 1e3 * float(np.median(values)):
+        low = max(float(np.min(above)), 1e-9 * high)
+        return Axis(title="value", lower=low / 1.5, upper=1.5 * high, log=True)
+    inner, outer = np.quantile(values, [0.1, 0.85] if values.size > 20 else [0.0, 1.0])
+    room = max(outer - inner, 1e-3 * abs(outer), 1e-12)
+    inside = _finite(inside).tolist()
+    low = min([max(low, inner - room), *inside])
+    high = max([min(high, outer + room), *inside])
+    pad = 0.08 * max(high - low, room)
+    lower = 0.0 if 0 <= low < 0.3 * high else low - pad
+    return Axis(title="value", lower=lower, upper=high + pad)
+
+
+def _broken(
+    x: Sequence[float], y: Sequence[float], up: Axis
+) -> tuple[list[float], list[float | None]]:
+    """A curve with a gap where it leaves the picture on one side and comes back on the other."""
+    at, heights = list(x), gaps(y)
+    for k in range(len(y) - 1, 0, -1):
+        low, high = sorted((y[k - 1], y[k]))
+        if low < up.lower and up.upper < high:
+            at.insert(k, x[k])
+            heights.insert(k, None)
+    return at, heights
+
+
+def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
+    """A hatched strip over the whole height."""
+    role, shape, words = _REGIONS[region.kind]
+    left, right = max(region.left, across.lower), min(region.right, across.upper)
+    x = [left, right, right, left, left]
+    y = [up.lower, up.lower, up.upper, up.upper, up.lower]
+    ink, ground = (transparent(colour_of(role), share) for share in (0.75, 0.13))
+    solidity = 0.05 if shape == "." else 0.15
+    hatch = dict(shape=shape, size=9, fgcolor=ink, bgcolor=ground, solidity=solidity)
+    fill = {"fill": "toself", "fillpattern": hatch, "hoveron": "fills", "hoverinfo": "skip"}
+    return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
+
+
+def _truth(curve: Sweep) -> dict[str, Any]:
+    """The oracle: open circles, with bars where it is known between two ends only."""
+    low, high = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
+    with np.errstate(invalid="ignore"):
+        middle, half = np.where(low < high, 0.5 * (low + high), low), 0.5 * (high - low)
+    bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
+    look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
+    errors = bars if np.any(half > 0) else None
+    return markers(curve.x, gaps(middle), "truth", error_y=errors, **look)

@@ -1,0 +1,143 @@
+"""Axes: their ends, their ticks, and where a value lies on them."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dplearn.teaching.figures.kit.text import spaced
+
+# Round numbers, about evenly spaced in the logarithm.
+MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+# Powers of ten beside each other that can still be read.
+_MOST_POWERS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """An axis in data units."""
+
+    title: str = ""
+    lower: float
+    upper: float
+    log: bool = False
+    open: bool = False  # whether Plotly may move the ends, to make room for names
+    ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
+    more: Mapping[str, Any] | None = None  # what Plotly is told as it is
+
+    def place(self, value: float) -> float:
+        """A data value as Plotly's ranges and annotations want it."""
+        return math.log10(value) if self.log else value
+
+    def share(self, value: float) -> float:
+        """Share of the axis that lies before a value, in [0, 1]; inf is at the end."""
+        low, high = self.span
+        return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
+
+    @cached_property
+    def span(self) -> list[float]:
+        """Ends of the axis as Plotly wants them."""
+        return [self.place(self.lower), self.place(self.upper)]
+
+    def layout(self) -> dict[str, Any]:
+        """Layout of the axis as Plotly wants it."""
+        ends = {} if self.open else {"range": self.span}
+        kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
+        ticks = self.ticks
+        if ticks is None and self.log:
+            places = log_ticks(self.lower, self.upper, inside=not self.open)
+            ticks = dict(zip(places, tick_words(places), strict=True)) if len(places) > 1 else None
+        if ticks is not None:
+            marks: dict[str, Any] = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+        else:
+            size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
+            marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
+        return {**kind, **ends, **marks, **(self.more or {})}
+
+
+def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
+    """1, 2, 5 times the powers of ten from `lower` to `upper`; only powers when there are many.
+
+    Examples
+    --------
+    >>> log_ticks(3, 40), log_ticks(3, 40, inside=False)
+    ([5.0, 10.0, 20.0], [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0])
+    >>> log_ticks(0.5, 2e4)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+    """
+    first, last = math.floor(math.log10(lower)), math.ceil(math.log10(upper))
+    marks = (1, 2, 5) if math.log10(upper / lower) <= 3.05 else (1,)
+    powers = range(first, last + 1, 1 + (last - first) // _MOST_POWERS)
+    ticks = [float(f"{m}e{p}") for p in powers for m in marks]
+    return [t for t in ticks if lower <= t <= upper] if inside else ticks
+
+
+def powers(lower: float, upper: float) -> dict[float, str] | None:
+    """Powers of ten on a logarithmic axis with little room, and their words; None without any.
+
+    Examples
+    --------
+    >>> powers(3, 200), powers(2, 5)
+    ({10.0: '10', 100.0: '100'}, None)
+    """
+    ticks = [t for t in log_ticks(lower, upper) if math.log10(t) % 1 == 0]
+    return dict(zip(ticks, tick_words(ticks), strict=True)) if ticks else None
+
+
+def tick_words(ticks: Sequence[float]) -> list[str]:
+    """Plain numbers where all of them are short, powers of ten otherwise.
+
+    Examples
+    --------
+    >>> tick_words([0.2, 10, 500]), tick_words([1e-9, 2e-5, 1])
+    (['0.2', '10', '500'], ['10<sup>-9</sup>', '2 · 10<sup>-5</sup>', '1'])
+    """
+    if min(ticks) >= 1e-4 and max(ticks) < 1e9:
+        return [spaced(t) if t >= 1000 else f"{t:g}" for t in ticks]
+    parts = (f"{t:.0e}".split("e") for t in ticks)
+    powers = [
+        f"{factor} · 10<sup>{int(power)}</sup>".removeprefix("1 · ") for factor, power in parts
+    ]
+    return [f"{t:g}" if 1 <= t < 100 else power for t, power in zip(ticks, powers, strict=True)]
+
+
+def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
+    """Positions closest to `wishes` in the least-squares sense, at least `gap` apart.
+
+    They are pixels in the order of the wishes; equal wishes keep theirs. The gap is shrunk
+    where [lower, upper] has no room for it.
+
+    Examples
+    --------
+    >>> spread([10.0, 12.0, 90.0], gap=10.0, lower=0.0, upper=100.0)
+    [6.0, 16.0, 90.0]
+    """
+    if not wishes:
+        return []
+    from scipy.optimize import isotonic_regression  # Opening the explorer does without it.
+
+    gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
+    order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
+    # After subtracting i * gap the constraint is "non-decreasing".
+    flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
+    placed = np.empty(len(wishes))
+    placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares
+    return placed.tolist()
+
+
+def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
+    """Round whole numbers from 1 to `largest`, ten per power of ten, the ends, and `include`.
+
+    Examples
+    --------
+    >>> log_steps(30)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30]
+    >>> log_steps(12, include=[11])[-3:]
+    [10, 11, 12]
+    """
+    decades = range(1, math.ceil(math.log10(largest)) + 1)
+    round_ones = {round(m * 10**p) for p in decades for m in MANTISSAS}
+    return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest, *include})

@@ -1,0 +1,157 @@
+"""One look for every figure: its Plotly template, and a colour and a marker per accountant.
+
+Each colour has a twin for dark pages. Words may have them: on white and on the dark page the
+contrast is 4.5 or more. Any two are at least 9 CIELAB units apart under normal, protan and deutan
+vision, and carry no meaning alone: each curve also has its own marker and its name at its end.
+"""
+
+import re
+import zlib
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from dplearn.teaching.figures.kit.text import NARROW_SPACE
+
+
+class Style(NamedTuple):
+    """Look of an accountant, everywhere; the glyph is its Plotly symbol as a character."""
+
+    label: str
+    colour: str
+    symbol: str
+    glyph: str
+    on_dark: str  # its colour on a dark page
+
+
+GREY, RED, STAR = "#6C717C", "#CE1246", "#FFD23F"
+CLEAR = "rgba(0,0,0,0)"
+INK = "#262B36"
+_STYLES = {
+    "basic": Style("Basic", "#5B5D69", "circle", "●", "#868894"),
+    "advanced": Style("Advanced", "#8D6D15", "triangle-up", "▲", "#CE9A0A"),
+    "optimal": Style("Optimal", "#B85187", "triangle-down", "▼", "#E980B5"),
+    "moments": Style("Moments", "#D03A00", "square", "■", "#DE5519"),
+    "rdp": Style("RDP", "#008655", "diamond", "◆", "#30AE82"),
+    "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
+    "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
+    "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
+    # What is said of a run and does not hold for it.
+    "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
+}
+# For accountants that arrive later: chosen by name, so that they too keep their colour.
+_SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
+# What each other colour is on a dark page; those below the line fill areas.
+_ON_DARK = {style.colour: style.on_dark for style in _STYLES.values()} | {
+    INK: "#E8EAEE",
+    GREY: "#989DA8",
+    # ---
+    "#A9D0F0": "#274C6B",
+    "#B9BCC4": "#565A64",
+    "#E4E5E8": "#2E3138",
+}
+# What a colour says beside the names of accountants.
+_ROLES = {
+    "exact": _STYLES["pld"].colour,
+    "wrong": RED,
+    "safe": _STYLES["advanced"].colour,
+    "guess": _STYLES["gdp"].colour,
+    "other": _STYLES["zcdp"].colour,
+    "second": _STYLES["rdp"].colour,
+    "third": _STYLES["moments"].colour,
+    "quiet": GREY,
+}
+
+
+def style_of(name: str) -> Style:
+    """The fixed style of an accountant.
+
+    Examples
+    --------
+    >>> style_of("pld").label, style_of("pld").colour
+    ('PLD', '#256ED1')
+    """
+    spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
+    return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
+
+
+def colour_of(role: str) -> str:
+    """The colour of a role, or of an accountant."""
+    return _ROLES.get(role) or style_of(role).colour
+
+
+def transparent(colour: str, share: float) -> str:
+    """A hexadecimal colour that lets what is below shine through.
+
+    Examples
+    --------
+    >>> transparent("#256ED1", 0.2)
+    'rgba(37,110,209,0.2)'
+    """
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share:g})"
+
+
+def darkened(figure: Any) -> Any:
+    """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
+
+    Examples
+    --------
+    >>> darkened({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
+    {'line': {'color': '#3D8AF5'}, 'fill': 'rgba(61,138,245,0.2)', 'x': [1, 2]}
+    """
+    if isinstance(figure, dict):
+        return {name: darkened(part) for name, part in figure.items()}
+    if isinstance(figure, list | tuple):
+        return type(figure)(map(darkened, figure))
+    return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
+
+
+# As they are written, and as `transparent` begins them.
+_TWINS = _ON_DARK | {
+    transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
+}
+_COLOURS = re.compile("|".join(map(re.escape, _TWINS)))
+
+_FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+_GRID = {"showgrid": True, "gridcolor": transparent(GREY, 0.22)}
+_LINE = {"linecolor": GREY, "showline": True, "zeroline": False}
+_TICKS = {"ticks": "outside", "tickcolor": GREY, "exponentformat": "power"}
+
+
+def _template(
+    ground: str, title: dict[str, Any], axis_title: int, **more: Any
+) -> go.layout.Template:
+    axis = {**_GRID, **_LINE, **_TICKS, "title": {"standoff": 8, "font": {"size": axis_title}}}
+    layout = {
+        "font": {"family": _FONT, "size": 14, "color": INK},
+        "paper_bgcolor": ground,
+        "plot_bgcolor": ground,
+        "showlegend": False,
+        "hovermode": "closest",
+        "hoverlabel": {"font": {"family": _FONT, "size": 15}, "align": "left"},
+        "separators": f".{NARROW_SPACE}",
+        # A finger that drags the picture scrolls the page; the buttons zoom.
+        "dragmode": False,
+        "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY},
+        "title": title,
+        "xaxis": axis,
+        "yaxis": axis,
+        "annotationdefaults": {"showarrow": False, "font": {"size": 13, "color": GREY}},
+        "shapedefaults": {"layer": "below", "line": {"color": GREY, "width": 1.6}},
+    }
+    hover = {"hovertemplate": "%{x:.4~g}, %{y:.4~g}<extra>%{fullData.name}</extra>"}
+    return go.layout.Template(layout=layout | more, data={"scatter": [hover], "bar": [hover]})
+
+
+_TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
+_SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
+# On a page the ground is the page's; a notebook keeps its pictures, and their ground is white.
+PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
+# Numbers that stand askew on a small screen run into the axis' name.
+PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
+_ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
+pio.templates["dplearn_lesson"] = _template(
+    "white", {"x": 0.02, "font": {"size": 19}}, 16, barmode="overlay", dragmode="zoom", **_ROOM
+)

@@ -1,0 +1,123 @@
+"""Numbers as a reader meets them: bounds rounded up, thousands spaced; how sharp a bracket is."""
+
+import math
+
+from dplearn.core.guarantee import Guarantee, round_down, round_up
+
+NARROW_SPACE = "\u202f"
+_MOST_DIGITS = 12
+
+
+def spaced(value: float) -> str:
+    """A whole number with spaced thousands.
+
+    Examples
+    --------
+    >>> spaced(40000).split(NARROW_SPACE)
+    ['40', '000']
+    """
+    return f"{value:,.0f}".replace(",", NARROW_SPACE)
+
+
+def bound(value: float, digits: int = 3) -> str:
+    """`value` in `digits` significant digits, never smaller than it is.
+
+    Examples
+    --------
+    >>> bound(0.94687), bound(1489.2).split(NARROW_SPACE), bound(99.97), bound(math.inf)
+    ('0.947', ['1', '490'], '100', '∞')
+    """
+    if not math.isfinite(value):
+        return "∞"
+    shown = round_up(value, digits)
+    return spaced(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number that is no bound, to the nearest.
+
+    Examples
+    --------
+    >>> rounded(1.0912), rounded(2287.4).split(NARROW_SPACE)
+    ('1.09', ['2', '287'])
+    """
+    return spaced(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
+
+
+def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
+    """The epsilon of a guarantee; an approximation never looks like a bound."""
+    number = bare(guarantee, digits)
+    return number if guarantee.is_bound else f"{relation(guarantee)}{NARROW_SPACE}{number}"
+
+
+def bare(guarantee: Guarantee, digits: int = 3) -> str:
+    """The number alone: rounded up where it is a bound, to the nearest where it is not."""
+    nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
+    return (rounded if nearest else bound)(guarantee.epsilon, digits)
+
+
+def relation(guarantee: Guarantee) -> str:
+    """The sign between epsilon and its number."""
+    return {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}.get(
+        guarantee.kind, "≤"
+    )
+
+
+def floor(guarantee: Guarantee) -> float:
+    """Epsilon that is proved from below; 0 where nothing is."""
+    return guarantee.epsilon if guarantee.kind == "exact" else guarantee.lower
+
+
+def is_certified(guarantee: Guarantee) -> bool:
+    """Whether epsilon is proved from above and from below."""
+    exact = guarantee.kind == "exact" and guarantee.epsilon < math.inf
+    return exact or 0 < guarantee.lower <= guarantee.epsilon < math.inf
+
+
+def width(guarantee: Guarantee) -> float:
+    """Relative width of what is proved; infinite where nothing is proved from below."""
+    if not is_certified(guarantee):
+        return math.inf
+    return guarantee.epsilon / guarantee.lower - 1 if guarantee.kind != "exact" else 0.0
+
+
+def precision(relative_width: float) -> str:
+    """A relative width in words.
+
+    Examples
+    --------
+    >>> precision(1e-6), precision(0.0), precision(0.35), precision(9.0), precision(math.inf)
+    ('exact to 6 digits', 'exact', 'within 35 %', 'within 10 ×', 'upper bound')
+    """
+    if relative_width == 0:
+        return "exact"
+    if relative_width < 0.01:
+        return f"exact to {_digits(relative_width)} digits"
+    if relative_width < 1:
+        return f"within {bound(100 * relative_width, 2)} %"
+    if relative_width < math.inf:
+        return f"within {bound(1 + relative_width, 2)} ×"
+    return "upper bound"
+
+
+def both_ends(guarantee: Guarantee) -> str:
+    """Lower and upper end, with as many digits as they need to differ, four to seven.
+
+    Examples
+    --------
+    >>> both_ends(Guarantee(epsilon=1.26, lower=1.25, delta=1e-5, kind="bracket", method="pld",
+    ...                     adjacency="add_remove"))
+    '1.250 ≤ ε ≤ 1.260'
+    """
+    digits = min(max(_digits(width(guarantee)) + 1, 4), 7)
+    ends = round_down(floor(guarantee), digits), round_up(guarantee.epsilon, digits)
+    # Trailing zeros stay, so that the line keeps its length while a slider moves.
+    low, high = (f"{float(end):#.{digits}g}".rstrip(".") for end in ends)
+    return f"{low} ≤ ε ≤ {high}"
+
+
+def _digits(relative_width: float) -> int:
+    """Digits that a relative width leaves certain; a hair of slack for 1e-6 in binary."""
+    if relative_width <= 0:
+        return _MOST_DIGITS
+    return min(max(math.floor(1e-9 - math.log10(relative_width)), 0), _MOST_DIGITS)

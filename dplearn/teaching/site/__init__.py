@@ -1,0 +1,98 @@
+"""The minute, lessons, formula book and two pages of the explorer as plain files.
+
+``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
+fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
+site has one. Plotly is copied from its package, KaTeX from that which the decks of
+lessons bring.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+
+from dplearn.teaching.book import book
+from dplearn.teaching.book.published import drawn_figures
+from dplearn.teaching.browser import pairs, presets, shuffled, source, style
+from dplearn.teaching.classroom import answering
+from dplearn.teaching.classroom.html import DECK
+from dplearn.teaching.classroom.sources import lessons_folder
+from dplearn.teaching.explorer.kit.language import in_each
+from dplearn.teaching.figures.live import library
+from dplearn.teaching.site import course, entries
+from dplearn.teaching.site.html import Page
+
+_UNUSED = shutil.ignore_patterns("deck.*", "reveal*", "dist")
+_ASSETS = Path(__file__).parent / "assets"
+
+
+def write_site(
+    out: Path,
+    executor: Executor,
+    *,
+    folder: Path | None = None,
+    python: Path | None = None,
+    tell: Callable = print,
+) -> None:
+    """Write the site into a folder, which is made; files of the same names are replaced.
+
+    With an unpacked Pyodide, `python`, the lessons' pages run the functions that a student writes.
+    The book's pictures are computed by the executor; `tell` hears of each page.
+    """
+    folder = folder or lessons_folder()
+    out.mkdir(parents=True, exist_ok=True)
+    for files in (DECK, _ASSETS):
+        shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
+    (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
+    for name, text in _browser_files():
+        (out / "assets" / name).write_text(text, encoding="utf-8")
+    if python:
+        script = answering.python_script(python)
+        (out / "assets" / "python.js").write_text(script, encoding="utf-8")
+    words = []
+    for page in _pages(folder, executor, python is not None):
+        path = out / page.path
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(page.text(), encoding="utf-8")
+        words += page.searched()
+        tell(f"wrote  {path}")
+    index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
+    (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def _browser_files() -> Iterator[tuple[str, str]]:
+    """What the minute and the page of epsilon against T need: file names and texts."""
+    known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
+    published = list(drawn_figures())
+    data = {"PUBLISHED": published, "PRESETS": known}
+    epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
+    yield "engine.js", source()
+    yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
+    yield "epsilon.css", style("page/page")
+    told = {"published": published, "shuffled": shuffled()}
+    minute = f"const TOLD = {json.dumps(told)};\n"
+    yield "minute.js", source("minute", "scenes/scenes") + minute
+    yield "minute.css", style("scenes/scenes")
+    catalogue = pairs.worded(pairs.catalogue(), in_each)
+    all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
+    yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
+    yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
+
+
+def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
+    """All pages, in the order of the search's answers."""
+    drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
+    title = "Differential privacy for deep learning"
+    front = ("page.css", "minute.css")
+    yield Page("index.html", title, drawn("minute"), front, drawn("start"))
+    every = list(course.lesson_pages(folder, python))
+    yield from (*course.readme_pages(folder, every), *every)
+    yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
+    five = ("page.css", "mechanisms.css")
+    yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
+    yield entries.contents()
+    links = course.taught(every)
+    yield from executor.map(entries.page, book, [links.get(id, "") for id in book])
+    yield entries.published_figures()
+    yield from course.yardstick_pages(folder.parent / "conformance")

@@ -1,0 +1,376 @@
+// Predictions, exercises and self-tests that answer on the page: the verdicts of dplearn.teaching.classroom.
+"use strict";
+
+const answers = (() => {
+  const CLOSE = 0.03; // relative distance within which an answer is near enough to be meant
+  const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
+  const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
+
+  // The number that a text stands for, or a sentence on what to type instead.
+  function readNumber(text) {
+    const typed = text.normalize("NFKC").replace("\u2212", "-").trim();
+    const digits = "\\d+(?:_\\d+)*";
+    const decimal = `[+-]?(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:e[+-]?${digits})?`;
+    if (/^[+-]?nan$/i.test(typed)) {
+      return { problem: "nan is not a number; look for 0/0 or the log of a negative number." };
+    }
+    if (/^[+-]?inf(inity)?$/i.test(typed)) return { number: typed[0] === "-" ? -Infinity : Infinity };
+    if (new RegExp(`^${decimal}$`, "i").test(typed)) return { number: Number(typed.replaceAll("_", "")) };
+    const problem = new RegExp(`^${decimal} ?(%|per ?cent)$`, "i").test(typed)
+      ? "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %."
+      : `“${text.trim()}” is no number; write ${/^[+-]?\d+,\d+$/.test(typed) ? `a point, as in ${typed.replace(",", ".")}` : "one such as 0.25"}.`;
+    return { problem };
+  }
+
+  // A guess, which is finite.
+  function readGuess(text) {
+    const { number, problem } = readNumber(text);
+    return Math.abs(number) === Infinity ? { problem: BEYOND } : { number, problem };
+  }
+
+  // A number in so many digits, as Python's format "g" writes it: half to even, no zeros at the end.
+  function inDigits(number, digits) {
+    if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
+    if (number === 0) return "0";
+    let [mantissa, exponent] = number.toExponential(digits - 1).split("e");
+    const exact = number.toExponential(60).split("e")[0];
+    const tie = new RegExp(`^(-?\\d\\.?\\d{${digits - 1}})50*$`).exec(exact);
+    if (tie && "02468".includes(tie[1].at(-1))) [mantissa, exponent] = [tie[1], number.toExponential(60).split("e")[1]];
+    const bare = (shown) => (shown.includes(".") ? shown.replace(/\.?0+$/, "") : shown);
+    const power = Number(exponent);
+    if (power >= -4 && power < digits) return bare(Number(`${mantissa}e${power}`).toFixed(digits - 1 - power));
+    return `${bare(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
+
+  // Four digits, and whole numbers below a million in full.
+  const written = (number) => Math.abs(number) < 1e6 && number === Math.round(number)
+    ? String(Math.round(number) + 0) : inDigits(number, 4);
+
+  const isClose = (one, other, share) => one === other
+    || (Number.isFinite(one) && Number.isFinite(other)
+      && Math.abs(one - other) <= Math.max(share * Math.abs(one), share * Math.abs(other)));
+
+  // Size of the last digit that a number is written with.
+  function lastDigit(number) {
+    const [mantissa, exponent] = Math.abs(number).toExponential().split("e");
+    return Number(`1e${Number(exponent) - (mantissa.split(".")[1] ?? "").length}`);
+  }
+
+  // What a check says about the text in the field of an exercise.
+  function judge(exercise, text) {
+    const { item, right: [right, share], mistakes, hints, praise } = exercise;
+    if (!text.trim()) {
+      return { outcome: "open", head: `${item} not answered yet`, messages: ["write your number in the field."] };
+    }
+    const { number, problem } = readNumber(text);
+    if (problem) return { outcome: "unreadable", head: `${item} not readable`, messages: [problem] };
+    if (isClose(number, right, share)) {
+      return { outcome: "right", head: `${item} right, ${written(number)}`, messages: [praise] };
+    }
+    const head = `${item} not yet, ${written(number)}`;
+    const slip = mistakes.find(([value, its]) => isClose(number, Number(value), its));
+    if (slip) return { outcome: "mistake", head, messages: slip[2] };
+    if (Math.abs(number) === Infinity) return { outcome: "unreadable", head: `${item} not readable`, messages: [BEYOND] };
+    const whole = share === 0;
+    if (!whole && isClose(number, right, CLOSE)) {
+      const rounded = Math.abs(number - right) <= lastDigit(number);
+      const near = "close, but not equal: something small is left out, or was rounded on the way.";
+      return { outcome: "close", head, messages: [rounded ? "close: give four digits." : near] };
+    }
+    if (!whole && right > 0 && right < 1 && isClose(number, 100 * right, CLOSE)) {
+      return { outcome: "close", head, messages: ["this is per cent; write it as a number between 0 and 1."] };
+    }
+    return { outcome: "wrong", head, messages: hints };
+  }
+
+  // What a check says about one letter for each question of a self-test.
+  function judgeLetters({ item, choices }, letters) {
+    const whys = choices.map((why, i) => why[letters[i]] ?? "Left out.");
+    const points = whys.filter((why) => why.startsWith("Right. ")).length;
+    const all = points === choices.length;
+    const head = `${item} ${all ? "right" : "not yet"}, ${points} of ${choices.length}`;
+    return { outcome: all ? "right" : "wrong", head, points, whys };
+  }
+
+  const sentence = ({ head, messages, shown = [] }, attempt) =>
+    [`${head}: ${messages[Math.min(attempt, messages.length - 1)]}`, ...shown].join("\n  ");
+
+  // A memory of answers: the same slip, or the same number without one, gets the plainer sentence.
+  function escalation() {
+    const repeats = new Map();
+    return (verdict) => {
+      const slip = verdict.outcome === "wrong" ? sentence(verdict, 0) : verdict.messages.join("\n");
+      const attempt = repeats.get(slip) ?? 0;
+      repeats.set(slip, attempt + 1);
+      return sentence(verdict, attempt);
+    };
+  }
+
+  // Clause about how far off a guess was.
+  function distance(guess, truth) {
+    if (guess === null) return "";
+    if (guess <= 0) return `; your guess ${written(guess)} is not positive`;
+    const factor = Math.max(guess / truth, truth / guess);
+    if (factor < 1.05) return ", and you knew";
+    const times = factor < TOO_FAR ? inDigits(factor, 2) : "more than a million";
+    return `; your guess was ${times} times too ${guess > truth ? "large" : "small"}`;
+  }
+
+  // What stands on the number line of a prediction, and the sentence above it.
+  function revealed({ stated, points }, guess) {
+    const truth = points.find(([name]) => /^(truth|proved at (most|least))$/.test(name))[1];
+    const near = guess !== null && truth / TOO_FAR < guess && guess < truth * TOO_FAR;
+    const all = [...points, ...(near ? [["your guess", guess]] : [])];
+    return { title: stated + distance(guess, truth), points: all.sort((one, other) => one[1] - other[1]) };
+  }
+
+  return { readGuess, written, judge, judgeLetters, escalation, revealed };
+})();
+
+if (typeof module !== "undefined") module.exports = answers;
+
+if (typeof document !== "undefined") {
+  // What fields say on a page in Chinese; verdicts and hints are in English.
+  const CHINESE = {
+    Guess: "猜", "Show me": "直接看", "Guess first, or show me": "先猜，或者直接看", "The answer": "答案",
+    "The answer is now open further down.": "答案已在下面打开。",
+    "Write a number in the field, or let it be shown.": "请在框里写一个数，或者直接看。",
+    Check: "检查", "Your answer to": "你的答案：", answers: "个答案", Question: "问题", Vote: "投票", "Your vote": "你的投票", "Left out.": "没有选。",
+    "Done on an earlier visit.": "上次已经做完。",
+  };
+  const here = (words) => (document.querySelector("main [lang=zh] .ask") && CHINESE[words]) || words;
+
+  const make = (tag, values = {}, ...children) => {
+    const node = Object.assign(document.createElement(tag), values);
+    node.append(...children);
+    return node;
+  };
+  // The shell of the site keeps what has been done, if it has a place for it.
+  function tell({ lesson, item, kind }, done) {
+    const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
+    document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
+  }
+  function remember({ lesson, item }, place, reply) {
+    if (window.dplearnProgress?.get(lesson, item) !== "done") return;
+    place.dataset.outcome = "right";
+    reply.textContent = here("Done on an earlier visit.");
+  }
+
+  // Numbers for an axis: round steps from zero, or a few for each power of ten.
+  function ticks(low, high, logarithmic) {
+    if (logarithmic) {
+      const powers = Math.floor(Math.log10(low));
+      const many = Array.from({ length: Math.ceil(Math.log10(high)) - powers + 1 }, (_, i) => Number(`1e${powers + i}`));
+      const steps = Math.log10(high / low) > 3 ? [1] : [1, 2, 5];
+      const every = many.flatMap((power) => steps.map((step) => step * power)).filter((x) => x >= low && x <= high);
+      const stride = Math.ceil(every.length / 7);
+      return every.filter((_, i) => i % stride === 0);
+    }
+    const power = Number(`1e${Math.floor(Math.log10(high / 3))}`);
+    const step = [1, 2, 5, 10].map((one) => one * power).find((one) => high / one <= 5.5);
+    return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+  }
+
+  // A line of numbers: each has a mark on it, and its name in a row of its own.
+  function numberLine(points) {
+    const values = points.map(([, value]) => value);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const logarithmic = most > 20 * least;
+    const margin = logarithmic ? (most / least) ** 0.08 : 1;
+    const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
+    const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
+    const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
+    const axis = make("div", { className: "axis" }, ...ticks(low, high, logarithmic).map((value) => {
+      const tick = make("i", { textContent: answers.written(value) });
+      tick.style.left = at(value);
+      return tick;
+    }));
+    // Names point to the middle, and the outer ones hang lower: no stem runs through a name.
+    const inner = [...points].sort((one, other) => Math.abs(share(one[1]) - 0.5) - Math.abs(share(other[1]) - 0.5));
+    const rows = inner.map(([name, value], place) => {
+      const label = make("span", {}, make("b", { textContent: answers.written(value) }), ` ${name}`);
+      const row = make("div", { className: /^(truth|proved)/.test(name) ? "row truth" : name === "your guess" ? "row guess" : "row" }, label);
+      row.style.setProperty("--at", at(value));
+      row.style.setProperty("--row", place);
+      if (share(value) > 0.5) row.classList.add("left");
+      return row;
+    });
+    const line = make("div", { className: "number-line" }, axis, ...rows);
+    line.setAttribute("role", "img");
+    line.setAttribute("aria-label", points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", "));
+    return line;
+  }
+
+  // A form with one field; its answer is a live region.
+  function form(label, button) {
+    const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "done" });
+    const reply = make("div", { className: "reply" });
+    reply.setAttribute("role", "status");
+    const row = make("form", { noValidate: true }, make("label", {}, `${label[0].toUpperCase()}${label.slice(1)} `, input), make("button", { textContent: button }));
+    return { row, input, reply };
+  }
+
+  const guesses = new Map(); // name -> the guess, or null where the truth was shown without one
+  const predictions = new Map(); // name -> what is known of it
+  const openings = []; // what to do when a truth has come out
+
+  function prediction(place, ask) {
+    const { row, input, reply } = form(ask.item, here("Guess"));
+    const showMe = make("button", { type: "button", className: "plain", textContent: here("Show me") });
+    row.append(showMe);
+    place.replaceChildren(row, reply);
+    const show = (guess) => {
+      guesses.set(ask.item, guess);
+      if (ask.points) {
+        const { title, points } = answers.revealed(ask, guess);
+        reply.replaceChildren(make("p", { textContent: `${title}.` }), numberLine(points));
+      } else {
+        const note = guess === null ? "" : `Your guess ${answers.written(guess)} is noted. `;
+        reply.textContent = `${note}${here("The answer is now open further down.")}`;
+      }
+      openings.forEach((open) => open());
+    };
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
+      const { number, problem } = answers.readGuess(text);
+      if (!text.trim()) reply.textContent = here("Write a number in the field, or let it be shown.");
+      else if (problem) reply.textContent = problem[0].toUpperCase() + problem.slice(1);
+      else {
+        show(number);
+        tell(ask, true);
+      }
+    });
+    showMe.addEventListener("click", () => {
+      show(guesses.get(ask.item) ?? null);
+      if (guesses.get(ask.item) === null) tell(ask, false);
+    });
+    remember(ask, place, reply);
+  }
+
+  // What answers a prediction further down, with its code and pictures.
+  function sealed(place) {
+    const names = JSON.parse(place.dataset.names).filter((name) => predictions.has(name));
+    const fill = () => {
+      for (const line of place.querySelectorAll("[data-line]")) {
+        const { title, points } = answers.revealed(predictions.get(line.dataset.line), guesses.get(line.dataset.line) ?? null);
+        line.replaceChildren(make("p", { textContent: `${title}.` }), numberLine(points));
+      }
+      const said = names.filter((name) => !predictions.get(name).points && typeof guesses.get(name) === "number");
+      place.querySelector("summary").textContent = guesses.size && names.every((name) => guesses.has(name))
+        ? said.map((name) => `Your guess for ${name}: ${answers.written(guesses.get(name))}.`).join(" ") || here("The answer")
+        : here("Guess first, or show me");
+    };
+    openings.push(() => {
+      if (names.every((name) => guesses.has(name))) place.open = true;
+      fill();
+    });
+    fill();
+  }
+
+  function exercise(place, ask) {
+    const { row, input, reply } = form(`${here("Your answer to")} ${ask.item}`, here("Check"));
+    const say = answers.escalation();
+    place.replaceChildren(row, reply);
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const verdict = answers.judge(ask, input.value);
+      reply.textContent = say(verdict);
+      place.dataset.outcome = verdict.outcome;
+      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+    });
+    remember(ask, place, reply);
+  }
+
+  // A function to write, where the page has Python.
+  function program(place, ask) {
+    const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length + 2, autocapitalize: "off" });
+    const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
+    const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library, and lists for arrays `, area);
+    const row = make("form", { className: "code" }, label, run, stop);
+    const reply = make("div", { className: "reply lines" });
+    reply.setAttribute("role", "status");
+    place.replaceChildren(row, reply);
+    const say = answers.escalation();
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey) return row.requestSubmit();
+      // A new line begins under the last one, and further in after a colon.
+      const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
+      const further = line.trimEnd().endsWith(":") ? "    " : "";
+      area.setRangeText(`\n${/^ */.exec(line)[0]}${further}`, area.selectionStart, area.selectionEnd, "end");
+    });
+    stop.addEventListener("click", () => kernel.stop());
+    row.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (run.disabled) return;
+      [run.disabled, stop.hidden, reply.textContent] = [true, false, "Python runs. Its start takes some seconds."];
+      const verdict = await kernel.verdict(area.value, ask.name, ask.program, ask.item);
+      [run.disabled, stop.hidden] = [false, true];
+      if (verdict.outcome === "open") verdict.messages = [`write the body of ${ask.name} in the field.`];
+      reply.textContent = say(verdict);
+      place.dataset.outcome = verdict.outcome;
+      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+    });
+    remember(ask, place, reply);
+  }
+
+  // The choices before a self-test, which open one by one, become questions with one answer each.
+  function selfTest(place, ask) {
+    const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
+    const before = every.filter((one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const questions = ask.choices.map((choices) => before.splice(0, Object.keys(choices).length));
+    const chosen = ask.choices.map(() => "-");
+    const vote = ask.choices.length === 1;
+    const fields = questions.map((options, number) => {
+      const group = make("fieldset", {}, make("legend", { textContent: vote ? here("Your vote") : `${here("Question")} ${number + 1}` }));
+      options[0].before(group);
+      const radios = options.map((option, i) => {
+        const letter = "abcde"[i];
+        const radio = make("input", { type: "radio", name: `${ask.item}-${number}`, value: letter });
+        radio.addEventListener("change", () => (chosen[number] = letter));
+        const summary = option.querySelector("summary");
+        const label = make("label", {}, radio, make("span", {}, ...summary.childNodes));
+        summary.remove();
+        const why = make("div", { className: "why", hidden: true }, ...option.childNodes);
+        option.remove();
+        group.append(label, why);
+        return { radio, why };
+      });
+      const note = make("p", { className: "why", hidden: true, textContent: here("Left out.") });
+      group.append(note);
+      return { group, radios, note };
+    });
+    const button = make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` });
+    const reply = make("div", { className: "reply" });
+    reply.setAttribute("role", "status");
+    const row = make("form", {}, button);
+    place.replaceChildren(row, reply);
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (chosen.every((letter) => letter === "-")) {
+        reply.textContent = `${ask.item} not answered yet: choose an answer${vote ? "" : " to each question"}.`;
+        return;
+      }
+      const verdict = answers.judgeLetters(ask, chosen);
+      fields.forEach(({ group, radios, note }, number) => {
+        radios.forEach(({ radio, why }) => (why.hidden = !radio.checked));
+        note.hidden = chosen[number] !== "-";
+        group.dataset.outcome = verdict.whys[number].startsWith("Right. ") ? "right" : "wrong";
+      });
+      reply.textContent = `${verdict.head}: ${vote ? "the line at your answer says" : "the lines at your answers say"} more.`;
+      place.dataset.outcome = verdict.outcome;
+      tell(ask, verdict.outcome === "right");
+    });
+    remember(ask, place, reply);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const kinds = { prediction, exercise, program, selftest: selfTest };
+    const asks = [...document.querySelectorAll("[data-ask]")].map((place) => [place, JSON.parse(place.dataset.ask)]);
+    asks.filter(([, ask]) => ask.kind === "prediction").forEach(([, ask]) => predictions.set(ask.item, ask));
+    document.querySelectorAll(".sealed").forEach(sealed);
+    asks.forEach(([place, ask]) => kinds[ask.kind](place, ask));
+  });
+}

@@ -1,0 +1,102 @@
+// Python in the page: a worker made of what `python.js` holds, which is ended when it takes too long.
+"use strict";
+
+const kernel = (() => {
+  const [START, RUN] = [120, 10]; // seconds: to start on a slow machine, and for one answer
+  const here = new URL(".", document.currentScript.src);
+  let worker;
+  let ready; // a promise: Python has started in the worker
+  let stop = () => {};
+
+  // Runs in the worker, which has no files: what Pyodide would fetch is given to it.
+  async function main() {
+    let replied;
+    const boot = async ({ core, loader, files, lock, modules }) => {
+      const module = (text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+      // Files may start classic workers only, in which Pyodide works, too, though it looks for others.
+      self.importScripts = () => { throw new Error("no scripts"); };
+      self.fetch = async (address) => {
+        const name = String(address.url ?? address).split("/").at(-1);
+        if (!files[name]) throw new TypeError(`${name} is not here`);
+        const type = name.endsWith("wasm") ? "application/wasm" : "application/zip";
+        return new Response(files[name], { headers: { "Content-Type": type } });
+      };
+      const [{ loadPyodide }, { default: createPyodideModule }] = [await module(core), await module(loader)];
+      const python = await loadPyodide({ createPyodideModule, indexURL: "file:///python/", lockFileContents: lock });
+      for (const [path, text] of Object.entries(modules)) {
+        python.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+        python.FS.writeFile(path, text);
+      }
+      python.runPython("import sys; sys.path.insert(0, '/room')");
+      replied = python.pyimport("dplearn.teaching.classroom.in_page").replied;
+    };
+    self.onmessage = async ({ data }) => {
+      try {
+        if (data.core) await boot(data);
+        self.postMessage({ reply: data.core ? "ready" : replied(data.code, data.name, data.program) });
+      } catch (error) {
+        self.postMessage({ problem: String(error.message ?? error).trim().split("\n").at(-1) });
+      }
+    };
+  }
+
+  const script = () => new Promise((done, fail) => {
+    if (globalThis.pythonFiles) return done();
+    const node = document.createElement("script");
+    node.src = new URL("python.js", here).href;
+    node.onload = done;
+    node.onerror = () => fail(new Error("assets/python.js is missing"));
+    document.head.append(node);
+  });
+
+  // What the worker answers to a message, within so many seconds.
+  const asked = (message, seconds) => new Promise((done, fail) => {
+    const late = setTimeout(() => fail(new Error("late")), 1000 * seconds);
+    worker.onerror = (event) => fail(new Error(event.message || "the browser refused it"));
+    worker.onmessage = ({ data }) => {
+      clearTimeout(late);
+      if (data.problem) fail(new Error(data.problem));
+      else done(data.reply);
+    };
+    worker.postMessage(message);
+  });
+
+  async function start() {
+    await script();
+    const files = {};
+    for (const [name, text] of Object.entries(pythonFiles.files)) {
+      files[name] = await (await fetch(`data:application/octet-stream;base64,${text}`)).arrayBuffer();
+    }
+    const source = new Blob([`(${main})()`], { type: "text/javascript" });
+    worker = new Worker(URL.createObjectURL(source));
+    await asked({ ...pythonFiles, files }, START);
+  }
+
+  // The verdict on a student's code, as `dplearn.teaching.classroom.in_page.replied` gives it.
+  async function verdict(code, name, program, item) {
+    const again = "Python begins anew with the next check.";
+    const told = {
+      stopped: `you stopped it. ${again}`,
+      late: `it takes more than ${RUN} seconds; look for a loop without an end. ${again}`,
+    };
+    const interrupted = new Promise((_, fail) => { stop = () => fail(new Error("stopped")); });
+    const unread = (problem) => ({ outcome: "unreadable", head: `${item} stops`, messages: [problem], shown: [] });
+    try {
+      await Promise.race([(ready ??= start()), interrupted]);
+    } catch ({ message }) {
+      if (message === "stopped") return unread("you stopped it before Python had started.");
+      worker?.terminate();
+      ready = undefined;
+      return unread(`Python did not start (${message}). Open the lesson in Jupyter, or load the page again.`);
+    }
+    try {
+      return JSON.parse(await Promise.race([asked({ code, name, program }, RUN), interrupted]));
+    } catch ({ message }) {
+      worker.terminate();
+      ready = undefined;
+      return unread(told[message] ?? `Python broke off (${message}). ${again}`);
+    }
+  }
+
+  return { verdict, stop: () => stop() };
+})();

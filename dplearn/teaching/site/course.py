@@ -1,0 +1,114 @@
+"""The course as pages: the lessons with their contents, and the lessons' README part by part."""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dplearn.teaching.classroom import answering
+from dplearn.teaching.classroom.html import NEEDED, from_markdown
+from dplearn.teaching.classroom.sources import Lesson, built_cells, in_chinese, lessons
+from dplearn.teaching.site.html import Page, plain, readme_page, sections
+
+# Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
+_PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
+_SCRIPTS = (*NEEDED, "progress.js")
+
+
+def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
+    """A page for each lesson, from its built notebook, with contents and the way on and back.
+
+    A lesson that has its text in Chinese has a second page, and each has a link to the other.
+    """
+    every = list(lessons(folder).values())
+    cells = list(map(built_cells, every))
+    titles = [each[0].source.partition("\n")[0].lstrip("# ") for each in cells]
+    links = [
+        f'<a href="{lesson.name}.html">{html.escape(title)}</a>'
+        for lesson, title in zip(every, titles, strict=True)
+    ]
+    scripts = (*_SCRIPTS, *answering.ASSETS)
+    for k, lesson in enumerate(every):
+        before, after = links[k - 1] if k else "", "".join(links[k + 1 : k + 2])
+        turn = f'<nav class="turn" aria-label="Lessons"><p>{before}</p><p>{after}</p></nav>\n'
+        for language, name, told, other in _editions(lesson, cells[k]):
+            body = answering.body(lesson, told, python=python)
+            article = f'{other}<div lang="{language}">{body}</div>\n{turn}'
+            yield Page(f"lessons/{name}.html", titles[k], article, scripts, _contents(lesson, body))
+
+
+def _editions(
+    lesson: Lesson, cells: Sequence[Any]
+) -> Iterator[tuple[str, str, Sequence[Any], str]]:
+    """Language, name and cells of each page of a lesson, and a link to the other one."""
+    link = '<p class="language"><a href="{}.html" lang="{}">{}</a></p>\n'
+    there = lesson.chinese.exists()
+    yield "en", lesson.name, cells, there * link.format(f"{lesson.name}.zh", "zh", "中文")
+    if there:
+        back = link.format(lesson.name, "en", "English")
+        yield "zh", f"{lesson.name}.zh", in_chinese(lesson, cells), back
+
+
+def _contents(lesson: Lesson, body: str) -> str:
+    """The list of a lesson's sections with the minutes of those that are for the class."""
+    text = lesson.source.read_text(encoding="utf-8")
+    planned = {number: int(minutes) for minutes, number in _PLANNED.findall(text)}
+    rows = []
+    for anchor, heading, _ in sections(body):
+        minutes = planned.get(heading.partition(" ")[0])
+        time = f" <small>{minutes} min</small>" if minutes else ""
+        rows.append(f'<li><a href="#{anchor}">{heading}</a>{time}</li>' if anchor else "")
+    return (
+        f'<nav class="contents" aria-label="Contents" data-lesson="{lesson.number}"'
+        f' data-asked="{_asked(body)}"><details><summary>Contents</summary>'
+        f"<ol>{''.join(rows)}</ol></details></nav>\n"
+    )
+
+
+def _asked(body: str) -> int:
+    """How many fields of a lesson's page ask for something."""
+    return body.count(' data-ask="')
+
+
+def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
+    """The map with what stands beside it, and a page for each other part of the README."""
+    text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
+    start, *parts = map(from_markdown, re.split(r"^(?=## )", text, flags=re.MULTILINE))
+    counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
+    start += f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
+    others = []
+    for part in parts:
+        _, (anchor, heading, _) = sections(part)
+        if (name := readme_page(anchor)) == "index":
+            start += part
+        else:
+            up = re.sub(r"(</?h)([23])", lambda m: f"{m[1]}{int(m[2]) - 1}", part)
+            others.append(Page(f"lessons/{name}.html", plain(heading), up))
+    yield Page("lessons/index.html", "Lessons", start, _SCRIPTS)
+    yield from others
+
+
+def yardstick_pages(folder: Path) -> Iterator[Page]:
+    """A page for each Markdown file of the folder `conformance`; none without the folder."""
+    for path in sorted(folder.rglob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)
+        name = "index" if path.stem == "README" else path.stem
+        title = text.partition("\n")[0].removeprefix("# ")
+        yield Page(f"yardstick/{name}.html", title, from_markdown(text))
+
+
+def taught(pages: Iterable[Page]) -> dict[str, str]:
+    """For each entry of the book, links to where each lesson speaks of it first."""
+    places: dict[str, dict[str, str]] = {}
+    for page in pages:
+        if page.path.endswith(".zh.html"):
+            continue
+        for anchor, heading, body in sections(page.body):
+            words = f"{html.escape(page.title)}, {heading}" if anchor else html.escape(page.title)
+            link = f'<a href="{Path(page.path).stem}.ipynb{anchor and "#"}{anchor}">{words}</a>'
+            for id in re.findall(r"/formula_book\?id=([\w-]+)", body):
+                places.setdefault(id, {}).setdefault(page.path, link)
+    return {id: "; ".join(links.values()) for id, links in places.items()}

@@ -1,0 +1,121 @@
+"""The formula book as pages: one for each entry, a table of contents, the published figures."""
+
+import html
+import json
+from collections.abc import Sequence
+
+from dplearn.datasets import deployments
+from dplearn.teaching.book import Formula, Refutation, book, refute
+from dplearn.teaching.book.everything import refutation
+from dplearn.teaching.book.pictures import View, cloud, curve, example_code, refuted
+from dplearn.teaching.book.published import check_figure, published
+from dplearn.teaching.book.spoken import VERDICTS, Wording, group_name, label
+from dplearn.teaching.classroom.html import chart, from_markdown
+from dplearn.teaching.figures.formula import formula_cloud, formula_curve
+from dplearn.teaching.site.html import Page
+
+_words = Wording()
+_POINTS = 17  # of a curve: every second one of those that the explorer draws
+
+
+def page(id: str, taught: str = "") -> Page:
+    """The page of an entry: statement, source, lessons, picture, and its wrong variants."""
+    entry = book[id]
+    parts = [
+        f"<h1>{id} · {html.escape(entry.title)}</h1>",
+        _statement(entry.statement),
+        from_markdown(f"{_words.kind_of(entry)} {_words.hypothesis(entry)}\n\n{entry.reference}"),
+        f'<p class="taught">Taught in {taught}.</p>' if taught else "",
+        _picture(entry, "none"),
+        f'<pre class="code">{html.escape(example_code(entry))}</pre>',
+    ]
+    if entry.misprints:
+        parts.append("<h2>Wrong variants in circulation</h2>")
+    for misprint in entry.misprints:
+        result = refuted(id, misprint.name, _short_search)
+        said = [misprint.note, _words.danger(result)]
+        if result.counterexample:
+            said.append(_words.case(entry.claimed(misprint).kind, result.counterexample))
+        if misprint.met:
+            said.append(f"Met in {misprint.met}.")
+        parts += [
+            f'<section id="{misprint.name}"><h3>{misprint.name.replace("-", " ")}</h3>',
+            _statement(entry.statement_of(misprint)),
+            from_markdown("\n\n".join(said)),
+            _picture(entry, misprint.name),
+            "</section>",
+        ]
+    return Page(f"book/{id}.html", f"{id} {entry.title}", "\n".join(parts))
+
+
+def _short_search(id: str, misprint: str) -> Refutation:
+    """A counterexample from a quarter of the points; from all, unless too much privacy is claimed.
+
+    So what is said to be on the safe side was looked for as long as `dplearn verify` does.
+    """
+    wrong = book[id].misprint(misprint)
+    claim = book[id].claimed(wrong)
+    short = refute(book[id], wrong, points=-(-claim.points // 4))
+    found = short.unsafe if claim.unsafe else short.counterexample
+    return short if found else refutation(id, misprint)
+
+
+def _statement(latex: str) -> str:
+    return f'<div class="statement">$${html.escape(latex)}$$</div>'
+
+
+def _picture(entry: Formula, misprint: str) -> str:
+    """Value against truth along the first parameter that has an axis, or at all points."""
+    place = View(entry.id, misprint)
+    if name := next(iter(place.axes), ""):
+        picture = curve(place, name, most=_POINTS)
+        figure = formula_curve(
+            picture.drawn, finding=picture.headline(place, _words), x=label(name)
+        )
+    else:
+        picture = cloud(place, _words)
+        figure = formula_cloud(picture.drawn, finding=picture.headline(place, _words))
+    said = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
+    return chart(json.loads(str(figure.to_json())), said)
+
+
+def contents() -> Page:
+    """All entries, group by group."""
+    parts = ["<h1>Formula book</h1>"]
+    for group in dict.fromkeys(entry.group for entry in book.values()):
+        parts.append(f"<h2>{group_name(group)}</h2><ul>")
+        for id, entry in book.items():
+            if entry.group == group:
+                wrong = len(entry.misprints)
+                count = f" <small>{wrong} wrong variants</small>" if wrong else ""
+                link = f'<a href="{id}.html">{id} {html.escape(entry.title)}</a>'
+                parts.append(f"<li>{link}{count}</li>")
+        parts.append("</ul>")
+    return Page("book/index.html", "Formula book", "\n".join(parts))
+
+
+def published_figures() -> Page:
+    """Printed figures, what comes out here, and what to think of it."""
+    head = ("source", "what", "printed", "here", "verdict")
+    rows = []
+    for id, row in published().items():
+        figure = check_figure(id)
+        value = "" if figure.status == "not computed" else f"{figure.value:.6g}"
+        what = label(row["quantity"])
+        verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
+        rows.append((figure.source, what, figure.printed, value, verdict))
+    names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")
+    told_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
+    uses = [[*(told_of(use, name) for name in names), use.source] for use in deployments()]
+    told = "<p>Compare two rows only where model, unit and period agree and delta is alike.</p>"
+    body = f"<h1>Published figures</h1>{_table(head, rows)}<h2>Public uses</h2>{told}"
+    body += _table((*names, "source"), uses)
+    return Page("book/published.html", "Published figures", body)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    row = lambda cells, tag: "".join(f"<{tag}>{html.escape(str(c))}</{tag}>" for c in cells)
+    lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
+    return (
+        f'<div class="wide"><table class="figures"><tr>{row(head, "th")}</tr>{lines}</table></div>'
+    )

@@ -1,0 +1,127 @@
+"""Pages of the site: the frame around each, where links lead, and what the search reads."""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from dplearn.teaching.browser import CLOSED_FORMS
+from dplearn.teaching.classroom.html import NEEDED, linked
+from dplearn.teaching.classroom.sources import EXPLORER
+
+_HEADER = """\
+<header>
+<nav aria-label="Site"><a href="{root}index.html">dplearn</a> {start}
+<a href="{root}lessons/index.html">Lessons</a>
+<a href="{root}explorer.html">ε against T</a> <a href="{root}mechanisms.html">Mechanisms</a>
+<a href="{root}book/index.html">Formula book</a>
+<a href="{root}book/published.html">Published figures</a>
+<a href="{root}yardstick/index.html">Yardstick</a>
+<a href="{root}lessons/twelve-pitfalls.html">Pitfalls</a>
+<a href="{root}lessons/glossary-english.html">Glossary</a></nav>
+<input type="search" id="search" placeholder="Search" aria-label="Search all pages"
+ data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
+</header>
+<noscript>Scripts are off: formulas stand as they are typed, and fields do not answer.</noscript>"""
+
+_START = '<a class="start" href="#start">Start here</a>'
+_ON_THE_MAP = ("the-map", "what-builds-on-what")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the site: where it lies, its title, and what stands in it."""
+
+    path: str
+    title: str
+    body: str
+    needed: tuple[str, ...] = NEEDED  # styles and scripts beside those of every page
+    beside: str = ""  # contents, or where to go from the first page
+
+    def text(self) -> str:
+        """The whole file."""
+        root, first = "../" * self.path.count("/"), self.path == "index.html"
+        main = f"<main>\n{_links(self.body, root)}\n</main>"
+        header = _HEADER.format(root=root, start=_START if first else "")
+        # The minute comes first, and where to go after it.
+        parts = (main, header, self.beside) if first else (header, self.beside, main)
+        names = (*self.needed, "site.css", "search.js")
+        title = f"{self.title} · dplearn"
+        return linked(title, "\n".join(parts), names, root=f"{root}assets/")
+
+    def searched(self) -> Iterator[list[str]]:
+        """What the search looks through: place, title, heading and text of each section."""
+        for anchor, heading, body in sections(self.body):
+            if text := plain(body.partition("</h2>" if anchor else "</h1>")[2] or body):
+                place = f"{self.path}#{anchor}" if anchor else self.path
+                yield [place, self.title, plain(heading), text]
+
+
+def sections(body: str) -> Iterator[tuple[str, str, str]]:
+    """Anchor, heading and HTML of each part of a body; the first may have no heading."""
+    for part in re.split(r"(?=<h2 id=)", body):
+        head = re.match(r'<h2 id="([^"]*)">(.*?)</h2>', part, re.S)
+        yield (head[1], head[2], part) if head else ("", "", part)
+
+
+def plain(body: str) -> str:
+    """The text without tags, charts and repeated blanks."""
+    text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", body, flags=re.S)
+    return " ".join(html.unescape(text).split())
+
+
+def _links(body: str, root: str) -> str:
+    """Links of notebooks and to the running explorer as links to the site's own pages.
+
+    Of a link to what the site does not hold, the words are left.
+    """
+
+    def led(link: re.Match) -> str:
+        target = _target(link[2], root)
+        if target is not None:
+            return f'{link[1]}{target}"{link[3]}{link[4]}</a>'
+        aside = " <small>(in the explorer)</small>" * link[2].startswith(EXPLORER)
+        return f"{link[4]}{aside}"
+
+    return re.sub(r'(<a [^>]*?href=")([^"#][^"]*)"([^>]*>)(.*?)</a>', led, body, flags=re.S)
+
+
+def _target(link: str, root: str) -> str | None:
+    """Where a link leads in the site; None where the site does not hold it."""
+    address = html.unescape(link)
+    parts = urlsplit(address)
+    if address.startswith(EXPLORER):
+        place = _of_explorer(address)
+        return place and html.escape(f"{root}{place}", quote=True)
+    if parts.scheme:
+        return link
+    if parts.path == "README.md":
+        name = readme_page(parts.fragment)
+        place = f"#{parts.fragment}" if name == "index" and parts.fragment else ""
+        return f"{root}lessons/{name}.html{place}"
+    if parts.path.endswith(".ipynb"):
+        name = parts.path.rpartition("/")[2].removesuffix(".ipynb")
+        return f"{root}lessons/{name}.html{parts.fragment and '#' + parts.fragment}"
+    return None if address.startswith("../") else link
+
+
+def readme_page(anchor: str) -> str:
+    """The page that has this heading of the lessons' README: one of its own, or the map's."""
+    own = re.match(r"[a-z0-9-]*[a-z0-9]", anchor)
+    return own[0] if own and anchor not in _ON_THE_MAP else "index"
+
+
+def _of_explorer(address: str) -> str | None:
+    """The site's page for a page of the explorer, if it has one."""
+    parts = urlsplit(address)
+    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if parts.path == "/formula_book" and "id" in asked:
+        place = asked.get("misprint", "none")
+        return f"book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
+    if parts.path == "/mechanisms" and asked.get("mechanism", "gaussian") in CLOSED_FORMS:
+        return f"mechanisms.html?{parts.query}"
+    proved = asked.get("mechanism", "gaussian") == "gaussian" and "then" not in asked
+    if parts.path == "/" and proved and asked.get("sampling", "poisson") in ("poisson", "none"):
+        return f"explorer.html?{parts.query}"
+    return None

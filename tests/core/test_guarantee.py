@@ -1,0 +1,104 @@
+"""How a guarantee reads: what is printed is never a stronger claim than what was proved."""
+
+import dataclasses
+import math
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cases import each
+from dplearn.core.guarantee import Guarantee, Kind, Reference, round_down, round_up
+from dplearn.statement import KINDS
+from dplearn.teaching.figures.kit import text as on_figures
+
+
+def told(kind, epsilon=1.51432, delta=1e-5, **more):
+    about = {"method": "m", "adjacency": "add_remove", **more}
+    return Guarantee(epsilon=epsilon, delta=delta, kind=kind, **about)
+
+
+NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
+
+
+@each(
+    "kind, is_bound, more, text, note",
+    [
+        ("exact", True, {}, "epsilon = 1.514", ""),
+        ("upper", True, {}, "epsilon <= 1.515", ""),
+        ("lower", False, {}, "epsilon >= 1.514", ""),
+        ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
+        ("approximate", False, {}, "epsilon ~ 1.514", " (an approximation, not a bound)"),
+        ("probable", False, {"reason": "false in 2.3 %"}, "epsilon <~ 1.515", " (false in 2.3 %)"),
+        ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
+    ],
+)
+def test_each_kind_has_its_own_sign_and_says_if_it_bounds(kind, is_bound, more, text, note):
+    stated = told(kind, **more)
+    assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
+    assert stated.is_bound == is_bound
+
+
+def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
+    assert set(KINDS) == set(get_args(Kind))
+    shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
+    signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
+    bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
+    assert signs == bounds | {"probable": "≲", "approximate": "≈", "lower": "≥"}
+    # It is raised to the safe side like a bound.
+    assert shown["probable"].endswith("1.52") and shown["approximate"].endswith("1.51")
+
+
+def test_delta_that_was_found_is_the_subject():
+    for kind, lower, delta, text in (
+        ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1"),
+        ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1"),
+        ("exact", 0.126937, 0.126937, "delta = 0.1269 at epsilon = 1"),
+        # Nothing is known from below, and nobody can tell which of the two was given.
+        ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02"),
+    ):
+        stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
+        assert str(stated) == f"{text}, add_remove, by m"
+
+
+@settings(max_examples=200)
+@given(st.floats(min_value=1e-300, max_value=1e300), st.sampled_from([2, 4]))
+def test_rounding_never_strengthens_the_claim(value, digits):
+    up, down = float(round_up(value, digits)), float(round_down(value, digits))
+    # Digits that differ from the value by rounding of doubles only are that value.
+    assert up >= value * (1 - 2e-12) and down <= value * (1 + 2e-12)
+    # At most one unit of the last digit away.
+    unit = 1.001 * 10.0 ** (1 - digits)
+    assert up <= value * (1 + unit) and down >= value * (1 - unit)
+
+
+@each(
+    "value, up, down",
+    [(0.0, "0", "0"), (math.inf, "inf", "inf"), (1.5, "1.5", "1.5"), (99.999, "100", "99.99"),
+     (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05")],
+)  # fmt: skip
+def test_rounding_of_special_values(value, up, down):
+    assert (round_up(value), round_down(value)) == (up, down)
+
+
+@each(
+    "ends",
+    [
+        {"epsilon": math.nan}, {"epsilon": -1e-9}, {"epsilon": 1.0, "lower": 1.1},
+        {"lower": math.nan}, {"lower": -0.1}, {"delta": math.nan}, {"delta_lower": 2e-5},
+    ],
+)  # fmt: skip
+def test_ends_that_contradict_each_other_are_no_guarantee(ends):
+    with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
+        told("bracket", **ends)
+
+
+def test_a_guarantee_cannot_be_changed_and_a_reference_reads_as_usually_cited():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        told("upper").epsilon = 0.1
+    with pytest.raises(TypeError):
+        told("upper").details["order"] = 2.0
+    lemma = Reference("Bun & Steinke", 2016, "Lemma 1", checked=True)
+    assert str(lemma) == "Bun & Steinke (2016), Lemma 1"
+    assert str(dataclasses.replace(lemma, checked=False)) == str(lemma)

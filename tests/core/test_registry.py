@@ -1,0 +1,80 @@
+"""The folder is the list: a new file is known, a private one is not, a lacking one is told."""
+
+import importlib
+import shutil
+import sys
+
+import pytest
+
+import dplearn.accountants.pld
+import dplearn.mechanisms
+from cases import each
+from dplearn.accountants import ACCOUNTANTS, Accountant
+from dplearn.core.registry import Registry
+from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
+
+NEW = """
+from dplearn.accountants.composition import Basic
+
+class Doubled(Basic):
+    name = "doubled"
+
+class Stranger:
+    name = "stranger"
+"""
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """A copy of the folder of accountants under another name, with new files."""
+    folder = tmp_path / "more_accountants"
+    shutil.copytree(importlib.import_module("dplearn.accountants").__path__[0], folder)
+    (folder / "__init__.py").write_text("")
+    (folder / "doubled.py").write_text(NEW)
+    (folder / "_hidden.py").write_text(NEW.replace("doubled", "hidden"))
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    yield folder
+    for name in [n for n in sys.modules if n.startswith("more_accountants")]:
+        del sys.modules[name]
+
+
+def test_a_new_file_is_found_and_works(copied):
+    copied = Registry("more_accountants", Accountant)
+    assert set(copied) == {*ACCOUNTANTS, "doubled"}
+    assert copied["doubled"]().epsilon(Gaussian(1.0), delta=1e-5).method == "doubled"
+    # Names from other files of the folder, imported there, do not count twice.
+    assert copied["doubled"].__module__ == "more_accountants.doubled"
+    assert copied["basic"].__module__ == "more_accountants.composition"
+
+
+@each("registry, base", [(ACCOUNTANTS, Accountant), (MECHANISMS, Mechanism)])
+def test_registries_hold_finished_classes(registry, base):
+    assert len(registry) > 7
+    for name, cls in registry.items():
+        assert issubclass(cls, base) and cls.name == name
+        assert not cls.__abstractmethods__
+    assert list(registry) == sorted(registry)
+
+
+def test_a_registry_stands_beside_its_package_and_lists_its_names():
+    assert dplearn.mechanisms.Gaussian is dplearn.MECHANISMS["gaussian"] is Gaussian
+    assert dplearn.accountants.pld.PLD is ACCOUNTANTS["pld"]
+    with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
+        ACCOUNTANTS["magic"]
+    assert "magic" not in ACCOUNTANTS
+
+
+@pytest.mark.parametrize(
+    "old, new, problem",
+    [
+        ('name = "doubled"', "name = None", "have a `name`, got none"),
+        ('name = "doubled"', 'name = "basic"', "have a `name` of its own, got 'basic', which more"),
+        ("class Doubled(Basic)", "class Doubled(Basic.__base__)", "define _bounds, got an unfin"),
+    ],
+)
+def test_a_class_is_told_what_it_lacks(copied, old, new, problem):
+    path = copied / "doubled.py"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(TypeError, match=rf"more_accountants\.doubled\.Doubled to {problem}"):
+        Registry("more_accountants", Accountant)

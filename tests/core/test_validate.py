@@ -1,0 +1,44 @@
+"""The wording of errors: name, what was expected, what was found."""
+
+import math
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cases import each
+from dplearn.core import validate
+
+TYPES = ("none", "poisson")
+# What is expected in words; the values that pass at the corners, those that are refused, and
+# those of another type, whose message is shorter where it is not said that a number is finite.
+CASES = [
+    (validate.positive, "> 0", " and finite", (5e-324, np.float64(1)), (0.0, math.inf), ("1",)),
+    (validate.non_negative, ">= 0", " and finite", (0,), (-1e-300, math.nan), (None, True)),
+    (validate.probability, "in (0, 1)", "", (1 - 2**-53,), (0.0, 1.0, math.nan), (0.5j,)),
+    (validate.rate, "in (0, 1]", "", (1,), (0.0, 1.5), ([0.5],)),
+    (partial(validate.integer, minimum=1), "a whole number >= 1", "", (1,), (0,), (3.0, True)),
+    (partial(validate.integer, minimum=0, maximum=9), "a whole number >= 0 and <= 9", "",
+     (np.int64(0), 9), (10,), ()),
+    (partial(validate.one_of, TYPES[::-1]), "one of none, poisson", "", TYPES, ("shuffle",), ()),
+]  # fmt: skip
+
+
+@each("check, expected, more, good, values, types", CASES)
+def test_message_has_name_expectation_and_finding(check, expected, more, good, values, types):
+    for value in good:
+        check(sample_rate=value)
+    cases = [(ValueError, value, expected + more) for value in values]
+    for error, value, words in [*cases, *((TypeError, value, expected) for value in types)]:
+        message = f"Expected sample_rate {words}, got sample_rate={value!r}."
+        with pytest.raises(error, match=f"^{re.escape(message)}$"):
+            check(sample_rate=value)
+
+
+def test_the_first_wrong_argument_is_named_and_the_reason_of_what_is_unsupported():
+    with pytest.raises(ValueError, match="delta"):
+        validate.probability(epsilon=0.5, delta=2.0, slack=3.0)
+    error = validate.unsupported("replace_one for x", "it has no theorem")
+    assert isinstance(error, NotImplementedError)
+    assert str(error) == "replace_one for x is not supported: it has no theorem"

@@ -1,0 +1,31 @@
+"""Work is counted in units of the question, whatever a cache spares."""
+
+from dplearn.core.work import counting, remembered, spend
+
+
+def test_what_is_remembered_is_charged_once_by_everyone_who_counts():
+    calls = []
+
+    @remembered(8)
+    def square(x):
+        calls.append(x)
+        spend(x)
+        return x * x
+
+    spend(5.0)  # nobody counts
+    for _ in range(2):
+        with counting() as work:
+            assert [square(3), square(4), square(3)] == [9, 16, 9]
+            spend(1.0)
+        assert work.units == 8.0
+    assert calls == [3, 4]
+    square.cache_clear()
+    assert square(3) == 9 and calls == [3, 4, 3]
+
+
+def test_what_an_inner_count_sees_an_outer_one_does_not():
+    with counting() as outer:
+        with counting() as inner:
+            spend(2.0)
+        spend(1.0)
+    assert (inner.units, outer.units) == (2.0, 1.0)

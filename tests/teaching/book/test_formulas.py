@@ -1,0 +1,201 @@
+"""Formulas against enumeration, golden tables and the theorems they come from."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cases import agrees, each, golden, number
+from dplearn.accountants.theorems import best_zcdp_order
+from dplearn.mechanisms import Gaussian
+from dplearn.teaching import book as formulas
+from dplearn.teaching.book.kit.oracles import worst_event_delta
+from outcomes import LAWS, epsilon_of_coins
+
+
+def test_hockey_stick_at_a_negative_epsilon():
+    """The book's entry G-A1 has none."""
+    for p, q in LAWS:
+        worst = pytest.approx(worst_event_delta(p, q, -1.0), abs=1e-15)
+        assert formulas.hockey_stick(p, q, epsilon=-1.0) == worst
+
+
+@each("row", [r for r in golden("divergences") if "laplace" not in r["p"]])
+def test_golden_divergences(row):
+    (kind, p), (_, q) = (row[x].removesuffix(")").split("(") for x in "pq")
+    p, q = (np.array([float(x) for x in v.split()]) for v in (p, q))
+    order = {"kl": 1.0, "max_divergence": math.inf}.get(row["quantity"])
+    order = number(row["order"]) if row["order"] else order
+    if row["quantity"] == "hockey_stick":
+        found = formulas.hockey_stick(p, q, epsilon=number(row["epsilon"]))
+    elif row["quantity"] == "mean_exp_minus_loss":
+        found = float(np.sum(p * np.exp(-np.log(p / q))))
+    elif kind == "normal":
+        about = {"mean_p": p[0], "std_p": p[1], "mean_q": q[0], "std_q": q[1]}
+        found = formulas.renyi_gaussian(order=order, **about)
+    else:
+        found = formulas.renyi(p, q, order=order)
+    assert agrees(found, row)
+
+
+def test_renyi_of_gaussians_at_the_ends():
+    equal = {"mean_p": 0.0, "std_p": 1.0, "mean_q": 0.5, "std_q": 1.0}
+    assert formulas.renyi_gaussian(order=0, **equal) == 0.0
+    assert formulas.renyi_gaussian(order=math.inf, **equal) == math.inf
+    assert formulas.renyi_gaussian(order=math.inf, **equal | {"mean_q": 0.0}) == 0.0
+    wide = equal | {"std_q": 2.0}
+    # sup of the log ratio, by looking for it.
+    x = np.linspace(-3, 3, 200_001)
+    ratio = np.log(2) - x**2 / 2 + (x - 0.5) ** 2 / 8
+    found = formulas.renyi_gaussian(order=math.inf, **wide)
+    assert found == pytest.approx(ratio.max(), rel=1e-9)
+    assert formulas.renyi_gaussian(order=math.inf, **equal | {"std_q": 0.5}) == math.inf
+    # Just above the infinite order's limit of finiteness nothing is negative: the square root.
+    assert formulas.renyi_gaussian(order=2, **wide) > 0
+
+
+EQUAL = [0.5, 0.5]
+NOISE = {"noise_multiplier": 5.0, "sample_rate": 0.01}
+REFUSED = [
+    ("hockey_stick", {"p": [0.5, 0.4], "q": EQUAL}, "p to be probabilities"),
+    ("renyi", {"p": EQUAL, "q": [1.5, -0.5], "order": 2}, "q to be probabilities"),
+    ("renyi", {"p": [1.0], "q": EQUAL, "order": 2}, "one length"),
+    ("renyi", {"p": [1.0], "q": [1.0], "order": -1}, "order >= 0, got order=-1"),
+    ("renyi", {"p": [1.0], "q": [1.0], "order": math.nan}, "order >= 0"),
+    ("renyi", {"p": [math.nan], "q": [1.0], "order": 2}, "p to be probabilities"),
+    ("renyi_gaussian", {"order": 2, "mean_p": 0, "std_p": 0, "mean_q": 0, "std_q": 1}, "std_p"),
+    ("gaussian_tradeoff", {"false_positive_rate": 1.5, "mu": 1.3}, "0 <= false_positive_rate"),
+    ("laplace_tradeoff", {"false_positive_rate": 1.5, "epsilon": 1.0}, "0 <= false_positive_rate"),
+    ("approximate_dp_tradeoff", {"false_positive_rate": 1.5, "epsilon": 1.0, "delta": 0.01},
+     "0 <= false_positive_rate"),
+    ("drift", {"epsilon": 1.0, "form": "half"}, "form"),
+    ("sampled_gaussian_rdp_much_noise", {"order": 200.0, **NOISE}, "noise_multiplier=5.0"),
+    ("sampled_gaussian_rdp_truncated", {"order": 200.0, **NOISE}, "1 < order <="),
+    ("log_moment_main_term", {"moment": 200.0, **NOISE}, "0 < moment <="),
+    ("adaptive_clipping_multiplier", {"noise_multiplier": 2.0, "bit_noise": 1.0},
+     r"noise_multiplier < 2\*bit_noise, got bit_noise=1.0, noise_multiplier=2.0"),
+    ("classical_gaussian_threshold", {"delta": 0.7}, r"0 < delta <= 0.5, got delta=0.7"),
+    ("sampled_gaussian_rdp", {"order": 1.0, **NOISE}, "order > 1"),
+    ("shuffle_local_randomizers", {"local_epsilon": 4.0, "records": 10_000, "delta": 1e-6},
+     r"local_epsilon <= log\(records/\(16\*log\(2/delta\)\)\), got .*local_epsilon=4.0"),
+    ("total_delta", {"slack": 1e-5, "paid": 1e-7, "steps": 2.5}, "steps to be whole, got"),
+]  # fmt: skip
+
+
+@each("name, parameters, message", REFUSED)
+def test_what_is_out_of_range_is_refused(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(formulas, name)(**parameters)
+
+
+COINS = [(0.1, 100), (0.01, 400), (1.0, 1), (1.0, 2), (1.0, 37), (5.0, 3), (0.3, 200), (1e-6, 50)]
+
+
+@each("coins, slack", product(COINS, [0.5, 0.01, 1e-5, 1e-12, 1e-30]))
+def test_optimal_composition_is_the_exact_composition_of_coins(coins, slack):
+    """Rounded up, as the incomplete beta function is granted 1e-10 relative.
+
+    Epsilon moves by that over the slope of log delta, which is at least about one here.
+    """
+    local, steps = coins
+    bound = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
+    exact = epsilon_of_coins([local], [steps], slack)
+    assert exact <= bound <= exact + 1e-8 * max(1.0, bound)
+
+
+def test_copies_are_counted_or_listed_and_have_the_closed_form():
+    for epsilon, slack in product((0.01, 0.3, 2.0), (0.1, 1e-4)):
+        groups = ([epsilon], [7]), ([epsilon] * 7, [1] * 7)
+        copies, listed = (
+            formulas.heterogeneous_composition(epsilons=one, counts=counts, slack=slack)
+            for one, counts in groups
+        )
+        assert float(copies) == pytest.approx(float(listed), rel=1e-13), (epsilon, slack)
+        closed = formulas.advanced_composition_kov(epsilon=epsilon, steps=7, slack=slack)
+        assert copies == pytest.approx(min(float(closed), 7 * epsilon), rel=1e-12), (epsilon, slack)
+
+
+RULES = {
+    "basic": lambda **k: k["epsilon"] * k["steps"],
+    "advanced": formulas.advanced_composition,
+    "kov_closed_form": formulas.advanced_composition_kov,
+    "optimal": formulas.optimal_composition,
+}
+COMPOSED = [r for r in golden("composition") if r["rule"] in RULES and r["quantity"] == "epsilon"]
+
+
+@each("row", COMPOSED)
+def test_golden_composition(row):
+    total, steps = number(row["total_delta"]), int(row["steps"])
+    slack = formulas.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
+    found = RULES[row["rule"]](epsilon=number(row["epsilon"]), steps=steps, slack=slack)
+    assert agrees(float(found), row)
+
+
+def test_golden_delta_of_optimal_composition():
+    (row,) = golden("composition", rule="optimal", quantity="delta")
+    delta = number(row["value"])
+    found = formulas.optimal_composition(epsilon=0.1, steps=100, slack=delta)
+    # Eight digits of delta, divided by the slope of its log, about 5 here.
+    assert float(found) == pytest.approx(number(row["total_epsilon"]), abs=1e-8)
+
+
+def test_gaussians_compose_by_squares():
+    for row in golden("composition", rule="gaussian"):
+        noises = np.array([float(z) for z in row["noise_multipliers"].split()])
+        mu = math.sqrt(int(row["steps"]) * float(np.sum(noises**-2.0)))
+        if row["quantity"] == "mu":
+            assert agrees(mu, row)
+        elif row["quantity"] == "delta":
+            (profile,) = Gaussian(1 / mu).profiles()
+            assert agrees(float(profile.delta(number(row["total_epsilon"]))), row)
+        else:
+            found = Gaussian.analytic(epsilon=1.0, delta=1e-5).noise_multiplier * 10
+            assert agrees(found, row)
+
+
+CONVERSIONS = {
+    "mironov": (formulas.rdp_to_epsilon_mironov, ("order", "rdp")),
+    "improved": (formulas.rdp_to_epsilon, ("order", "rdp")),
+    "zcdp_improved": (formulas.zcdp_to_epsilon, ("rho",)),
+}
+
+
+@each("row", [r for r in golden("conversion") if r["rule"] in CONVERSIONS])
+def test_golden_conversion(row):
+    convert, columns = CONVERSIONS[row["rule"]]
+    epsilon = convert(*(number(row[name]) for name in columns), delta=number(row["delta"]))
+    assert agrees(float(epsilon), row)
+
+
+@pytest.mark.slow
+@given(st.floats(-30, 10), st.floats(-690, -0.01))
+def test_conversions_of_a_gaussian_are_ordered_and_lie_above_its_epsilon(log_rho, log_delta):
+    """Exact <= improved at the best order <= at others <= the first conversion; and the simple."""
+    rho, delta = math.exp(log_rho), math.exp(log_delta)
+    best = float(formulas.zcdp_to_epsilon(rho, delta=delta))
+    assert 0 <= best <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
+    (profile,) = Gaussian((2 * rho) ** -0.5).profiles()
+    assert float(profile.log_delta(best)) <= log_delta * (1 - 1e-12)
+    orders = 1 + (float(best_zcdp_order(rho, delta=delta)) - 1) * np.array([0.9, 1.1])
+    improved = formulas.rdp_to_epsilon(orders, rho * orders, delta=delta)
+    first = formulas.rdp_to_epsilon_mironov(orders, rho * orders, delta=delta)
+    assert np.all(best * (1 - 1e-9) <= improved) and np.all(improved <= first * (1 + 1e-12))
+
+
+def test_ends_of_conversions():
+    assert float(formulas.zcdp_to_epsilon(0.0, delta=1e-5)) == 0.0
+    assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
+    # No group's delta is above 1.
+    assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
+    # The steps have paid all.
+    assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
+
+
+def test_more_correct_guesses_prove_more():
+    about = {"canaries": 200, "guesses": 100, "delta": 1e-5, "significance": 0.05}
+    proved = [formulas.one_run_epsilon(**about, correct=v) for v in (50, 70, 90, 100)]
+    assert proved[0] == 0.0 and proved == sorted(proved) and proved[-1] < math.inf

@@ -1,0 +1,151 @@
+"""Oracles of the book that no entry holds to an equality, on cases with another way to the truth.
+
+An oracle of an identity is checked by its entry: two ways to one number, and printed digits.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from cases import each
+from dplearn.teaching import book as formulas
+from dplearn.teaching.book.chapters import (
+    choices,
+    composition,
+    selection,
+    sensitivity,
+    shuffling,
+    sparse_vector,
+)
+from dplearn.teaching.book.chapters.conversion import pointwise_epsilon
+from dplearn.teaching.book.chapters.one_run import chance_of_correct
+from dplearn.teaching.book.chapters.pate import gnmax_law
+from dplearn.teaching.book.kit import oracles
+
+P, Q = oracles.leaky_response(epsilon=0.7, delta=0.03)
+VALUES = [
+    (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.03}, 0.7, 1e-12),
+    (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.029}, math.inf, 0),
+    (oracles.worst_event_epsilon_at, {"p": P, "q": P, "delta": 0.0}, 0.0, 0),
+    # Pure neighbours cost no delta; with epsilon = 0 the distances add up, no further than 1.
+    (composition.chain_delta, {"epsilon": 0.3, "delta": 0.0, "group": 7}, 0.0, 0),
+    (composition.chain_delta, {"epsilon": 0.0, "delta": 0.3, "group": 3}, 0.9, 1e-9),
+    (composition.chain_delta, {"epsilon": 0.0, "delta": 0.3, "group": 5}, 1.0, 1e-9),
+    # Where 9.43e-10 is claimed for half the threshold.
+    (sensitivity.propose_test_release_delta,
+     {"at": 2.0, "epsilon": 1.0, "threshold": math.log(2 / 9.43e-10) / 2}, 1.0858e-5, 1e-4),
+    (lambda **at: np.exp(gnmax_law(**at))[1], {"votes": [150, 50], "noise_std": 40.0},
+     0.03854993587, 1e-9),
+]  # fmt: skip
+
+
+@each("oracle, parameters, value, rel", VALUES)
+def test_values(oracle, parameters, value, rel):
+    assert oracle(**parameters) == pytest.approx(value, rel=rel)
+
+
+def test_delta_of_laplace_densities():
+    """The loss has two flat pieces, which no entry with another way to the truth has."""
+    for mean, epsilon in itertools.product((0.0, 0.3, 4.0), (0.0, 1.0, 3.0)):
+        laws = oracles.log_laplace(mean), oracles.log_laplace()
+        delta = oracles.density_delta(*laws, epsilon, -80.0, 80.0, kinks=[0.0, mean])
+        truth = pytest.approx(max(0.0, -math.expm1((epsilon - mean) / 2)), rel=1e-9)
+        assert delta == truth, (mean, epsilon)
+
+
+def test_the_improved_conversion_is_what_its_proof_gives():
+    for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
+        truth = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
+        epsilon = float(formulas.rdp_to_epsilon(orders, rdp, delta=delta))
+        assert epsilon == pytest.approx(truth, rel=1e-9)
+
+
+def test_shuffled_coins_by_listing_all_answers():
+    """Three reports: the held bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
+    truth = 1 / (1 + math.exp(-0.8))
+    law = [np.zeros(4), np.zeros(4)]
+    for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
+        bits = zip(answers, (held, 0, 0), strict=True)
+        law[held][sum(answers)] += math.prod(truth if a == b else 1 - truth for a, b in bits)
+    epsilon = shuffling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
+    both = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
+    assert max(both) == pytest.approx(0.05, rel=1e-9)
+
+
+@each("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
+def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
+    """The integral is the sum over a grid, and inside the interval of a simulation."""
+    x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
+    zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
+    p, q = (0.5 * (np.outer(at, zero) + np.outer(zero, at)) for at in (two, one))
+    truth = np.maximum(p - math.exp(epsilon) * q, 0.0).sum() * (sigma / 100) ** 2
+    delta = shuffling.shuffled_batches_delta(epsilon=epsilon, noise_multiplier=sigma, batches=2)
+    assert delta == pytest.approx(truth, rel=1e-4)
+    simulated = shuffling._by_simulation(epsilon, sigma, 2)
+    assert simulated.low < delta < simulated.high < simulated.low + 0.06
+
+
+def test_an_adaptive_run_without_adaptivity_is_a_sum():
+    run = composition.adaptive_renyi(order=3.0, noise=1.5, below=2.0, above=2.0, cut=0.3)
+    law = {"order": 3.0, "mean_p": 1.0, "mean_q": 0.0}
+    parts = [formulas.renyi_gaussian(**law, std_p=std, std_q=std) for std in (1.5, 2.0)]
+    assert run == pytest.approx(sum(parts), rel=1e-10)
+
+
+def test_candidates_and_outcomes_of_a_sparse_vector_share_the_probability():
+    law = {"scale": 0.7, "law": choices.LAPLACE}
+    turned = (np.roll([0.3, 1.0, -0.5], k) for k in range(3))
+    chances = [choices.argmax_probability(scores=scores, **law) for scores in turned]
+    assert sum(chances) == pytest.approx(1.0, rel=1e-10)
+    answers = np.array([0.3, -1.0, 2.0])
+    for positives, query_scale in itertools.product((1, 2), (0.0, 0.5, 3.0)):
+        scales = {"threshold_scale": 1.5, "query_scale": query_scale}
+        ways = sparse_vector.outcomes(3, positives)
+        chances = [math.exp(sparse_vector.log_chance(o, answers[: len(o)], **scales)) for o in ways]
+        assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
+
+
+def test_smooth_noise_fails_for_a_large_epsilon():
+    """At delta = 1e-5 the corollary is true for epsilon = 13 and false for 14."""
+    for epsilon, good in ((13.0, True), (14.0, False)):
+        about = {"epsilon": epsilon, "beta": epsilon / (2 * math.log(2e5))}
+        assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
+
+
+def test_repetitions_and_the_best_of_three():
+    k = np.arange(1, 51)
+    for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):
+        counts = selection.repetitions(shape=shape, stop=0.2)
+        assert counts[:50] == pytest.approx(law, rel=1e-13), shape
+    scores, best = [0.2, 0.5, 0.3], np.zeros(3)
+    for triple in itertools.product(range(3), repeat=3):
+        best[max(triple)] += math.prod(scores[i] for i in triple)
+    assert selection.best_of(scores, np.eye(3)[-1]) == pytest.approx(best, rel=1e-14)
+
+
+def test_iterates_where_the_law_is_known():
+    """One step into an interval whose ends alone are reached; and losses that only shift."""
+    run = {"lipschitz": 1.0, "noise_std": 2.0, "step_size": 0.5, "smoothness": 0.0}
+    ends = np.array([ndtr(0.5), 1 - ndtr(0.5)])
+    for order in (1.5, 4.0):
+        step = selection.last_iterate_renyi(order=order, **run, steps=1, record=1, width=1e-9)
+        truth = oracles.finite_renyi(p=ends, q=ends[::-1], order=order)
+        assert step == pytest.approx(truth, rel=1e-8), order
+    run |= {"lipschitz": 0.7, "step_size": 0.3}
+    last = selection.last_iterate_renyi(order=3.0, **run, steps=6, record=4, width=25.0)
+    # N(-s, v) against N(s, v), with the noise of all six steps.
+    shift, variance = 0.3 * 0.7, 6 * (0.3 * 2.0) ** 2
+    assert last == pytest.approx(3.0 * (2 * shift) ** 2 / (2 * variance), rel=1e-10)
+
+
+def test_one_run_without_delta_is_exact():
+    about = {"canaries": 50, "guesses": 40, "epsilon": 0.8, "delta": 0.0}
+    truth = 1 / (1 + math.exp(-0.8))
+    masses = [math.comb(40, k) * truth**k * (1 - truth) ** (40 - k) for k in range(41)]
+    for correct in (28, 30, 40):
+        exact = pytest.approx(sum(masses[correct:]), rel=1e-10)
+        assert formulas.one_run_p_value(**about, correct=correct) == exact, correct
+        assert chance_of_correct(**about, correct=correct) == exact, correct

@@ -1,0 +1,128 @@
+"""Answers of the Python engine that the one in JavaScript is held against, and the numbers of the
+minute's shuffled scene.
+
+`python tests/teaching/browser/golden.py` makes them anew, in about a minute.
+"""
+
+import json
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.core.guarantee import Guarantee, round_down, round_up
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms.drawing import Sampling
+from dplearn.run import DPSGD
+from dplearn.teaching import browser
+from dplearn.teaching.book.published import drawn_figures
+from dplearn.teaching.figures.kit.text import floor
+
+FILE = Path(__file__).with_name("golden.json")
+SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
+RUNS, LENGTHS = 176, 5
+# The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
+CURVES, POWERS = 4, 3
+BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
+_DIGITS = 10
+_NAMES = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "here"}
+
+
+def step(run: dict[str, Any]) -> Mechanism:
+    """The mechanism of one step of a run, written as the page writes it."""
+    base = Gaussian(run["noiseMultiplier"])
+    return base if run["sampleRate"] == 1 else PoissonSubsampled(base, run["sampleRate"])
+
+
+def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee, ...]:
+    """What an accountant says after each number of steps."""
+    target = {"delta": run["delta"], "adjacency": run["adjacency"]}
+    return ACCOUNTANTS[name]().epsilon_curve(step(run), steps=steps, **target)
+
+
+def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
+    """Lower and upper ends, rounded outwards; those of an exact value are apart by its rounding."""
+    lower = [round_down(floor(g) * (1 - 4e-12), _DIGITS) for g in guarantees]
+    return [list(map(float, lower)), [_up(g.epsilon) for g in guarantees]]
+
+
+def power(run: dict[str, Any], steps: int, rate: float) -> list[float]:
+    """Both ends of the attacker's true positive rate, rounded outwards."""
+    setting = {"steps": steps, "adjacency": run["adjacency"]}
+    low, high = ACCOUNTANTS["pld"]().true_positive_rate(
+        step(run), false_positive_rate=rate, **setting
+    )
+    return [float(round_down(float(low), _DIGITS)), _up(float(high))]
+
+
+def _up(value: float) -> float:
+    return float(round_up(value, _DIGITS)) if math.isfinite(value) else 1e999
+
+
+def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
+    """A run and some numbers of steps, spread over all that the page offers."""
+    between = lambda low, high: float(f"{low * (high / low) ** rng.random():.4g}")
+    rate = 1.0 if rng.random() < 0.12 else between(1e-5, 1)
+    run = {
+        "noiseMultiplier": between(0.3, 100),
+        "sampleRate": rate,
+        "delta": between(1e-30, 1e-9) if rng.random() < 0.3 else between(1e-9, 0.3),
+        "adjacency": rng.choice(["replace_one", "add_remove"]) if rate == 1 else "add_remove",
+    }
+    return run, sorted({round(between(1, 1e6)) for _ in range(LENGTHS)})
+
+
+def entry(number: int, rng: random.Random) -> dict[str, Any]:
+    """One line of the file: a run, its brackets, and of some runs all the rest."""
+    run, steps = drawn(rng)
+    line = {"run": run, "steps": steps, "pld": ends(answers("pld", run, steps))}
+    if number % CURVES == 0:
+        told = {name: answers(name, run, steps) for name in BOUNDS}
+        line["bounds"] = {name: [_up(g.epsilon) for g in curve] for name, curve in told.items()}
+    if number % POWERS == 0:
+        rate = float(f"{10 ** rng.uniform(-4, -0.3):.3g}")
+        line["power"] = [steps[0], rate, *power(run, steps[0], rate)]
+    return line
+
+
+def shuffled() -> dict[str, Any]:
+    """What `browser.shuffled` has stored."""
+    queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
+    asked = next(query for query in queries if query.get("sampling") == "shuffled")
+    run = {symbol: float(asked[name]) for symbol, name in _NAMES.items()}
+    steps = sorted({max(1, round(run["T"] * (k / 24) ** 2)) for k in range(1, 25)})
+    claim = _plan(run, "poisson").guarantees(delta=run["delta"], steps=steps, adjacency="zero_out")
+    first = next(drawn_figures())
+    return {
+        "run": {**run, "adjacency": asked["adjacency"]},
+        "claim": [[t, guarantee.epsilon] for t, guarantee in zip(steps, claim, strict=True)],
+        **_ends(run),
+        "before": {name: first[name] for name in _NAMES} | _ends(first),
+    }
+
+
+def _plan(run: Mapping[str, float], sampling: Sampling) -> DPSGD:
+    about = {"noise_multiplier": run["sigma"], "sample_rate": run["q"], "steps": int(run["T"])}
+    return DPSGD(**about, sampling=sampling)
+
+
+def _ends(run: Mapping[str, float]) -> dict[str, float]:
+    """What is proved from below and above of a run on shuffled batches."""
+    proved = _plan(run, "shuffled").guarantee(delta=run["delta"])
+    return {"lower": proved.lower, "upper": proved.epsilon}
+
+
+def make() -> None:
+    """Write the files, the first with a line for each run."""
+    rng = random.Random(15)
+    lines = [json.dumps(entry(i, rng), separators=(",", ":")) for i in range(RUNS)]
+    FILE.write_text("[\n" + ",\n".join(lines).replace("Infinity", "1e999") + "\n]\n")
+    parts = (f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in shuffled().items())
+    SHUFFLED.write_text("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+if __name__ == "__main__":
+    make()

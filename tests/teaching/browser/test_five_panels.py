@@ -1,0 +1,397 @@
+"""The page of mechanisms in Chromium, from a file: its numbers, and what hands do to it."""
+
+import json
+import math
+import random
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
+from cases import each
+from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, RandomizedResponse
+from dplearn.teaching import browser as engine
+from dplearn.teaching.browser import pairs
+from dplearn.teaching.explorer.kit.language import in_each
+
+pytestmark = DRAWN
+
+# What a law says: log delta, both tails on either side of 0, Renyi divergences, what is caught, and
+# the sums of its bins of losses.
+ASKED = """const tell = (law, epsilons, orders, rates) => {
+  const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
+  return {
+    delta: epsilons.map(e => finite(law.logDelta(e))),
+    exact: epsilons.map(e => pair.exact(e)),
+    tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
+    renyi: orders.map(a => law.renyi(a)), caught: rates.map(a => pair.caught(a)),
+    bins: epsilons.map(e => pair.losses(e).bins.reduce(
+      ([all, counted], bin) => [all + bin.mass, counted + bin.counted], [0, 0])),
+  };
+};"""
+CLOSED = "([name, own, adjacency, ...at]) => tell(laws.closedForm(name, own, adjacency), ...at)"
+PATHS = "[...document.querySelectorAll('.dp-panel path')].map(path => path.getAttribute('d'))"
+# All words that are to be seen; of a list, the one that is chosen.
+SEEN = """[...document.querySelectorAll('.dp *')].filter(node => node.checkVisibility())
+  .map(node => node.tagName === 'SELECT' ? node.selectedOptions[0].textContent
+    : node.tagName === 'OPTION' ? ''
+    : [...node.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent).join(' '))
+  .join(' ')"""
+TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
+
+
+@pytest.fixture(scope="module")
+def laws(browser):
+    """An empty page with the laws and the pairs."""
+    opened = browser.new_page()
+    for name, entry in (("laws", "laws"), ("pairs", "pair"), ("tables", "table")):
+        opened.add_script_tag(content=engine.source(name, f"mechanisms/{entry}"))
+    opened.add_script_tag(content=ASKED)
+    yield opened
+    opened.close()
+
+
+def drawn_at_random(name: str, seed: int):
+    """Parameters, neighbours and places for one mechanism, corners included."""
+    pick = random.Random(f"{name} {seed}")
+    within = lambda low, high: float(f"{low * (high / low) ** pick.random():.4g}")
+    adjacency = pick.choice(["add_remove", "zero_out", "replace_one"])
+    if name == "randomized_response":
+        own = {"local_epsilon": within(0.02, 15), "answers": pick.choice([2, 3, 7, 50])}
+        adjacency = "replace_one"
+    else:
+        own = {"noise_multiplier": within(0.04, 150)}
+        if name in ("geometric", "discrete_gaussian"):
+            own["sensitivity"] = pick.choice([1, 2, 5, 40])
+            own["noise_multiplier"] = within(0.04, 250 / own["sensitivity"])
+    epsilons = [0, 0.001, within(0.001, 0.1), within(0.1, 1), 1, within(1, 30), 100]
+    orders = [1.01, within(1.01, 5), 2, 8, within(8, 1000), 1000]
+    rates = [1e-6, within(1e-6, 0.01), 0.05, 0.3, 0.5, 0.75, 0.9]
+    return own, adjacency, epsilons, orders, rates
+
+
+@each("name", engine.CLOSED_FORMS)
+def test_closed_forms_are_those_of_the_library(laws, name):
+    for seed in range(20):
+        own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
+        told = laws.evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
+        mechanism = MECHANISMS[name](**own)
+        (whole,), real = mechanism.profiles(adjacency), mechanism.witnesses(adjacency)[0]
+        logs = whole.log_delta(np.array(epsilons, dtype=float))
+        for mine, log, exact in zip(told["delta"], logs, told["exact"], strict=True):
+            if math.isinf(log):
+                assert mine is None, (own, adjacency)
+            elif log > -700:
+                # A logarithm this large carries no more digits.
+                assert exact and mine == pytest.approx(log, abs=1e-10, rel=1e-13), own
+            else:
+                assert mine < -690
+        tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
+        np.testing.assert_allclose(np.transpose(told["tails"]), tails, rtol=1e-9, atol=1e-300)
+        # P(L <= -x) is Q(L >= x) of the mirror: no more than Q(L > x) beside an atom.
+        below = 1 - np.array(told["below"])[:, 0]
+        assert np.all(below >= tails[1] - 1e-12)
+        theirs = mechanism.rdp(orders, adjacency=adjacency)
+        np.testing.assert_allclose(told["renyi"], theirs, rtol=1e-10)
+        np.testing.assert_allclose(told["caught"], 1 - whole.tradeoff(rates), rtol=1e-9, atol=2e-11)
+        for (mass, counted), log in zip(told["bins"], logs, strict=True):
+            assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=1e-12)
+
+
+def test_closed_forms_known_by_heart(laws):
+    at = [[1.0], [8.0], [0.05]]
+    told = laws.evaluate(CLOSED, ["gaussian", {"noise_multiplier": 1}, "add_remove", *at])
+    # The loss is N(1/2, 1).
+    assert told["tails"][0][0] == pytest.approx(0.3085375387)
+    assert told["caught"][0] == pytest.approx(0.2595110228) and told["renyi"][0] == 4.0
+    coin = ["randomized_response", {"local_epsilon": 1, "answers": 2}, "replace_one"]
+    told = laws.evaluate(CLOSED, [*coin, [1.0, 0.99], [2.0], [0.1]])
+    assert told["delta"][0] is None and told["tails"][0][0] == 0
+    assert told["tails"][1][0] == pytest.approx(math.e / (1 + math.e))
+    assert told["caught"][0] == pytest.approx(0.1 * math.e)
+    too_wide = laws.evaluate(
+        "laws.closedForm('discrete_gaussian', {noise_multiplier: 300, sensitivity: 1}, '')"
+    )
+    assert too_wide is None
+
+
+TOLD = pairs.catalogue()
+START = {key: number["start"] for key, number in TOLD["numbers"].items()}
+ALL = [
+    (name, adjacency, direction)
+    for name, told in TOLD["mechanisms"].items()
+    for adjacency in told["covered"]
+    for direction in ("remove", "add")[: 1 + told["two_sided"]]
+]
+
+
+@pytest.mark.slow
+@each("name, adjacency, direction", ALL)
+def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, direction):
+    pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
+    table = pairs.worded(pairs.table(pair), in_each)
+    epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
+    told = laws.evaluate(TABLE, [table, epsilons, orders, rates])
+    whole = pairs.profile(pair)
+    logs = [-math.inf if x is None else x for x in told["delta"]]
+    delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
+    assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
+    caught = 1 - whole.tradeoff(rates)
+    assert np.all(np.array(told["caught"]) >= caught - 1e-9)
+    np.testing.assert_allclose(told["caught"], caught, rtol=5e-3)
+    theirs = pair.mechanism.rdp(orders, adjacency=adjacency)
+    assert np.all(np.array(told["renyi"]) >= theirs * (1 - 1e-9))
+    np.testing.assert_allclose(told["renyi"], theirs, rtol=2e-2)
+    for (mass, counted), value in zip(told["bins"], mine, strict=True):
+        assert [mass, counted] == pytest.approx([1, value], rel=1e-6, abs=1e-7)
+    if table["real"]:
+        real = {key: np.array(values) for key, values in table["real"].items()}
+        assert np.all(real["deltas"] <= whole.delta(real["epsilons"]) * (1 + 1e-9) + 1e-12)
+        assert np.all(real["misses"] >= whole.tradeoff(real["rates"]) - 1e-9)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> str:
+    """The page as a file."""
+    told = json.dumps(pairs.worded(TOLD, in_each))
+    mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {told}}});"
+    source = engine.source("mechanismsPage", "mechanisms/mechanisms")
+    style = engine.style("page/page", "mechanisms/mechanisms")
+    return as_file(tmp_path_factory.mktemp("five"), style, source, mount).as_uri()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Opens the page with a state in its address; it must not complain."""
+    with visits(browser) as visit:
+        yield lambda screen=SCREEN, scheme="light", **state: visit(
+            f"{address}#{urlencode(state)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
+        )
+
+
+@pytest.fixture(scope="module")
+def shown(browser, address):
+    """One page, which follows the address from state to state."""
+    with visits(browser) as visit:
+        yield visit(address, ".dp[data-drawn='1']")
+
+
+def delta_of(view) -> float:
+    return float(view.locator(".dp-eps output").text_content())
+
+
+@each(
+    "state, mechanism, adjacency",
+    [
+        ({"mechanism": "gaussian", "epsilon": 2}, Gaussian(1.0), "add_remove"),
+        (
+            dict(mechanism="laplace", noise_multiplier=2, epsilon=0.3, adjacency="replace_one"),
+            Laplace(2.0),
+            "replace_one",
+        ),
+        (
+            {"mechanism": "randomized_response", "local_epsilon": 1.0986, "epsilon": 0.5},
+            RandomizedResponse(1.0986),
+            "replace_one",
+        ),
+    ],
+)
+def test_an_address_shows_the_numbers_of_the_library(shown, state, mechanism, adjacency):
+    view = shown
+    moved_to(view, **state, false_positive_rate=0.01)
+    (whole,) = mechanism.profiles(adjacency)
+    delta = float(whole.delta(state["epsilon"]))
+    # Rounded up to three digits, in the head and over two pictures.
+    assert delta * (1 - 1e-9) <= delta_of(view) <= delta * 1.01
+    written = view.locator(".dp-eps output").text_content()
+    titles = view.locator(".dp-title").all_text_contents()
+    assert titles[0].startswith(f"δ = {written}") and titles[2] == f"δ = {written}"
+    members, others = (float(n.text_content()) for n in view.locator("figcaption b").all())
+    caught = 100 * (1 - float(whole.tradeoff(0.01)))
+    assert caught * (1 - 1e-9) <= members <= 1.01 * caught and others == 1
+    assert not view.locator(".dp-unread").text_content() and not view.evaluate(BROKEN)
+
+
+@each("picture, name, by", [
+    ("loss", "epsilon", (80, 0)), ("delta", "epsilon", (60, 0)), ("outputs", "epsilon", (0, 60)),
+    ("renyi", "order", (70, 0)), ("tradeoff", "false_positive_rate", (90, 0)),
+])  # fmt: skip
+def test_a_hand_in_one_picture_moves_all(open_page, picture, name, by):
+    view = open_page()
+    before = view.evaluate(f"({{...page.state, paths: {PATHS}}})")
+    dragged(view, f".dp-at-{picture} .dp-area", by, at=(0.55, 0.4), held=True)
+    view.wait_for_function(f"page.state.{name} !== {before[name]} && !page.queued")
+    held = view.evaluate("page.state")
+    assert view.evaluate("location.hash") == "", "the address waits for the end"
+    paths = view.evaluate(PATHS)
+    moved = sum(a != b for a, b in zip(paths, before["paths"], strict=True))
+    assert moved >= 6 or name != "epsilon"
+    view.mouse.up()
+    view.wait_for_function(f"location.hash.includes('{name}=')")
+    assert view.evaluate("page.state") == held
+    assert held[name] == float(f"{held[name]:.3g}") and not view.evaluate(BROKEN)
+
+
+def test_a_drag_of_the_noise_takes_everything_along_and_axes_only_grow(open_page):
+    view = open_page()
+    box = view.locator("b[data-drag=noise_multiplier]").bounding_box()
+    x, y = box["x"] + 5, box["y"] + 8
+    spans = lambda: view.evaluate("page.spans.now.flat().map(axis => [axis.low, axis.high])")
+    first = spans()
+    view.mouse.move(x, y)
+    view.mouse.down()
+    for step in range(1, 9):
+        view.mouse.move(x - 12 * step, y)
+        view.wait_for_function("!page.queued")
+        now = spans()
+        assert all(b[0] <= a[0] and a[1] <= b[1] for a, b in zip(first, now, strict=True))
+        first = now
+        noise = view.evaluate("page.state.noise_multiplier")
+        expected = float(Gaussian(noise).profiles()[0].delta(1.0))
+        assert expected * (1 - 1e-9) <= delta_of(view) <= expected * 1.01
+    view.mouse.up()
+    view.wait_for_function("location.hash.includes('noise_multiplier=')")
+
+
+def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
+    view = open_page(mechanism="discrete_gaussian")
+    for node in view.locator("[data-drag][tabindex]:visible").all():
+        node.focus()
+        before = node.get_attribute("aria-valuetext")
+        label = node.get_attribute("aria-label")
+        view.keyboard.press("ArrowUp")
+        handle = node.element_handle()
+        view.wait_for_function(
+            "([node, old]) => node.getAttribute('aria-valuetext') !== old", arg=[handle, before]
+        )
+        assert label and float(node.get_attribute("aria-valuenow")) in view.evaluate(
+            "Object.values(page.state)"
+        )
+    assert view.evaluate("page.state.sensitivity") == 2
+
+
+@each(
+    "name, typed, value",
+    [
+        ("epsilon", "1/2", 0.5),
+        ("noise_multiplier", "2.5", 2.5),
+        ("false_positive_rate", "1 %", 0.01),
+        ("order", "1e2", 100),
+        ("epsilon", "abc", 1),
+        ("epsilon", "-1", 1),
+        ("noise_multiplier", "0", 1),
+        ("order", "1", 8),
+        ("sensitivity", "1.5", 1),
+    ],
+)
+def test_numbers_are_typed_and_rubbish_is_refused(shown, name, typed, value):
+    view = shown
+    moved_to(view, mechanism="geometric", epsilon=1)
+    node = view.locator(f"b[data-drag={name}]")
+    node.focus()
+    view.keyboard.press("Enter")
+    view.keyboard.type(typed)
+    view.keyboard.press("Enter")
+    view.wait_for_function("!document.querySelector('b input') && !page.queued")
+    assert view.evaluate(f"page.state.{name}") == value
+    assert view.evaluate("document.activeElement.dataset.drag") == name
+
+
+def test_what_an_address_says_in_vain_is_named(open_page):
+    view = open_page(
+        mechanism="randomized_response", adjacency="zero_out", epsilon="x", colour="red"
+    )
+    words = view.locator(".dp-unread").text_content()
+    assert all(part in words for part in ("epsilon=x", "colour=red", "adjacency=zero_out"))
+    assert view.evaluate("page.state.epsilon") == 1
+    moved_to(view, mechanism="skellam")
+    assert "mechanism=skellam" in view.locator(".dp-unread").text_content()
+
+
+@each(
+    "state",
+    [
+        {"mechanism": "gaussian", "noise_multiplier": 0.04, "epsilon": 100},
+        {"mechanism": "gaussian", "noise_multiplier": 150, "epsilon": 100, "order": 1000},
+        {"mechanism": "laplace", "noise_multiplier": 0.04, "epsilon": 0.001, "order": 1.01},
+        {"mechanism": "laplace", "epsilon": 1},
+        {"mechanism": "randomized_response", "local_epsilon": 15, "answers": 50, "epsilon": 20},
+        {"mechanism": "geometric", "sensitivity": 200, "noise_multiplier": 150},
+        {"mechanism": "discrete_gaussian", "noise_multiplier": 0.04, "false_positive_rate": 1e-6},
+        {"mechanism": "discrete_gaussian", "noise_multiplier": 1.2, "sensitivity": 200},
+    ],
+)
+def test_no_state_breaks_the_page(shown, state):
+    view = shown
+    moved_to(view, **state)
+    view.locator("b[data-drag=epsilon]").press("ArrowUp")
+    view.wait_for_function("!page.queued")
+    assert not view.evaluate(BROKEN)
+    assert view.locator(".dp-eps output").text_content()
+
+
+def test_where_nothing_would_be_seen_another_epsilon_is_lent(open_page):
+    view = open_page(mechanism="laplace", noise_multiplier=20)
+    lent = view.evaluate("page.state.epsilon")
+    assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
+    view.locator("select[name=mechanism]").select_option("gaussian")
+    view.wait_for_function("page.state.epsilon === 1 || page.view.logDelta > -6")
+    assert (
+        open_page(mechanism="laplace", noise_multiplier=20, epsilon=1).evaluate(
+            "page.state.epsilon"
+        )
+        == 1
+    )
+
+
+def test_beyond_its_largest_loss_delta_is_0_and_no_order_proves_it(open_page):
+    view = open_page(mechanism="laplace", epsilon=1.5)
+    assert view.locator(".dp-eps output").text_content() == "0"
+    assert "no ε" in view.locator(".dp-proves").text_content()
+    # Far out a Gaussian leaks less than a number can be, and not nothing.
+    view = open_page(epsilon=100)
+    exponent = math.ceil(float(Gaussian(1.0).profiles()[0].log_delta(100.0)) / math.log(10))
+    raised = str(-exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    assert view.locator(".dp-eps output").text_content() == f"10⁻{raised}"
+
+
+def test_a_pointer_shows_its_epsilon_in_every_picture(open_page):
+    view = open_page()
+    box = view.locator(".dp-at-loss .dp-area").bounding_box()
+    view.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 40)
+    view.wait_for_function("page.guide > 1 && !page.queued")
+    drawn = view.locator("path.dp-guide").evaluate_all("all => all.map(p => p.getAttribute('d'))")
+    assert len(drawn) == 5 and all(drawn)
+    guide = view.evaluate("page.guide")
+    told = view.locator("text.dp-guide").text_content()
+    shown = float(re.search(r"δ = ([\d.]+)", told)[1])
+    assert shown == pytest.approx(float(Gaussian(1.0).profiles()[0].delta(guide)), rel=0.01)
+    view.mouse.move(2, 2)
+    view.wait_for_function("page.guide === null")
+
+
+def test_pages_fit_their_screens_in_both_languages(open_page):
+    view = open_page(scheme="dark")
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        view.set_viewport_size({"width": width, "height": height})
+        for other in ("zh", "en"):
+            view.locator("[data-do=language]").click()
+            view.wait_for_selector(f".dp[lang={other}][data-drawn='1']")
+            view.wait_for_function("!page.queued")
+            assert view.evaluate("document.documentElement.scrollWidth") <= width
+            for part in view.locator(".dp-title, .dp-eps, .dp-pill").all():
+                if box := part.bounding_box():
+                    assert box["x"] >= -1 and box["x"] + box["width"] <= width + 1
+        words = re.findall(r"[A-Za-z]{2,}", view.evaluate(SEEN))
+        assert width < 1440 or len(words) <= 85, words
+
+
+def test_languages_say_the_same_things(open_page):
+    view = open_page()
+    en = view.evaluate("Object.keys(page.words)")
+    view.locator("[data-do=language]").click()
+    assert view.evaluate("Object.keys(page.words)") == en and len(en) > 25
+    text = view.evaluate("document.querySelector('.dp').innerText")
+    assert not re.search(r"\b[a-z]{2,}(?:[ ,]+[a-z]{2,}){2,}", text), text

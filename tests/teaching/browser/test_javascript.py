@@ -1,0 +1,331 @@
+"""The engine in JavaScript, in Chromium, against the answers of the Python engine."""
+
+import json
+import math
+import subprocess
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+import golden
+from browsing import DRAWN
+from cases import each, number, ran
+from cases import golden as table
+from dplearn.teaching import browser as engine
+
+pytestmark = DRAWN
+
+LINES = json.loads(golden.FILE.read_text())
+# What stored numbers are rounded to, and a thousand times what closed forms are granted.
+SLACK = 1e-9
+ALL = """lines => lines.map(({run, steps, power}) => ({
+  curves: dplearn.curves(run, steps),
+  power: power && dplearn.truePositiveRate(run, power[0], power[1]),
+}))"""
+RUN = {"noiseMultiplier": 4.0, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    """An empty page that holds the engine, as a classic script."""
+    opened = browser.new_page()
+    opened.add_script_tag(content=engine.source())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def answers(page):
+    """What the engine in JavaScript says to every line."""
+    return page.evaluate(ALL, LINES)
+
+
+def test_no_bracket_is_disjoint_and_few_are_missing(answers):
+    widths, missing = [], 0
+    for line, answer in zip(LINES, answers, strict=True):
+        pld = answer["curves"]["pld"]
+        assert pld["kind"] == ("exact" if line["run"]["sampleRate"] == 1 else "bracket")
+        for low, high, lower, upper in zip(*line["pld"], pld["lower"], pld["upper"], strict=True):
+            if upper is None:
+                missing += 1
+                continue
+            assert lower <= upper and lower <= high and low <= upper, line
+            widths += [upper / lower - 1] if lower else []
+    widths.sort()
+    share = [widths[int(part * len(widths))] for part in (0.5, 0.95)]
+    print(
+        f"{len(widths)} brackets, {missing} missing, widths {share[0]:.1e}, {share[1]:.1e} (95 %)"
+    )
+    assert len(widths) > 0 and missing < 0.115 * len(widths)
+    assert share[0] < 3.5e-9 and share[1] < 1e-5
+
+
+def test_the_other_curves_are_those_of_python(answers):
+    lines = [
+        (line, a["curves"]) for line, a in zip(LINES, answers, strict=True) if "bounds" in line
+    ]
+    assert len(lines) == golden.RUNS / golden.CURVES
+    for line, curves in lines:
+        assert set(curves) == {*golden.BOUNDS, "pld"}
+        for name, bounds in line["bounds"].items():
+            for i, (bound, value) in enumerate(zip(bounds, curves[name]["upper"], strict=True)):
+                close = value == bound or abs(value - bound) <= 1e-7 * bound
+                assert close and value >= bound * (1 - SLACK), (name, line, value)
+                assert value >= line["pld"][0][i] or name == "gdp"
+
+
+def test_the_attackers_rate_meets_pythons(answers):
+    pairs = [(x, a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
+    found = [(line, power) for line, power in pairs if power]
+    for line, power in found:
+        *_, low, high = line["power"]
+        assert low <= power["upper"] and power["lower"] <= high, line
+    widths = sorted(power["upper"] / power["lower"] - 1 for _, power in found)
+    assert widths[len(widths) // 2] < 1e-6 and len(found) > 0.9 * len(pairs)
+
+
+# A rate, and how often exp was called for it.
+COUNTED = """run => {
+  const exp = Math.exp;
+  let calls = 0;
+  Math.exp = x => (calls++, exp(x));
+  const rate = dplearn.truePositiveRate(run, 11, 0.01);
+  Math.exp = exp;
+  return [rate, calls];
+}"""
+
+
+def test_a_rate_that_takes_many_seconds_is_left_open(page):
+    """Nearly a thousand million exponentials were taken, for nothing."""
+    run = RUN | {"noiseMultiplier": 0.0138, "sampleRate": 2.5e-6}
+    rate, calls = page.evaluate(COUNTED, run)
+    assert rate is None and calls < 1e8
+
+
+def test_optimal_is_never_above_the_others(page):
+    run = RUN | {"noiseMultiplier": 0.7, "sampleRate": 0.02}
+    curves = page.evaluate("run => dplearn.curves(run, [1, 5, 100, 10000])", run)
+    bounds = [curves[name]["upper"] for name in ("optimal", "advanced", "basic")]
+    assert all(o <= a <= b for o, a, b in zip(*bounds, strict=True))
+
+
+def test_zcdp_of_hardly_any_noise_is_a_number(page):
+    run = RUN | {"noiseMultiplier": 1e-17}
+    only = "run => dplearn.curves(run, [1, 10, 1e12], {accountants: ['zcdp']}).zcdp.upper"
+    assert all(5e33 <= bound < math.inf for bound in page.evaluate(only, run))
+
+
+def test_lower_ends_never_fall_with_the_number_of_steps(browser):
+    """Not even where a bracket is wider than that of fewer steps."""
+    passage = "row.lower = held ? Math.max(lower, 0) : 0;"
+    text = engine.source()
+    assert text.count(passage) == 1
+    opened = browser.new_page()
+    wider = "row.lower = held ? Math.max(row.steps > 150 ? 0.95 * lower : lower, 0) : 0;"
+    opened.add_script_tag(content=text.replace(passage, wider))
+    ends = opened.evaluate("run => dplearn.curves(run, [152, 150, 151]).pld", CASE)
+    opened.close()
+    assert ends["lower"][0] == ends["lower"][1] == ends["lower"][2] <= min(ends["upper"])
+
+
+def test_narrow_brackets_contain_values_of_high_precision(page):
+    """The golden table was made by mpmath and knows neither engine."""
+    rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
+    for row in rows:
+        sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
+        run = RUN | {"noiseMultiplier": sigma, "sampleRate": rate, "delta": delta}
+        lower, upper = page.evaluate(ENDS, [run, int(number(row["steps"]))])
+        truth = number(row["value"])
+        # The table is rounded to `digits`; binary64 carries about 16.
+        doubt = truth * 10.0 ** (1 - min(int(row["digits"]), 16))
+        assert lower <= truth + doubt and truth - doubt <= upper <= lower * (1 + 1e-6), row
+
+
+def test_python_still_says_what_is_stored():
+    """Of every eighth line: the others take minutes, and made the file."""
+    for line in LINES[:: 2 * golden.CURVES]:
+        run, steps = line["run"], line["steps"]
+        for name in golden.BOUNDS:
+            curve = golden.answers(name, run, steps)
+            assert line["bounds"][name] == pytest.approx([g.epsilon for g in curve], rel=SLACK)
+        lower, upper = golden.ends(golden.answers("pld", run, steps))
+        assert all(low <= high for low, high in zip(lower, line["pld"][1], strict=True))
+        assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
+
+
+def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
+    stored, proved_now = engine.shuffled(), golden.shuffled()
+    # Brackets are 1e-6 wide at most.
+    assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-6)
+    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
+        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
+            1 + 1e-9
+        )
+        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
+    assert stored["run"] == proved_now["run"]
+    assert stored["before"]["sigma"] == 4.0
+
+
+def test_what_no_theorem_covers_is_left_open(page):
+    replaced = RUN | {"adjacency": "replace_one"}
+    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", replaced)
+    assert set(curves.values()) == {None}
+    assert page.evaluate("run => dplearn.truePositiveRate(run, 10, 0.1)", replaced) is None
+    quiet = RUN | {"noiseMultiplier": 0.02}
+    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", quiet)
+    assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
+
+
+@each(
+    "wrong, sentence",
+    [
+        ({"sampleRate": 1.5}, "Expected sampleRate in (0, 1], got 1.5."),
+        ({"noiseMultiplier": 0}, "Expected noiseMultiplier > 0, got 0."),
+        ({"delta": 1}, "Expected delta in (0, 1), got 1."),
+        (
+            {"adjacency": "near"},
+            "Expected adjacency among add_remove,zero_out,replace_one, got near.",
+        ),
+    ],
+)
+def test_numbers_out_of_range_are_refused(page, wrong, sentence):
+    told = "run => { try { dplearn.curves(run, [1]) } catch (error) { return error.message } }"
+    assert page.evaluate(told, RUN | wrong) == sentence
+
+
+def test_the_files_are_modules(browser):
+    """As a page on a server imports them."""
+    opened = browser.new_page()
+    folder = Path(engine.__file__).parent
+
+    def answer(route):
+        file = folder / route.request.url.rsplit("/", 1)[1]
+        text = file.read_text() if file.suffix == ".js" else "<p>empty</p>"
+        kind = "text/javascript" if file.suffix == ".js" else "text/html"
+        route.fulfill(body=text, content_type=kind)
+
+    opened.route("**/*", answer)
+    opened.goto("http://engine.test/page.html")
+    names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
+    assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
+    opened.close()
+
+
+CASE = {"noiseMultiplier": 2.0, "sampleRate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
+# Brackets however large their charges, as if no plan had been missed.
+ANYTHING = {
+    "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
+    "const POOR = 1e-2": "const POOR = 1e300",
+    "const LOOSE = 1.1;": "const LOOSE = 1e300;",
+}
+SHORT = {"const FEWEST_NODES = 8": "const FEWEST_NODES = 4"}
+FREE_CUT = {
+    "const truncation = this.logCut - this.line.tilt * epsilon": "const truncation = -Infinity"
+}
+FREE_ALIASES = {"return logAdd(above, below)": "return -Infinity"}
+FREE_ROUNDING = {"return growth + ULP *": "return 0 *"}
+SHARP = {"(draft ? 1e-3 : 1e-6)": "1e-13"}
+EARLIER = "job.cutoff = t;"
+PERIOD = "const period = table.period(plans, tilt);"
+
+
+def bracket(browser, changes, run, steps):
+    """The bracket of an engine whose text was changed, each passage once."""
+    text = engine.source()
+    for passage, other in changes.items():
+        assert text.count(passage) == 1, passage
+        text = text.replace(passage, other)
+    opened = browser.new_page()
+    opened.add_script_tag(content=text)
+    lower, upper = opened.evaluate(ENDS, [run, steps])
+    opened.close()
+    assert lower is not None and upper < math.inf, "nothing was claimed"
+    return lower, upper
+
+
+@pytest.fixture(scope="module")
+def unchanged(browser):
+    """The bracket of the engine as it is."""
+    least, most = bracket(browser, {}, CASE, 400)
+    assert most - least < 1e-7 * most
+    return least, most
+
+
+@each("part", [0.4, 0.35])
+@each(
+    "spoil, free",
+    [
+        (lambda part: {EARLIER: f"job.cutoff = {part} * t;"} | SHORT, FREE_CUT),
+        (
+            lambda part: {PERIOD: f"const period = {part} * table.period(plans, tilt);"},
+            FREE_ALIASES,
+        ),
+    ],
+)
+def test_only_its_charge_keeps_a_poor_sum_honest(browser, unchanged, spoil, free, part):
+    least, most = unchanged
+    lower, upper = bracket(browser, ANYTHING | spoil(part), CASE, 400)
+    assert lower <= most and least <= upper
+    lower, upper = bracket(browser, ANYTHING | spoil(part) | free, CASE, 400)
+    assert lower > most or upper < least
+
+
+def test_only_its_charge_keeps_a_late_cut_honest(browser):
+    """Quiet runs that tell something are left out: the bracket is open, or else it is wrong."""
+    run = CASE | {"noiseMultiplier": 0.8, "sampleRate": 0.001}
+    least, most = bracket(browser, {}, run, 3)
+    late = {"    this.x0 = low;\n": "    this._move(low + 0.8);\n"}
+    late["    return placed;"] = """    return placed && rows.map((row, j) => {
+      const log = this._logDelta(row, placed[j].least, logTau + row.logDelta);
+      return { least: placed[j].least, log };
+    });"""
+    with pytest.raises(AssertionError, match="nothing was claimed"):
+        bracket(browser, late, run, 3)
+    lower, upper = bracket(browser, late | {"if (!this.leftOut) return 0;": "return 0;"}, run, 3)
+    assert lower > most or upper < least
+
+
+def test_the_densities_of_the_cut_are_those_of_their_definition(browser):
+    """At the nodes of every Split: within half of the ulps that it is charged."""
+    at = [(-w, v) for w in (0, 1e-3, 0.4, 1, 3, 8, 20) for v in (0, 0.3, 1, 1.471)]
+    opened = browser.new_page()
+    opened.add_script_tag(content=engine.source("cut", "hits"))
+    parts = opened.evaluate("at => at.map(([w, v]) => cut.leftPart(w, v))", at)
+    opened.close()
+    for (w, v), part in zip(at, parts, strict=True):
+        centres = [mpmath.mpf(k) / 2 + 0.25 for k in range(40)]
+        truth = sum(mpmath.npdf(mpmath.mpc(w, -v), c) / 2 for c in centres)
+        ulps = abs(mpmath.mpc(*part) - truth) / abs(truth) * 2**53
+        assert ulps < 50 + 2 * (1 + math.hypot(w, v)) ** 2, (w, v)
+
+
+def test_dropping_the_rounding_charge_shows(browser):
+    run, truth = (
+        CASE | {"noiseMultiplier": 1.1, "sampleRate": 256 / 60000, "delta": 1e-5},
+        31.58672802390752,
+    )
+    lower, upper = bracket(browser, SHARP, run, 10**6)
+    assert lower <= truth <= upper
+    lower, upper = bracket(browser, SHARP | FREE_ROUNDING, run, 10**6)
+    assert not lower <= truth <= upper
+
+
+def test_the_other_direction_is_proved_and_not_assumed(browser):
+    """Were to add a record the worse direction, its bracket would be reported."""
+    pairs = "[new Pair(sigma, q, {}), new Pair(sigma, q, {})"
+    swap = {pairs.format(1, -1): pairs.format(-1, 1)}
+    for steps in (10, 1000, 100_000):
+        expected = bracket(browser, {}, CASE, steps)
+        assert bracket(browser, swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
+
+
+def test_types_agree():
+    """As for Python by pyrefly; npm brings the compiler."""
+    check = "tsc --project . && tsc --project page"
+    compiler = ["exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
+    folder = Path(engine.__file__).parent
+    done = ran("npm", *compiler, cwd=folder, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stdout

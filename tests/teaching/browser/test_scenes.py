@@ -1,0 +1,323 @@
+"""The minute in Chromium, from a file: what each scene says, and what it must not say yet."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from minute import ABADI, GUESS, PHONE, WALL, minutes, scene
+
+from browsing import DRAWN, SCREEN
+from cases import each
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
+from dplearn.teaching import browser
+from dplearn.teaching.figures.kit.template import style_of
+
+pytestmark = DRAWN
+
+# Whatever can be read, heard or hovered: texts and attributes, but scripts and places in pixels.
+READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
+  .flatMap(n => [...[...n.attributes].filter(a => !/^([crxy]|[cxy].|d|viewBox)$/.test(a.name))
+    .map(a => a.value),
+    ...[...n.childNodes].filter(c => c.nodeType === 3).map(c => c.data)])].join(' ')"""
+HANDS = pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+BROKEN = "/NaN|undefined|Infinity|null/"
+
+
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """Opens the minute; it must not complain."""
+    with minutes(browser, tmp_path_factory.mktemp("minute")) as opened:
+        yield opened
+
+
+def stroke(view, heights, *, touch=False, reach=1.0) -> None:
+    """Draw through shares of the height, evenly from the left end of the axis to a share of it."""
+    # One look at one drawing: the axis is another element after each redrawing.
+    axis = view.wait_for_function(
+        """() => {
+            const axis = document.querySelector(".dm[data-drawn='1'] .dm-axis");
+            const box = axis?.getBoundingClientRect();
+            const lines = [...document.querySelectorAll(".dm-grid")].map(
+                line => line.getBoundingClientRect().y);
+            return box?.width && {x: box.x, y: box.y, width: box.width, top: Math.min(...lines)};
+        }"""
+    ).json_value()
+    last = len(heights) - 1
+    way = [
+        (axis["x"] + axis["width"] * reach * k / last, axis["y"] - h * (axis["y"] - axis["top"]))
+        for k, h in enumerate(heights)
+    ]
+    if not touch:
+        view.mouse.move(*way[0])
+        view.mouse.down()
+        for place in way[1:]:
+            view.mouse.move(*place)
+        view.mouse.up()
+        return
+    fingers = view.context.new_cdp_session(view)
+    act = lambda kind, points: fingers.send(
+        "Input.dispatchTouchEvent",
+        {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]},
+    )
+    act("touchStart", way[:1])
+    for place in way[1:]:
+        act("touchMove", [place])
+    act("touchEnd", [])
+
+
+def proved(run=ABADI, accountant="pld", steps=None):
+    step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
+    return ACCOUNTANTS[accountant]().epsilon(step, delta=run["delta"], steps=steps or run["here"])
+
+
+def numbers(text: str) -> list[float]:
+    return [float(part) for part in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+@HANDS
+def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
+    view, truth = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
+    for level, verdict in ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %")):
+        scene(view, 1)
+        stroke(view, [level] * 20, touch=touch)
+        # The axis goes to 10.
+        view.wait_for_function(f"Math.abs(shown.guess?.at(-1) - {10 * level}) < {level}")
+        words = scene(view, 2)
+        assert verdict in words and "T = 10000" in words
+        if verdict in ("large", "small"):
+            factor = max(10 * level / truth, truth / (10 * level))
+            assert float(re.search(r"([\d.]+) times", words)[1]) == pytest.approx(factor, rel=0.06)
+        assert view.evaluate("scrollX + scrollY") == 0
+
+
+def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
+    view = opened()
+    stroke(view, [0.0, 0.3], reach=0.12)
+    assert "further" in view.locator(".dm-tell").text_content()
+    stroke(view, [0.3] * 30, reach=0.5)
+    words = scene(view, 2)
+    factor = 3 / proved(steps=5000).epsilon
+    assert "at T = 5000" in words
+    assert float(re.search(r"([\d.]+) times", words)[1]) == pytest.approx(factor, rel=0.06)
+
+
+@HANDS
+@each("language", ["en", "zh"])
+def test_nothing_is_told_before_its_scene(opened, touch, language):
+    view = opened(PHONE if touch else SCREEN, touch=touch, language=language)
+    told = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
+    among = lambda secrets, text: [secret for secret in secrets if secret in text]
+    hidden = lambda: among([s for secrets in told.values() for s in secrets], view.evaluate(READ))
+    view.wait_for_selector(".dm[data-drawn='1']")
+    assert not hidden()
+    stroke(view, [0.1, 0.2, 0.4, 0.5], touch=touch)
+    assert not hidden()
+    # Over all of the picture: no label opens.
+    box = view.locator(".dm-svg").bounding_box()
+    for share in np.linspace(0.02, 0.98, 15):
+        view.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.85)
+    for number in range(1, 5):
+        scene(view, number)
+        read = view.evaluate(READ)
+        for later, secrets in told.items():
+            if later > number:
+                assert not among(secrets, read), (number, later)
+            if later == number:
+                assert all(secret in read for secret in secrets)
+    # Nor when one goes back to draw again.
+    scene(view, 1)
+    assert not hidden()
+
+
+@each(
+    "run",
+    [
+        ABADI,
+        dict(noise_multiplier=1.1, sample_rate=0.005, delta=1e-6, here=3000),
+        dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40),
+    ],
+)
+def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
+    view = opened(**run)
+    exact, moments = proved(run), proved(run, "moments").epsilon
+    words = scene(view, 2)
+    head, lower, upper = (numbers(words)[i] for i in (0, -2, -1))
+    assert lower <= exact.epsilon and exact.lower <= upper <= head < 1.0101 * exact.epsilon
+    assert float(view.locator(".dm-value.dm-pld").text_content()) == head
+    assert lower > 0.9999 * exact.epsilon and "one record added or removed" in words
+    ends = view.evaluate("shown.truth.curves.pld.at(-1)")
+    assert ends[0] == run["here"] and exact.lower <= ends[1] < 1.0001 * exact.epsilon
+    words = scene(view, 3)
+    told = re.search(r"proves ([\d.]+): .* and ([\d.]+) % too large", words.replace("\n", " "))
+    assert float(told[1]) == head
+    assert float(told[2]) == pytest.approx(100 * (moments / exact.epsilon - 1), rel=0.06)
+    assert f"keeps {ACCOUNTANTS['moments']().largest_moment} moments" in words
+    value = float(view.locator(".dm-value.dm-moments").text_content())
+    assert moments * (1 - 1e-6) <= value <= 1.0101 * moments
+    printed = "the paper say 1.26" in words and "Abadi et al. 2016" in words
+    assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
+
+
+def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
+    view, stored = opened(), browser.shuffled()
+    words = scene(view, 4).replace("\n", " ")
+    claim, (below, above) = stored["claim"][-1][1], (stored["lower"], stored["upper"])
+    said, least, times = numbers(re.search(r"ε ≤ .*? as much", words)[0])
+    assert claim <= said < 1.0101 * claim
+    assert 0.999 * below < least <= below and times <= below / claim < 1.02 * times
+    low, high = numbers(re.search(r"shuffled, [^.]*\.\d+ ≤ ε ≤ [\d.]*\d", words)[0])
+    assert numbers(view.locator(".dm-value.dm-shuffled").text_content()) == [least]
+    assert low == least and above <= high < 1.001 * above
+    assert "σ = 0.5, one epoch of 10000 batches, δ = 10⁻⁶, one record zeroed out" in words
+    # Of the run before, the claim breaks, too, and this is said.
+    low, high, held = numbers(words.partition("Of the run before")[2])
+    assert low <= stored["before"]["lower"] < 1.01 * low
+    assert stored["before"]["upper"] <= high < 1.01 * stored["before"]["upper"]
+    assert held < low < high and held >= proved().epsilon and "does not hold" in words
+    assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
+
+
+def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
+    view = opened(PHONE, touch=True, fresh=True)
+    at = lambda: int(view.locator(".dm").get_attribute("data-scene"))
+    for key, expected in (
+        *(("ArrowRight", 2), (" ", 3), ("PageDown", 4), ("ArrowRight", 5), ("ArrowRight", 5)),
+        *(("ArrowLeft", 4), ("PageUp", 3), ("Shift+ ", 2), ("ArrowLeft", 1), ("ArrowLeft", 1)),
+    ):
+        view.keyboard.press(key.replace("+ ", "+Space"))
+        assert at() == expected, key
+    view.locator("[data-do=next]").click()
+    view.locator("[data-do=next]").click()
+    assert at() == 3 and view.url.endswith("#scene=3")
+    fingers = view.context.new_cdp_session(view)
+
+    def swipe(by, y=430):
+        for kind, x in (("touchStart", 195), ("touchMove", 195 + by), ("touchEnd", None)):
+            points = [] if x is None else [{"x": x, "y": y}]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    for by, expected in ((-120, 4), (120, 3), (20, 3), (120, 2), (120, 1), (-150, 1)):
+        swipe(by)
+        assert at() == expected, "a stroke over the empty picture draws" if by == -150 else by
+    swipe(-150, y=40)
+    assert at() == 2
+    view.go_back()
+
+
+def test_the_keyboard_draws_a_straight_guess(opened):
+    view = opened()
+    slider = view.get_by_role("slider")
+    assert slider.get_attribute("aria-valuetext") == "?"
+    slider.focus()
+    for _ in range(5):
+        view.keyboard.press("ArrowDown")
+    assert float(slider.get_attribute("aria-valuetext")) == 4
+    # It is drawn at the browser's next frame.
+    view.wait_for_function("+document.querySelector('.dm-value.dm-guess').textContent === 4")
+    assert "4.2 times too large" in scene(view, 2)
+
+
+@each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
+def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, screen, language):
+    view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
+    # On a wall, 2 % of its height; on a phone, what a hand's distance asks.
+    least = {1080: 21.5, 900: 16, 844: 13}[screen["height"]]
+    for number in range(1, 6):
+        scene(view, number)
+        assert view.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+        told = view.evaluate("""[...document.querySelectorAll(
+          '.dm-say *, .dm-svg text, .dm button, .dm a')]
+          .filter(n => n.checkVisibility() && (n.textContent || n.tagName === 'BUTTON'))
+          .map(n => ({said: n.textContent, size: parseFloat(getComputedStyle(n).fontSize),
+            button: !!n.dataset?.do, ...n.getBoundingClientRect().toJSON()}))""")
+        assert len(told) > 8
+        for part in told:
+            assert part["size"] >= least, part
+            assert part["left"] >= 0 and part["right"] <= screen["width"] + 0.5, part
+            assert part["top"] >= 0 and part["bottom"] <= screen["height"] + 0.5, part
+            assert not part["button"] or min(part["height"], part["width"]) >= 24, part
+        said = [p for p in told if not p["button"]]
+        for one, other in ((a, b) for a in said for b in said if a is not b and a["said"]):
+            apart = one["left"] >= other["right"] - 1 or one["right"] <= other["left"] + 1
+            # Lines of letters may share their leading.
+            lead = 0.3 * max(one["size"], other["size"])
+            apart |= one["top"] >= other["bottom"] - lead or one["bottom"] <= other["top"] + lead
+            assert apart, (number, one["said"], other["said"])
+
+
+def test_the_screen_can_be_filled(opened):
+    view = opened(fresh=True)
+    view.locator("[data-do=full]").click()
+    filled = "document.querySelector('.dm').getBoundingClientRect().height === innerHeight"
+    view.wait_for_function(f"document.fullscreenElement && {filled}")
+    view.keyboard.press("ArrowRight")
+    # Another language does not end it.
+    view.locator("[data-do=other]").click()
+    assert view.evaluate(f"document.fullscreenElement && {filled}")
+    assert view.locator(".dm").get_attribute("data-scene") == "2"
+    view.locator("[data-do=full]").click()
+    view.wait_for_function("!document.fullscreenElement")
+
+
+def test_without_motion_a_scene_is_there_at_once(opened):
+    view = opened(fresh=True)
+    drawn = view.evaluate("""async () => {
+      shown.go(1);
+      await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);
+      return shown.body.dataset.drawn;
+    }""")
+    assert drawn == "2"
+    view.emulate_media(reduced_motion="no-preference")
+    # The first frame of a scene that moves does not show yet what is new.
+    ends = view.evaluate("""async () => {
+      shown.go(0); shown.go(2);
+      await new Promise(requestAnimationFrame);
+      return document.querySelectorAll('.dm-value.dm-moments').length;
+    }""")
+    assert ends == 0
+    view.wait_for_selector(".dm[data-drawn='3'] .dm-value.dm-moments")
+
+
+@each(
+    "run",
+    [
+        dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000),
+        dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
+        dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
+        dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10),
+    ],
+)
+def test_no_run_breaks_a_scene(opened, run):
+    view = opened(**run, guess=GUESS)
+    for number in range(1, 6):
+        scene(view, number)
+        assert not view.evaluate(f"{BROKEN}.test({READ})"), view.evaluate(READ)
+
+
+def test_what_the_address_says_in_vain_is_told_and_rubbish_is_no_guess(opened):
+    view = opened(noise_multiplier="x", sampling="shuffled", guess="1_2", sent="<b>" * 16, scene=99)
+    words = scene(view, 1)
+    assert "noise_multiplier=x" in words and "sampling=shuffled" in words
+    assert view.evaluate("[shown.guess, shown.sent, shown.scene]") == [None, None, 0]
+
+
+def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
+    view = opened()
+    view.add_script_tag(content=browser.source("words", "scenes/words"))
+    table = view.evaluate("words.TABLE")
+    folder = Path(browser.__file__).parent / "scenes"
+    texts = "".join(p.read_text() for p in folder.glob("*.js") if p.name != "words.js")
+    names = re.compile(r"\{(\w+)\}")
+    for name, (en, zh) in table.items():
+        assert sorted(names.findall(en)) == sorted(names.findall(zh)), name
+        assert re.search(rf'"{name}"', texts) or name in (
+            "code",
+            "add_remove",
+            "zero_out",
+            "replace_one",
+        )
+    assert len(table) > 40
+    for name in ("pld", "moments"):
+        (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("scenes/scenes"))
+        assert colour.upper() == style_of(name).colour

@@ -1,0 +1,308 @@
+"""What every lesson keeps to: each rule says in words what a lesson lacks.
+
+Its outputs are compared with a new run by nbval, which also tries the solutions and looks for the
+numbers that the prose quotes (see lessons/conftest.py).
+"""
+
+import ast
+import itertools
+import json
+import re
+import statistics
+from collections import Counter
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+from quoted import texts
+
+from dplearn.teaching import browser
+from dplearn.teaching.classroom import Program, sources
+from dplearn.teaching.classroom.checks import exercises, self_test
+from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.minutes import MINUTES, counted, too_much
+from dplearn.teaching.explorer import navigation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
+from explorer import page_at, start
+
+LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
+LONGEST_FOLDED = 40
+HEAD = ["**Time**", "**You need**", "in code | symbol"]
+# A lesson with a vote: between its first screen and what is for the evening it goes its own way.
+VOTED = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
+VOTED += ["Ask yourself", "On one card", "Further reading"]
+COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
+COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]
+COURSE += ["Where this breaks", "Exercises", "Ask yourself", "On one card", "Further reading"]
+APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
+APPENDIX += ["Exercises", "Further reading"]
+
+
+def _start(text):
+    return repr(text.lstrip().splitlines()[0][:60])
+
+
+class Built:
+    """A lesson as a reader opens it, beside the source for teachers."""
+
+    def __init__(self, lesson):
+        self.lesson, self.number = lesson, lesson.number
+        # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
+        self.appendix = lesson.number >= "90"
+        self.voted = bool(sources.questions(lesson, "vote"))
+        self.cells = sources.built_cells(lesson)
+        self.code = [cell for cell in self.cells if cell.cell_type == "code"]
+        self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
+        self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))
+
+
+def ran_without_complaint(built):
+    if [cell.execution_count for cell in built.code] != list(range(1, len(built.code) + 1)):
+        yield "did not run from top to bottom: build it again"
+    for cell in built.code:
+        names = [output.get("name") for output in cell.outputs]
+        if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
+            yield f"has a cell that fails or warns: {_start(cell.source)}"
+        # What a busy machine delivers in pieces is stored as one: rebuilding changes nothing.
+        if ("stdout", "stdout") in itertools.pairwise(names):
+            yield f"has an output stored in pieces: {_start(cell.source)}"
+
+
+def cells_are_short_and_introduced(built):
+    for cell in built.code:
+        most = LONGEST_FOLDED if is_folded(cell) else LONGEST
+        if (lines := len(cell.source.splitlines())) > most:
+            yield f"has a cell of {lines} lines, more than {most}: {_start(cell.source)}"
+    seen = [cell.source.splitlines() for cell in built.code if not is_folded(cell)]
+    lengths = [sum(map(bool, lines)) for lines in seen]
+    if statistics.median(lengths) > MEDIAN:
+        yield f"has code cells of more than {MEDIAN} lines in the median: split them"
+    for before, cell in itertools.pairwise(built.cells):
+        if cell.cell_type == before.cell_type == "code":
+            yield f"has no words before the cell {_start(cell.source)}"
+
+
+def is_folded(cell):
+    """Whether a cell only draws, and its code is hidden."""
+    return sources.FOLDED in cell.metadata.get("tags", ())
+
+
+def parts_stand_in_order(built):
+    if not built.text.startswith(f"# {built.number} "):
+        yield f"does not start with its title, '# {built.number} ...'"
+    parts = APPENDIX if built.appendix else VOTED if built.voted else COURSE
+    for part in [*HEAD, *parts]:
+        if part not in built.text:
+            yield f"has no part {part!r}"
+    places = [built.text.find(part) for part in parts]
+    if -1 not in places and places != sorted(places):
+        yield f"has its parts in another order than {', '.join(parts)}"
+    last = built.code[-1].source
+    if not (last.startswith("# Checks") and "assert " in last):
+        yield "has no '# Checks' cell: the last code cell asserts what the lesson claims"
+    answers = re.findall("<summary>(?:Answer to|Solution of) ", built.text)
+    if built.appendix and len(answers) < 3:
+        yield "has fewer than three exercises with '<summary>Answer to ...'"
+
+
+def bounds_are_rounded_to_their_side(built):
+    """An upper bound to the nearest digit may be below the truth: `round_up` it."""
+    for cell in built.code:
+        if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
+            yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
+
+
+def nothing_is_left_to_do(built):
+    for path in filter(Path.exists, (built.lesson.source, built.lesson.exercises)):
+        lines = enumerate(path.read_text().splitlines(), start=1)
+        if todo := [str(number) for number, line in lines if "TODO" in line]:
+            others = f" and {len(todo) - 3} more" if len(todo) > 3 else ""
+            yield f"has a TODO left in {path.name}, line {', '.join(todo[:3])}{others}"
+
+
+def asks_and_refutes_and_needs_only_what_came_before(built):
+    asked = [len(choices) for choices in self_test(built.lesson).choices]
+    if len(asked) != 5 or min(asked) < 2:
+        yield "does not ask itself five questions, '**1** ...' to 5, '<summary>a. ...' and more"
+    if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
+        yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
+    if "THE THREE WAYS DISAGREE" in built.printed:
+        yield "prints an Evidence whose three ways disagree"
+    # Evidence says it in a sentence, lesson 17 in a table of claims.
+    if not re.search(r"as printed it is refuted|^refuted: ", built.printed, re.MULTILINE):
+        yield "refutes nothing that is found in print: Evidence(..., printed=...)"
+    line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)
+    for number in re.findall(r"\b\d\d\b", line[1] if line else ""):
+        if number >= built.number:
+            yield f"needs lesson {number}, which comes later"
+
+
+def teachers_get_a_plan_and_notes(built):
+    _, plan, *others = sources.read(built.lesson, "instructor").cells
+    if not plan.source.startswith("> **For the teacher.**") or not sources.is_note(plan):
+        yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
+    planned = sum(sources.timetable(built.lesson.source.read_text()).values())
+    time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
+    if time is None or int(time[1]) != planned or planned > MINUTES:
+        yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
+    if "In class, 5 minutes" not in built.text:
+        yield "has no exercise for the class: 'In class, 5 minutes'"
+    if sum(map(sources.is_note, others)) < 3:
+        yield "has fewer than three notes for the teacher besides the plan"
+    if "For the teacher" in built.text:
+        yield "shows a note for the teacher to students: tag it instructor"
+
+
+def the_class_is_short_and_is_asked(built):
+    """What a lesson with a vote keeps to in class."""
+    if not built.voted:
+        return
+    load, source = counted(built.lesson), built.lesson.source.read_text()
+    yield from (f"has {each} in class" for each in too_much(load))
+    planned = sources.timetable(source)
+    for section in sorted(planned.keys() | load.sections.keys()):
+        told, found = planned.get(section, 0), load.sections.get(section, 0.0)
+        if abs(told - found) > 2:
+            yield f"plans {told} minutes for section {section}, which takes about {found:.0f}"
+    first = list(
+        itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
+    )
+    if not any(map(is_folded, first)) or not re.search(r"predict|check", first[-1].source):
+        yield "does not begin with a picture and something to do, before its first part"
+    every = "\n".join(cell.source for cell in built.cells)
+    for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]
+    asked = (f'check("{int(built.number)}.{part}", ' for part in ("warmup", "vote"))
+    if len(sources.questions(built.lesson, "warmup")) != 3 or not all(
+        a in for_class for a in asked
+    ):
+        yield "does not warm up with three questions, or has its vote at home"
+    if for_class.count("predict(") < 2:
+        yield "asks for fewer than two predictions in class"
+    clock = [int(minutes) for minutes in re.findall(r"^\*To here (\d+) minutes", for_class, re.M)]
+    if len(clock) < 4 or clock[-1] != sum(planned.values()):
+        yield "does not say the time four times, last where the class ends: '*To here NN minutes*'"
+    before = re.findall(r"^## (\d+) ", for_class.partition("In class, 5 minutes")[0], re.M)
+    where = int(before[-1]) if before else 0
+    begun = sum(minutes for section, minutes in planned.items() if section < where)
+    if not sum(planned.values()) < 3 * begun < 9 / 4 * sum(planned.values()):
+        yield "has its exercise near the beginning or the end of the class, not in the middle"
+
+
+def exercises_ship_unanswered(built):
+    keys = exercises(built.lesson)
+    if len([key for key in keys if key.partition(".")[2] not in sources.CHOSEN]) < 3:
+        yield "has fewer than three exercises in exercises.py"
+    for key in keys:
+        if f"{key} not answered yet" not in built.printed:
+            yield f"does not ask exercise {key}: 'answer = None' and 'check(\"{key}\", answer)'"
+    if not any(isinstance(exercise, Program) for exercise in keys.values()):
+        yield "asks for no code: a Program in exercises.py"
+    if "<details open" in built.text:
+        yield "has an open solution: write <details>"
+
+
+def knows_neither_private_names_nor_the_machine(built):
+    for node in ast.walk(ast.parse("\n".join(cell.source for cell in built.code))):
+        if isinstance(node, ast.ImportFrom):
+            for name in [*node.module.split("."), *(alias.name for alias in node.names)]:
+                if name.startswith("_"):
+                    yield f"imports the private name {name}"
+    text = built.lesson.notebook.read_text()
+    if (metadata := json.loads(text)["metadata"]) != sources.read(built.lesson).metadata:
+        yield f"stores more than the kernel and its language, {metadata}: build it again"
+    if any(set(cell.metadata) - {"tags", "jupyter"} for cell in built.cells):
+        yield "stores more of its cells than tags and what is folded: build it again"
+    if path := re.search(r"/(home|root|tmp|usr|work|Users)/", text):
+        yield f"holds a path of a machine, {path[0]}"
+
+
+def figures_have_words_and_a_picture(built):
+    outputs = [output.get("data", {}) for cell in built.code for output in cell.outputs]
+    figures = [data for data in outputs if PLOTLY in data]
+    if not any("frames" in data[PLOTLY] for data in figures):
+        yield "has no figure with a slider: show(slider(...), ...)"
+    for data in figures:
+        if not re.search(r"\d", data["text/plain"]):
+            yield f"has a figure without numbers in its words, {_start(data['text/plain'])}"
+        if not data.get("image/png", "").startswith("iVBOR"):
+            yield f"has a figure without a picture (no Chromium?), {_start(data['text/plain'])}"
+
+
+def links_lead_somewhere(built):
+    folder, targets = built.lesson.notebook.parent, re.findall(r"\]\(([^)\s]+)\)", built.text)
+    if not any(target.startswith(sources.EXPLORER) for target in targets):
+        yield "has no link to the explorer, '[...](explorer:?...)'"
+    for target in targets:
+        if target.startswith(sources.EXPLORER):
+            yield from _unreadable(target)
+        elif not (target.startswith("https://") or (folder / target.split("#")[0]).exists()):
+            yield f"links to {target}, which does not exist"
+
+
+RUN = Path(browser.__file__).parent / "page" / "run.js"
+
+
+def _unreadable(target):
+    """What the explorer's page does not understand of a link."""
+    page = urlparse(target)
+    try:
+        address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
+        if page_at(page.path) is navigation.modules()[0]:
+            # The browser reads it; that it opens the lesson's numbers is a test of the site.
+            names = {*re.findall(r'"(\w+)"', RUN.read_text())}
+            if lost := address.keys() - names:
+                raise KeyError(*lost)
+            fields = notary.fields_of_a_run()
+            address = {key: address[key] for key in address.keys() & fields.keys()}
+        else:
+            fields = start(page_at(page.path), address).fields
+        for key, value in address.items():
+            fields[key].parse(value)
+    except (KeyError, ValueError) as error:
+        yield f"links to the explorer with {target}, where it reads {error!r}"
+
+
+def chinese_says_the_same(built):
+    """Formulas, code, links and numbers of the Chinese text, cell by cell."""
+    if not built.lesson.chinese.exists():
+        return
+    told = sources.in_chinese(built.lesson, built.cells)
+    for english, chinese in zip(built.cells, told, strict=True):
+        for what, find in PARTS_OF_A_TEXT.items():
+            here, there = (Counter(find(cell.source)) for cell in (english, chinese))
+            if here != there:
+                lost, more = list(here - there), list(there - here)
+                yield f"has {what} {lost}, in Chinese {more}, in {_start(english.source)}"
+
+
+def _bare(text):
+    """A text without code, formulas and addresses; numbers without marks of thousands."""
+    text = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", text, flags=re.S)
+    return re.sub(r"(?<=\d)[, ](?=\d{3})", "", text)
+
+
+# `None` is what a notebook asks to replace; the site, which alone is in Chinese, has fields.
+PARTS_OF_A_TEXT = {
+    "code": re.compile(r"```.*?```|`(?!None`)[^`\n]+`", re.S).findall,
+    "formulas": re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.S).findall,
+    "links": re.compile(r"\]\(([^)\s]+)\)").findall,
+    "folds": re.compile(r"</?details>|^\|", re.M).findall,
+    "numbers": lambda text: re.findall(r"\d+(?:\.\d+)?|[εδσ]", _bare(text)),
+}
+
+
+EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
+EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
+EVERYWHERE += [knows_neither_private_names_nor_the_machine]
+EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere, chinese_says_the_same]
+COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
+COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
+
+
+def problems(lesson):
+    """What a lesson lacks, one sentence each."""
+    if reason := sources.is_stale(lesson):
+        build = f"dplearn lessons build {lesson.number}"
+        return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]
+    built = Built(lesson)
+    rules = EVERYWHERE if built.appendix else [*EVERYWHERE, *COURSE_ONLY]
+    return [f"Lesson {built.number} {each}." for rule in rules for each in rule(built)]

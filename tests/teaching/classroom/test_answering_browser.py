@@ -1,0 +1,177 @@
+"""A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
+
+from pathlib import Path
+
+import pytest
+
+from browsing import DRAWN, visits
+from cases import each
+from dplearn.teaching import site
+from dplearn.teaching.classroom import answering, sources
+from dplearn.teaching.classroom.checks import exercises
+from dplearn.teaching.classroom.html import linked
+
+pytestmark = DRAWN
+
+ASSETS = Path(site.__file__).parent / "assets"
+LISTEN = """window.told = [];
+document.addEventListener("dplearn:progress", (event) => told.push(event.detail));"""
+KEPT = """const kept = { "pupils alone": "done", "secrets rebuilt": "tried", "1.1": "done" };
+window.dplearnProgress = { get: (lesson, item) => (lesson === "01" ? kept[item] : null) };"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page of a lesson without charts, by its number."""
+
+    def write(number):
+        lesson = sources.lessons()[number]
+        cells = sources.built_cells(lesson)
+        body = answering.body(lesson, cells)
+        file = tmp_path_factory.mktemp("page") / "index.html"
+        root = f"{ASSETS.as_uri()}/"
+        names = ("../../classroom/deck/page.css", *answering.ASSETS)
+        file.write_text(linked(number, f"<main>{body}</main>", names, root=root))
+        return file.as_uri()
+
+    return write
+
+
+@pytest.fixture
+def visit(browser):
+    with visits(browser) as visit:
+        yield visit
+
+
+def field(view, item):
+    return view.locator(".ask").filter(has=view.get_by_label(item, exact=True))
+
+
+def typed(view, item, text):
+    """What a field says to a text and the key Enter."""
+    view.get_by_label(item, exact=True).fill(text)
+    view.keyboard.press("Enter")
+    return field(view, item).get_by_role("status").inner_text()
+
+
+def test_a_student_predicts_errs_and_knows_with_keys_alone(written, visit):
+    view = visit(written("01"), "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
+    # Nothing tells before the guess, and the place of the answer opens with it.
+    seen = view.locator("main").inner_text()
+    assert "it is 27" not in seen and "both 27" not in seen
+    assert "no number" in typed(view, "Pupils alone", "many")
+    assert "it is 27; your guess was 5.4 times too small." in typed(view, "Pupils alone", "5")
+    assert field(view, "Pupils alone").get_by_role("img").get_attribute("aria-label") == (
+        "your guess 5, expected 26.52, truth 27"
+    )
+    assert "both 27" in view.locator("main").inner_text()
+    view.get_by_label("Secrets rebuilt").focus()
+    for key in ("Tab", "Tab", "Enter"):  # past Guess, to Show me
+        view.keyboard.press(key)
+    assert "it is 60.15." in field(view, "Secrets rebuilt").get_by_role("status").inner_text()
+    # Three wrong answers, each told what it is, and the right one.
+    (first, second), *_ = (
+        slip.hints for slip in exercises(sources.lessons()["01"])["1.1"].mistakes
+    )
+    for text, words in (
+        ("1.4", first),
+        ("1.40", second),
+        ("6070 %", "write a number between 0 and 1 instead of per cent"),
+        ("60.7", "1.1 right, 60.7: "),
+    ):
+        assert words in typed(view, "Your answer to 1.1", text), text
+    assert view.evaluate("told.map(({item, state}) => `${item} ${state}`)") == [
+        "pupils alone done",
+        "secrets rebuilt tried",
+        *["1.1 tried"] * 3,
+        "1.1 done",
+    ]
+    assert {(each["lesson"], each["kind"]) for each in view.evaluate("told")} == {
+        ("01", "prediction"),
+        ("01", "exercise"),
+    }
+
+
+def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
+    view = visit(written("01"), "fieldset", route=lambda view: view.add_init_script(LISTEN))
+    every, check = view.locator("fieldset"), view.get_by_role("button", name="Check 5 answers")
+    reply = view.locator(".ask").last.get_by_role("status")
+    check.click()
+    assert "choose an answer" in reply.inner_text()
+    questions = [every.nth(every.count() - 5 + number) for number in range(5)]
+    for number, place in enumerate((1, 2, 1, 0)):  # the second is wrong, the last left out
+        questions[number].get_by_role("radio").nth(place).check()
+    check.click()
+    assert reply.inner_text().startswith("1.test not yet, ")
+    assert questions[0].locator(".why:visible").inner_text().startswith("Right. ")
+    assert questions[4].locator(".why:visible").inner_text() == "Left out."
+    for number, letter in enumerate("bcabc"):
+        questions[number].locator(f"input[value={letter}]").check()
+    check.click()
+    assert reply.inner_text().startswith("1.test right, 5 of 5")
+    assert view.evaluate("told.at(-1)") == {
+        "lesson": "01",
+        "item": "1.test",
+        "kind": "selftest",
+        "state": "done",
+    }
+
+
+def test_a_vote_asks_one_question_and_is_called_so(written, visit):
+    view = visit(written("03"), "fieldset")
+    question = view.locator("fieldset").filter(has_text="Your vote")
+    vote = view.locator(".ask").filter(has=view.get_by_role("button", name="Vote", exact=True))
+    for letter, words in (
+        ("", "3.vote not answered yet: choose an answer."),
+        ("c", "3.vote right, 1 of 1: the line at your answer says more."),
+    ):
+        if letter:
+            question.locator(f"input[value={letter}]").check()
+        vote.get_by_role("button").click()
+        assert vote.get_by_role("status").inner_text() == words
+    assert view.get_by_role("button", name="Check 3 answers").count() == 1  # the warm-up
+
+
+def test_a_second_visit_finds_what_was_done(written, visit):
+    keep = lambda view: view.add_init_script(LISTEN + KEPT)
+    view = visit(written("01"), "[data-ask] form", route=keep)
+    done = view.get_by_role("status").filter(has_text="Done on an earlier visit.")
+    assert done.count() == 2 and view.evaluate("told") == []
+    assert "both 27" not in view.locator("main").inner_text()
+    assert "too small" in typed(view, "Pupils alone", "5")
+
+
+PARTS = ".ask, .ask *, fieldset, fieldset *, .number-line *"
+OUTSIDE = """parts => {
+  for (const button of document.querySelectorAll("button.plain")) button.click();
+  return [...document.querySelectorAll(parts)].map(node => [node.getBoundingClientRect(), node])
+    .filter(([box]) => box.right > 390 || box.left < 0).map(([, node]) => node.outerHTML);
+}"""
+
+
+@each("number", [number for number in sources.lessons() if number < "90"])
+def test_on_a_phone_nothing_is_beside_the_screen(written, visit, number):
+    phone = {"width": 390, "height": 844}
+    view = visit(written(number), "[data-ask] form", phone, color_scheme="dark")
+    assert view.evaluate(OUTSIDE, PARTS) == []
+    assert not view.locator(".sealed:not([open])").count()
+
+
+def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
+    view = visit(written("01"), "main", java_script_enabled=False)
+    assert view.locator(".ask").first.inner_text().startswith("Note your answer on paper")
+    sealed = view.locator(".sealed").first
+    assert "27" not in sealed.inner_text()
+    sealed.locator("summary").click()
+    assert "pupils alone: truth 27" in sealed.inner_text()
+    choice = view.locator("details").filter(has_text="b. ").last
+    choice.locator("summary").click()
+    assert choice.inner_text().count("\n")
+
+
+def test_twelve_claims_are_answered_where_they_are_judged(written, visit):
+    view = visit(written("17"), "[data-ask] form")
+    assert "noted" in typed(view, "1 classical noise", "2")
+    opened = view.locator(".sealed[open]")
+    assert opened.count() == 1 and "false, UNSAFE side" in opened.inner_text()
+    assert "Your guess for 1 classical noise: 2." in opened.locator("summary").inner_text()

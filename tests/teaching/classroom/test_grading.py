@@ -1,0 +1,139 @@
+"""A student's notebook gets marks from our checks, whatever else is in it."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from tiny import written_lesson
+
+from dplearn.__main__ import main
+from dplearn.teaching.classroom.grading import grade
+
+LESSON = """\
+# %% [markdown]
+# # 12 Tiny
+#
+# **1** Is it?
+#
+# <details><summary>a. Yes.</summary>
+#
+# Right. It is.
+#
+# </details>
+#
+# <details><summary>b. No.</summary>
+#
+# No. It is.
+#
+# </details>
+
+# %%
+check("12.test", answer)
+
+# %% [markdown]
+# Who is right?
+#
+# <details><summary>a. Nobody.</summary>
+#
+# Right. A vote has no marks.
+#
+# </details>
+
+# %%
+check("12.vote", answer)
+"""
+EXERCISES = """
+from dplearn.teaching.classroom import Exercise, Program
+
+def number(i):
+    return Exercise(key=f"12.{i}", right=42, praise="Indeed.", mistakes=(), hints=("6 * 7",))
+
+double = Program(key="12.3", right=lambda x: 2 * x, cases=((1.0,), (2.0,)), praise="Indeed.",
+                 mistakes=(), hints=("x + x",), seconds=0.3)
+EXERCISES = (number(1), number(2), double, number(4), number(5))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written_lesson(tmp_path, "12_tiny", LESSON, EXERCISES).notebook.parent
+
+
+def written(folder, *sources):
+    """A student's notebook with these code cells."""
+    cells = [new_markdown_cell("# 12 Tiny"), *map(new_code_cell, sources)]
+    path = folder / "Zoë.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+HOSTILE = [
+    # Whoever redefines what judges, here and in the library, only deceives himself.
+    """\
+from dplearn.teaching.classroom import Exercise, check
+from dplearn.teaching.classroom import checks, grading
+grading.score_rows = lambda *arguments: '[["12.1", 1, 1, "right"], ["12.2", 1, 1, "right"]]'
+Exercise.verdict = lambda self, answer: checks.Reply("right", "right", ("right",))
+def check(key, answer):
+    print(key, "right")
+""",
+    "answer = 42.0\ncheck('12.1', answer)",
+    "answer = 41\ncheck('12.2', answer + 0.5)",
+    "def double(x):\n    return x + x\n\ncheck('12.3', double, keep=True)",
+    "check('12.4', 42 / 0)",
+    "%time pass\nexit(",
+    "answer = 'a'\ncheck('12.test', answer)\ncheck('12.vote', answer)",
+    "raise SystemExit",
+]
+
+
+@pytest.mark.slow
+def test_answers_are_taken_and_the_checks_are_ours(folder, capsys):
+    path = written(folder, *HOSTILE)
+    notebook = nbformat.read(path, as_version=4)
+    # What is stored as an output counts for nothing.
+    notebook.cells[3].outputs = [new_output("stream", text="12.2 right, 42: Indeed.")]
+    nbformat.write(notebook, path)
+    marks = grade(path, folder=folder)
+    assert [(mark.key, mark.points, mark.possible) for mark in marks] == [
+        ("12.1", 1, 1),
+        ("12.2", 0, 1),
+        ("12.3", 1, 1),
+        ("12.4", 0, 1),
+        ("12.5", 0, 1),
+        ("12.test", 1, 1),
+    ]
+    assert marks[1].words == "12.2 not yet, 41.5: 6 * 7"
+    assert marks[4].words == "12.5 is not asked by any cell"
+    assert not (folder / "my_dp.py").exists()  # it would be the teacher's
+    assert main(["lessons", "grade", str(path), "--folder", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Zoë.ipynb" and lines[-1] == "  3/6  total"
+
+
+@pytest.mark.slow
+def test_a_cell_that_kills_the_kernel_is_left_out(folder):
+    path = written(
+        folder,
+        "from dplearn.teaching.classroom import check",
+        "check('12.1', 42)",
+        "import os; os._exit(1)",
+        "def double(x):\n    while True:\n        pass\n\ncheck('12.3', double)",
+        "check('12.5', 42)",
+    )
+    points = {mark.key: mark.points for mark in grade(path, folder=folder)}
+    assert points == {"12.1": 1, "12.2": 0, "12.3": 0, "12.4": 0, "12.5": 1, "12.test": 0}
+
+
+def test_what_is_no_lesson_is_refused(folder, capsys):
+    path = written(folder, "check('13.1', 42)")
+    other = nbformat.read(path, as_version=4)
+    other.cells[0].source = "# My notes"
+    nbformat.write(other, path)
+    (text := folder / "text.ipynb").write_text("no JSON")
+    for file, words in (
+        (path, "Expected the notebook of a lesson with exercises, got "),
+        (folder / "absent.ipynb", "No such file"),
+        (text, "Notebook does not appear to be JSON"),
+    ):
+        assert main(["lessons", "grade", str(file), "--folder", str(folder)]) == 2
+        assert words in capsys.readouterr().err

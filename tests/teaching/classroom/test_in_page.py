@@ -1,0 +1,180 @@
+"""Functions that students write on a page get the verdict of the notebook, in a browser."""
+
+import json
+import os
+import subprocess
+import tarfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_answering_browser import ASSETS, field
+
+from browsing import DRAWN, visits
+from cases import each, ran
+from dplearn.teaching.classroom import Program, answering, in_page, sources
+from dplearn.teaching.classroom.checks import exercises
+from dplearn.teaching.classroom.html import linked
+
+LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
+# Those of the longest measures, which draw thousands of times, and their answers in pure Python.
+LONG = {"3.4", "7.4", "9.4", "10.4"}
+ELSEWHERE = {"19.3"}  # gradients in rows of NumPy
+RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
+
+
+def program_of(number):
+    """The exercise of a lesson that asks for code."""
+    (program,) = (e for e in exercises(LESSONS[number]).values() if isinstance(e, Program))
+    return program
+
+
+def of_lists(function):
+    """A function of ours on what a page has in place of arrays."""
+    return lambda *case: function(*(np.array(x) if isinstance(x, list) else x for x in case))
+
+
+@pytest.mark.slow
+@each("number", LESSONS)
+def test_a_description_gives_the_same_verdicts(number):
+    program = program_of(number)
+    description = in_page.described(program)
+    if program.key in ELSEWHERE:
+        assert description == ""
+        return
+    assert description and "array(" not in description and "float64" not in description
+    again = in_page.rebuilt(description)
+    wrong = [lambda *case: 0.0, lambda *case: None, lambda *case: "x", lambda *case: 1 / 0]
+    functions = [program.right, *(mistake.value for mistake in program.mistakes)]
+    functions = [*(map(of_lists, functions) if program.key == "15.3" else functions), *wrong]
+    outcomes = []
+    for function in functions:
+        here, there = program.verdict(function), again.verdict(function)
+        outcomes.append(here.outcome)
+        assert there == here, there.text()
+    assert outcomes[0] == "right" and "right" not in outcomes[1:]
+
+
+@pytest.mark.parametrize(
+    "code, outcome, words",
+    [
+        (RIGHT, "right", "Two harmless counts"),
+        (RIGHT.replace(">", "=="), "mistake", "did the pupil copy?"),
+        ("x = 1\n" + RIGHT.replace(":", ""), "unreadable", "line 2: SyntaxError: expected ':'."),
+        ("import numpy", "unreadable", "No module named 'nothing'. This page has the standard"),
+        (
+            RIGHT.replace("count(pupils)", "np.sum(1)"),
+            "mistake",
+            "not defined. This page has the st",
+        ),
+        (
+            "def f():\n    return y\n\nf()",
+            "unreadable",
+            "line 2: NameError: name 'y' is not defined",
+        ),
+        ("raise SystemExit", "unreadable", "line 1: SystemExit"),
+        ("print(1)\ndel did_copy", "unreadable", "line 2: NameError"),
+        ("", "open", "write the body of the function"),
+        ("did_copy = 1", "unreadable", "pass the function itself"),
+    ],
+)
+def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys):
+    code = code.replace("numpy", "nothing")
+    reply = json.loads(in_page.replied(code, "did_copy", in_page.described(program_of("01"))))
+    assert reply["outcome"] == outcome and words in reply["messages"][0], reply
+    assert "\n" not in reply["messages"][0] and capsys.readouterr().out == ""
+
+
+@pytest.fixture(scope="session")
+def pyodide(pytestconfig):
+    """The folder of a Pyodide, unpacked once for a checkout; it has no NumPy."""
+    folder = pytestconfig.cache.mkdir("pyodide-314.0.7")
+    if not (folder / "package").exists():
+        command = ["pack", "--pack-destination", str(folder), "pyodide@314.0.7"]
+        if ran("npm", *command, stdout=subprocess.DEVNULL).returncode:
+            pytest.skip("npm does not fetch Pyodide here.")
+        (packed,) = folder.glob("*.tgz")
+        with tarfile.open(packed) as archive:
+            archive.extractall(folder / "unpacking", filter="data")
+        os.rename(folder / "unpacking" / "package", folder / "package")
+    return folder / "package"
+
+
+def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"Expected an unpacked Pyodide, with pyodide\.mjs, got"):
+        answering.python_script(tmp_path)
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """A page of lesson 01 that runs Python from files, without a network."""
+    lesson = sources.lessons()["01"]
+    cells = sources.built_cells(lesson)
+    body = answering.body(lesson, cells, python=True)
+    for name in answering.ASSETS:
+        (tmp_path / name).write_text((ASSETS / name).read_text())
+    file = tmp_path / "index.html"
+    file.write_text(linked("01", f"<main>{body}</main>", answering.ASSETS, root=""))
+    with visits(browser) as visit:
+        yield lambda: visit(file.as_uri(), "textarea", offline=True)
+
+
+def checked(view, code):
+    """What the page says to a student's code."""
+    view.locator("textarea").fill(code)
+    view.locator("textarea").press("Control+Enter")
+    view.wait_for_function("!document.querySelector('form.code button').disabled")
+    return field(view, LABEL).get_by_role("status").inner_text()
+
+
+LABEL = "Your function for 1.4, in Python with its standard library, and lists for arrays"
+ENDLESS = "def did_copy(count, pupils, pupil):\n    while True:\n        pass\n"
+
+
+class TestInABrowser:
+    """Chromium, which draws no picture here."""
+
+    pytestmark = DRAWN
+
+    def test_python_judges_stops_and_begins_anew(self, opened, pyodide, tmp_path):
+        (tmp_path / "python.js").write_text(answering.python_script(pyodide))
+        view = opened()
+        assert "write the body of did_copy" in checked(view, view.locator("textarea").input_value())
+        assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
+        wrong = RIGHT.replace(">", "==")
+        first, second = checked(view, wrong), checked(view, wrong)
+        assert "did the pupil copy?" in first and "you say the opposite" in second
+        assert "\n  expected  True\n  got       False" in first
+        assert "stops: line 1: ModuleNotFoundError" in checked(view, "import numpy as np")
+        assert "ZeroDivisionError" in checked(view, RIGHT.replace("count(pupils)", "1 / 0", 1))
+        stopped = checked(view, ENDLESS)
+        assert "more than 10 seconds" in stopped and "begins anew with the next check" in stopped
+        view.locator("textarea").fill(ENDLESS)
+        view.locator("textarea").press("Control+Enter")
+        view.get_by_role("button", name="Stop").click()
+        view.get_by_text("you stopped it").wait_for()
+        assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
+
+    def test_what_takes_arrays_or_chance_elsewhere_is_judged_in_time(
+        self, opened, pyodide, tmp_path
+    ):
+        """The solutions of the lessons, which need the standard library only."""
+        (tmp_path / "python.js").write_text(answering.python_script(pyodide))
+        view = opened()
+        for key in LONG:
+            lesson = LESSONS[key[:-2].zfill(2)]
+            program = replace(exercises(lesson)[key], mistakes=())
+            cells = sources.read(lesson, edition="instructor").cells
+            (cell,) = (each for each in cells if sources.exercise_key(each) == key)
+            code, _, name = cell.source.partition(f'\n\n\ncheck("{key}", ')
+            asked = [code, name.rstrip(")\n"), in_page.described(program), key]
+            verdict = view.evaluate("asked => kernel.verdict(...asked)", asked)
+            assert verdict["outcome"] == "right", verdict
+
+    def test_a_kernel_that_never_comes_is_told_in_one_line(self, opened, tmp_path):
+        (tmp_path / "python.js").write_text(
+            'var pythonFiles = { core: "1 +", loader: "", files: {} };'
+        )
+        told = checked(opened(), RIGHT)
+        assert told.startswith("1.4 stops: Python did not start (") and "in Jupyter" in told
+        assert "\n" not in told

@@ -1,0 +1,181 @@
+"""A student's own library: what is kept, what is refused, and what later lessons use."""
+
+import ast
+import linecache
+import os
+import re
+import textwrap
+from datetime import date
+
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from dplearn.teaching.classroom import check, mine
+from dplearn.teaching.classroom.checks import exercise_of
+from dplearn.teaching.classroom.sources import LessonError
+
+RIGHT = """\
+def delta_of(p, q, epsilon):
+    # by hand
+    over = lambda p, q: sum(max(0.0, a - math.exp(epsilon) * b) for a, b in zip(p, q))
+    return max(over(p, q), over(q, p))
+"""
+SCALED = RIGHT.replace("math.exp(epsilon)", "scale(epsilon)")
+COPIED = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DPLEARN_MINE", raising=False)
+    return tmp_path / "my_dp.py"
+
+
+def run(*cells, **names):
+    """What cells of a notebook define, as IPython runs them."""
+    scope = {"__name__": "__main__", "In": [""], **names}
+    for cell in cells:
+        name = f"<cell {len(scope['In'])} {hash(cell)}>"
+        linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
+        scope["In"].append(cell)
+        exec(compile(cell, name, "exec"), scope)
+    return scope
+
+
+def kept(capsys, key, *cells, name="delta_of"):
+    """What `check` says of keeping the function that the last cell defines."""
+    check(key, run(*cells)[name], keep=True)
+    return capsys.readouterr().out.splitlines()[-1].strip()
+
+
+def test_a_right_function_is_kept_found_and_replaced(library, capsys):
+    check("2.4", run("import math", RIGHT)["delta_of"])
+    assert capsys.readouterr().out.endswith(
+        "keep=True` before the last bracket, and run it again.\n"
+    )
+    assert not library.exists()
+    told = 'kept as delta_of in my_dp.py; mine("delta_of") finds it in later lessons.'
+    assert kept(capsys, "2.4", "import math as math, os", RIGHT) == told
+    assert kept(capsys, "1.4", COPIED, name="did_copy").startswith("kept as did_copy")
+    first = library.read_text()
+    library.write_text(first + "\n\nmade_by_hand = 3\n")
+    other = RIGHT.replace("by hand", "in another way")
+    assert kept(capsys, "2.4", "import math as math, os", other) == told
+    digests = lambda text: re.sub(r"\[\w+\]", "[]", text)
+    second = library.read_text()
+    assert second.endswith("\n\nmade_by_hand = 3\n") and second.count("kept on") == 2
+    assert digests(second) == digests(first.replace("by hand", "in another way")) + (
+        "\n\nmade_by_hand = 3\n"
+    )
+    assert [path.name for path in library.parent.iterdir()] == ["my_dp.py"]
+    assert mine("delta_of")([0.5, 0.5], [0.25, 0.75], 0.0) == 0.25
+    assert capsys.readouterr().out == f"delta_of: yours, kept on {date.today()}.\n"
+    check("2.4", mine("delta_of"))
+    assert "2.4 right" in capsys.readouterr().out
+
+
+def test_what_was_edited_by_hand_is_never_replaced(library, capsys):
+    kept(capsys, "2.4", "import math", RIGHT)
+    library.write_text(library.read_text().replace("# by hand", "# my own words"))
+    told = kept(capsys, "2.4", "import math", RIGHT)
+    assert told.endswith("The one that you edited by hand stays above it.")
+    text = library.read_text()
+    assert text.count("# my own words") == text.count("# by hand") == text.count("kept on") == 1
+    ast.parse(text)
+    os.chmod(library, 0o640)
+    kept(capsys, "2.4", "import math", RIGHT)
+    assert library.read_text() == text and library.stat().st_mode & 0o777 == 0o640
+
+
+INSIDE = "import math\ndef made(scale):\n" + textwrap.indent(SCALED, "    ") + "    return delta_of"
+REFUSED = {
+    "helper": (["import math", "scale = math.exp", SCALED], "it uses `scale`, a name of this"),
+    "closure": ([INSIDE, "delta_of = made(math.exp)"], "it uses `scale`, a name of this"),
+    "lambda": (
+        [f"import math\n{RIGHT}", "mine = delta_of\ndelta_of = lambda *case: mine(*case)"],
+        "write it as `def delta_of(...):` in a cell",
+    ),
+    "of a library": (
+        [f"import math, functools\n{RIGHT}", "delta_of = functools.partial(delta_of)"],
+        "write it as",
+    ),
+    "import replaced": (
+        ["import math\nfrom math import log as scale", "scale = math.exp", SCALED],
+        "its text alone is not right",
+    ),
+}
+
+
+@pytest.mark.parametrize("cells, words", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_stand_alone_is_refused_with_the_reason(cells, words, library, capsys):
+    assert f"not kept: {words}" in kept(capsys, "2.4", *cells)
+    assert not library.exists()
+
+
+def test_a_wrong_function_and_a_number_are_not_kept(library, capsys):
+    check("2.4", run("def delta_of(p, q, epsilon):\n    return 1.0")["delta_of"], keep=True)
+    check("2.2", exercise_of("2.2").right, keep=True)
+    assert "kept" not in capsys.readouterr().out and not library.exists()
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [("def (", "line 1 of my_dp.py is no Python; mend it, and run"), ("\xff", "can't decode")],
+)
+def test_a_file_that_is_no_python_is_left_as_it_is(text, words, library, capsys):
+    library.write_bytes(text.encode("latin-1"))
+    assert words in kept(capsys, "2.4", "import math", RIGHT)
+    assert library.read_bytes() == text.encode("latin-1")
+
+
+NOT_USED = {
+    "absent": (None, "ours, as no my_dp.py lies beside this notebook."),
+    "other": ("x = 1", "ours, as my_dp.py has none; exercise 2.4 keeps one."),
+    "broken": ("def (", "ours, as my_dp.py stops with SyntaxError: "),
+    "raises": ("1 / 0", "ours, as my_dp.py stops with ZeroDivisionError: division by zero."),
+    "leaves": ("exit()", "ours, as my_dp.py stops with SystemExit"),
+    "wrong": ("delta_of = max", "ours, as the one in my_dp.py is not right in exercise 2.4."),
+    "number": ("delta_of = 3", "ours, as the one in my_dp.py is not right in exercise 2.4."),
+    "by hand": ("import math\n" + RIGHT, "yours, from my_dp.py."),
+}
+
+
+@pytest.mark.parametrize("text, words", NOT_USED.values(), ids=NOT_USED)
+def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
+    if text is not None:
+        library.write_text(text)
+    function = mine("delta_of")
+    assert capsys.readouterr().out.startswith(f"delta_of: {words}")
+    assert function([1.0], [0.5], 0.0) == 0.5
+
+
+def test_a_name_that_no_exercise_asks_for_is_an_error(library):
+    for name in ("gamma_of", "answer", ""):
+        with pytest.raises(LessonError, match=rf"an exercise asks for, got {name}\."):
+            mine(name)
+
+
+def test_a_build_neither_reads_nor_writes_the_file(library, capsys, monkeypatch):
+    kept(capsys, "2.4", "import math", RIGHT)
+    before = library.read_text()
+    monkeypatch.setenv("DPLEARN_MINE", "")
+    assert kept(capsys, "1.4", COPIED, name="did_copy").startswith("not kept: $DPLEARN_MINE")
+    mine("delta_of")
+    assert "ours, as no my_dp.py" in capsys.readouterr().out and library.read_text() == before
+
+
+@pytest.mark.slow
+def test_a_notebook_keeps_a_function_and_the_next_one_uses_it(library):
+    def said(*cells):
+        notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+        NotebookClient(notebook, kernel_name="python3").execute(cwd=str(library.parent))
+        return "".join(
+            output.text for cell in notebook.cells for output in cell.outputs if "text" in output
+        )
+
+    imports = "%precision 3\nimport math\nfrom dplearn.teaching.classroom import check, mine"
+    told = said(imports, f'{RIGHT}\ncheck("2.4", delta_of, keep=True)')
+    assert "kept as delta_of in my_dp.py" in told
+    told = said(imports, 'check("2.4", mine("delta_of"))')
+    assert told.startswith("delta_of: yours, kept on ") and "2.4 right" in told

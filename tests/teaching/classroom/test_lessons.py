@@ -1,0 +1,196 @@
+"""Every lesson in lessons/: does it keep the contract, and do its exercises answer well?"""
+
+import math
+import re
+import shutil
+from pkgutil import resolve_name
+
+import contract
+import pytest
+from quoted import quoted_numbers, stated
+
+from cases import ROOT, each
+from dplearn.teaching.classroom import Exercise, check, sources
+from dplearn.teaching.classroom.checks import SelfTest, exercises
+
+LESSONS = sources.lessons()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_a_lesson_keeps_the_contract(lesson):
+    complaints = contract.problems(lesson)
+    assert not complaints, "\n".join(complaints)
+
+
+# What is put in place of what, in the files of lesson 03, and the complaint.
+SPOILED = [
+    ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
+    ("## 11 On one card", "## 11 On a card", "has no part 'On one card'"),
+    ("formula {formula(", "<= {formula(", "rounds a bound to the"),
+    ("## 1 Warm-up", "## 1 On one card. Warm-up", "has its parts in another order"),
+    ("# 03 The", "# 04 The", "does not start with its title, '# 03 ...'"),
+    ('"execution_count": 2,', '"execution_count": 3,', "did not run from top to bottom"),
+    ('"name": "stdout"', '"name": "stderr"', "has a cell that fails or warns: '"),
+    ('"# Checks\\n', '"# Checks\\n' + 25 * "\\n", "lines, more than 25"),
+    ("# **4** ", "# **44** ", "does not ask itself five questions"),
+    ("/formula_book?id=", "/formula_book", "links to no entry of the formula book"),
+    ("as printed it is refuted", "as printed it is fine", "refutes nothing"),
+    ("three ways agree", "THE THREE WAYS DISAGREE", "three ways disagree"),
+    ("3.2 not answered yet", "3.2 right", "does not ask exercise 3.2"),
+    ('"<details><summary>S', '"<details open><summary>S', "has an open solution"),
+    ("lesson 02 (", "lesson 04 (", "needs lesson 04, which comes later"),
+    ("import quad", "import _quad", "imports the private name _quad"),
+    ("Four of its rows", "In /tmp/x", "holds a path of a machine, /tmp/"),
+    ('"name": "python"\n', '"name": "python", "v": "3"\n', "stores more than the kernel and its"),
+    ('"frames"', '"still"', "has no figure with a slider"),
+    ("Error 0.93 years at cap 28, 2.38 at cap 100", "Error", "has a figure without numbers"),
+    ('"image/png"', '"image/gif"', "has a figure without a picture"),
+    ("04_composition.ipynb", "04_nothing.ipynb", "links to 04_nothing.ipynb, which does not"),
+    ("?mechanism=gaussian", "?mechanism=gaussiam", "links to the explorer with"),
+    ("Four of its rows", "For the teacher", "shows a note for the teacher"),
+    ("Four of its rows", "TODO", "has a TODO left in lesson.py, line "),
+    ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
+    (" | 2 A vote", "9 | 2 A vote", "has a plan of "),
+    ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
+    ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
+    ("**Time** ", "**Time** 9", "'**Time** ... minutes' says the same"),
+    ("In class, 5 minutes", "At home", "has no exercise for the class"),
+    ("_counts, _where_it_breaks, _search)", "_search)", "has fewer than three exercises"),
+    ("## 9 At home", "## 9 Elsewhere", "has no part 'At home'"),
+    ("## ", "### ", "has its exercise near the beginning or the end"),
+    ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),
+]
+
+
+@pytest.mark.slow
+def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
+    lesson = copied("03", tmp_path)
+    (complaint,) = contract.problems(lesson)
+    assert complaint == "Lesson 03 links to 04_composition.ipynb, which does not exist."
+    monkeypatch.setattr(sources, "is_stale", lambda lesson: "")
+    files = {path: path.read_text() for path in (lesson.notebook, lesson.source, lesson.exercises)}
+    for old, new, complaint in SPOILED:
+        assert any(old in text for text in files.values()), old
+        for path, text in files.items():
+            path.write_text(text.replace(old, new))
+        exercises.cache_clear()
+        assert any(complaint in problem for problem in contract.problems(lesson)), complaint
+
+
+def copied(number, folder):
+    """A copy of the sources, and of the notebook of one lesson with the glossary, elsewhere."""
+    lesson = LESSONS[number]
+    shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
+    for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
+        shutil.copy(path, folder)
+    return sources.lessons(folder)[number]
+
+
+def test_quoted_numbers_are_found_and_missed():
+    text = r"In 2018 $2.265\times10^{-5}$, `9.999`, 8.42, $10^{-5}$, 1,024 and [x](y?z=1234) 0.25"
+    assert quoted_numbers(text + r" $\le0.763$") == ["2.265e-5", "8.42", "1024", "0.763"]
+    assert stated("2.265e-5", "delta 2.26537e-05") and not stated("2.266e-5", "delta 2.26537e-05")
+    assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
+
+
+@each("lesson", LESSONS.values())
+@pytest.mark.slow
+def test_each_mistake_gets_its_own_hint(lesson):
+    for key, exercise in exercises(lesson).items():
+        assert exercise.verdict(exercise.right).outcome == "right", key
+        if isinstance(exercise, SelfTest):
+            continue
+        values = [exercise.right, *(mistake.value for mistake in exercise.mistakes)]
+        for i, value in enumerate(values if isinstance(exercise, Exercise) else ()):
+            for other in values[:i]:
+                close = math.isclose(value, other, rel_tol=4 * exercise.rtol)
+                assert not close, f"{key}: {value} is too close to {other}"
+        verdicts = [exercise.verdict(value) for value in values[1:]]
+        assert verdicts, f"{key} names no Mistake that a common slip makes"
+        assert {verdict.outcome for verdict in verdicts} == {"mistake"}, key
+        messages = {v.messages for v in verdicts} | {exercise.verdict(12345.678).messages}
+        assert len(messages) == len(verdicts) + 1, f"{key}: two mistakes get the same hints"
+        for verdict in verdicts:
+            plain = f"{key} says no more the second time to {verdict.head}"
+            assert verdict.text(0) != verdict.text(1) == verdict.text(9), plain
+
+
+def test_no_answer_makes_a_check_raise_and_the_same_slip_gets_the_plainer_hint(capsys):
+    exercise = exercises(LESSONS["03"])["3.1"]
+    for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs, 10**400):
+        assert exercise.verdict(answer).outcome == "unreadable", repr(answer)
+    assert exercise.verdict(None).outcome == "open"
+    slip = exercise.mistakes[0]
+    for _ in range(3):
+        check("3.1", slip.value)
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.endswith(slip.hints[0]) and second.endswith(slip.hints[1]) and third == second
+
+
+def test_answers_that_are_nearly_right_are_told_so(capsys):
+    """Whole numbers are right or wrong; others lack digits, or are per cent."""
+    close, whole = exercises(LESSONS["02"])["2.2"], exercises(LESSONS["01"])["1.3"]
+    for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
+        assert close.verdict(factor * close.right).outcome == outcome, factor
+    assert "per cent" in close.verdict(76.09).text() and "left out" in close.verdict(0.75).text()
+    assert "four digits" in exercises(LESSONS["02"])["2.1"].verdict(0.14).text()  # 0.1393
+    assert whole.verdict(whole.right).text().startswith(f"1.3 right, {whole.right}:")
+    for answer in (whole.right - 1, whole.right + 1, whole.right - 0.5):
+        assert whole.verdict(answer).outcome not in ("right", "close"), answer
+    for answer in (1e5, 2e5, 2e5):  # plainer only for the same number again
+        check("2.2", answer)
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.endswith(close.hints[0]) and second.endswith(close.hints[0])
+    assert third.endswith(close.hints[1])
+
+
+def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
+    for key in ("98.1", "3.9", "90.1"):
+        with pytest.raises(sources.LessonError, match=rf"got exercise {re.escape(key)}\."):
+            check(key, 1)
+    lesson = copied("03", tmp_path / "lessons")
+    lesson.exercises.write_text(lesson.exercises.read_text().replace('"3.1"', '"3.9"'))
+    for folder in (lesson.notebook.parent, lesson.folder, tmp_path):
+        monkeypatch.chdir(folder)
+        check("3.9", None)
+        assert capsys.readouterr().out.startswith("3.9 not answered yet")
+    monkeypatch.chdir("/")
+    check("3.1", None)  # the checkout that the package is imported from
+    monkeypatch.setattr(sources, "__file__", "/site-packages/dplearn/teaching/classroom/sources.py")
+    with pytest.raises(sources.LessonError, match="open the notebook inside a checkout"):
+        check("3.1", None)
+
+
+def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
+    readme = (sources.lessons_folder() / "README.md").read_text()
+    part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
+    row = (
+        r"^\d+\. \*\*.*\*\* \*(?:False|At times|Misread)\.\* Lesson \[(\d\d)\]\(.*?\), (.*?)\.?\n"
+        r"   Here: (.*)\n   Proved in `(.*)` by `(.*)`\.$"
+    )
+    rows = re.findall(row, part, re.MULTILINE)
+    assert len(rows) == 12
+    for number, heading, stops, file, test in rows:
+        text = LESSONS[number].source.read_text()
+        assert re.search(rf"^# ##+ {re.escape(heading)}$", text, re.MULTILINE), heading
+        assert f"def {test}(" in (ROOT / file).read_text(), test
+        for name in re.findall(r"`(dplearn[\w.]+)`", stops):
+            assert resolve_name(name), name
+
+
+def test_the_plan_names_exercises_and_the_glossary_is_sorted_and_bilingual():
+    readme = (sources.lessons_folder() / "README.md").read_text()
+    plan = readme.split("## A course of twelve weeks")[1].split("\n## ")[0]
+    for key in re.findall(r"\b\d+\.\d\b", plan):
+        assert key in exercises(LESSONS[key.split(".")[0].zfill(2)]), key
+    table = readme.split("## Glossary")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)[2:]
+    assert len(rows) >= 40
+    english = [row[0].lower().replace("-", " ") for row in rows]
+    assert english == sorted(english)
+    assert all(re.search(r"[\u4e00-\u9fff]", chinese) for _, chinese, _ in rows)
+    for lesson in LESSONS.values():
+        text = lesson.source.read_text().replace("#glossary-english中文", "")
+        absent = [word for word in re.findall(r"[\u4e00-\u9fff]+", text) if word not in table]
+        assert not absent, f"{lesson.name} uses {absent}, which the glossary does not have"

@@ -1,0 +1,322 @@
+"""What lessons are made with: guesses, evidence, figures, and the build of both editions."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import contract
+import numpy as np
+import pytest
+from tiny import written_lesson
+
+from dplearn.__main__ import main
+from dplearn.teaching.classroom import (
+    Evidence,
+    estimate,
+    guess,
+    minutes,
+    predict,
+    reveal,
+    show,
+    sources,
+)
+from dplearn.teaching.figures import number_line
+
+LESSONS = sources.lessons()
+ROOT = sources.lessons_folder().parent
+
+
+def test_a_guess_is_drawn_beside_the_truth_and_figures_need_words(capsys):
+    predict("noise", "about 4")
+    assert guess("noise") is None and "text" in capsys.readouterr().out
+    reveal("noise", truth=2.0)
+    assert capsys.readouterr().out == "noise: truth 2.\n"
+    predict("noise", 4)
+    reveal("noise", truth=2.0, others={"recipe": 3.0})
+    assert capsys.readouterr().out.endswith("noise: truth 2, recipe 3, your guess 4.\n")
+    reveal("noise", truth=1.23419, kind="upper")
+    reveal("noise", truth=1.23419, kind="lower")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "noise: proved at most 1.235, your guess 4."
+    assert second == "noise: proved at least 1.234, your guess 4."
+    for value in (np.inf, 1e300, -3):
+        predict("noise", value)
+        reveal("noise", truth=29385)
+        assert capsys.readouterr().out.endswith("noise: truth 29385.\n"), value
+    predict("noise", None)
+    assert guess("noise") is None
+    with pytest.raises(ValueError, match="key numbers"):
+        show(number_line({"truth": 2.0}, title="noise"), "a line")
+
+
+def test_evidence_believes_nobody():
+    coin = estimate([0.0, 1.0] * 5000)
+    good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
+    assert good.agree and good.refuted
+    assert not Evidence("coin", closed=0.5, exact=0.5001, simulated=coin).agree
+    off = Evidence("coin", closed=0.6, exact=0.6, simulated=coin, printed=0.7)
+    assert not off.agree and not off.refuted and "DISAGREE" in str(off)
+    assert not Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.501).refuted
+
+
+def test_estimate_covers_the_mean_as_often_as_it_says():
+    # Of 10,000 intervals 10 miss on average, 13 with draws as skew as these; fewer than 1 or more
+    # than 35 is one false alarm in a hundred thousand.
+    rng = np.random.default_rng(0)
+    misses = sum(0.3 not in estimate(rng.random(400) < 0.3) for _ in range(10_000))
+    assert 1 <= misses <= 35
+
+
+@pytest.mark.slow
+def test_check_notices_a_changed_word(tmp_path, capsys):
+    for number in ("01", "02"):
+        lesson = LESSONS[number]
+        shutil.copytree(lesson.folder, tmp_path / "lessons" / "sources" / lesson.name)
+        shutil.copy(lesson.notebook, tmp_path / "lessons")
+    changed = sources.lessons(tmp_path / "lessons")["01"]
+    changed.source.write_text(changed.source.read_text().replace("noise", "Noise", 1))
+    command = ["lessons", "build", "--check", "--folder", str(tmp_path / "lessons")]
+    assert main(command) == 1
+    assert changed.name in capsys.readouterr().out
+    assert main([*command, "02"]) == 0
+    assert main([*command, "98"]) == 2 and "got lesson 98" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch):
+    folder, ours = tmp_path / "lessons", ROOT / "lessons"
+    for name in ("template", LESSONS["01"].name):  # the template repeats questions of lesson 01
+        shutil.copytree(ours / "sources" / name, folder / "sources" / name)
+    shutil.copy(ours / "README.md", folder)
+    new = ["lessons", "new", "--folder", str(folder)]
+    assert main([*new, "12", "PATE: a KEY to Votes"]) == 0
+    lesson = sources.lessons(folder)["12"]
+    assert lesson.name == "12_pate_a_key_to_votes"
+    assert build(lesson, "12") == 0
+    (text, hints) = contract.problems(lesson)
+    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 6, 12 and ")
+    assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
+    row = r"^\| 12 \| \[PATE: a KEY to Votes\]\(12_pate_a_key_to_votes.ipynb\) \| \d+ minutes"
+    assert re.search(row, (folder / "README.md").read_text(), re.MULTILINE)
+    monkeypatch.setenv(*NO_PICTURES)
+    assert build(lesson, "12", "--instructor", tmp_path) == 0
+    solved = (tmp_path / lesson.notebook.name).read_text()
+    assert all(f"12.{each} right" in solved for each in ("warmup", "vote", 1, 2, 3, "test"))
+    capsys.readouterr()
+    for number, title, problem in (
+        ("12", "Again", "Expected a number that is free, got 12"),
+        ("90", "Proofs", "Expected a number NN below 90, got 90"),
+        ("x", "X", "Expected a number NN below 90, got 0x"),
+        ("13", "?", "Expected a title with words, got '?'"),
+    ):
+        assert main([*new, number, title]) == 2 and problem in capsys.readouterr().err, problem
+    assert list(sources.lessons(folder)) == ["01", "12"]
+    assert main(["lessons", "new", "--folder", str(tmp_path), "13", "Nowhere"]) == 2
+    assert "with sources/template, got" in capsys.readouterr().err
+
+
+# A build starts no browser where its place is empty.
+NO_PICTURES = "BROWSER_PATH", "/nowhere"
+
+TINY = """\
+# %% [markdown]
+# # 90 Tiny
+#
+# Nine quarters are 2.25.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask first.
+
+# %%
+from dplearn.teaching.classroom import check, show
+from dplearn.teaching.figures import number_line
+
+print(9 / 4)
+
+# %%
+show(number_line({"truth": 2.5}, title="noise"), "noise: truth 2.5.")
+
+# %%
+answer = None
+check("90.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 90.1</summary>
+#
+# ```python
+# answer = 42
+# check("90.1", answer)
+# ```
+#
+# </details>
+"""
+
+ITS_EXERCISE = """
+from dplearn.teaching.classroom import Exercise
+
+EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints=("6 * 7",)),)
+"""
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """A lesson of a few cells, built in a folder of its own."""
+    lesson = written_lesson(tmp_path_factory.mktemp("once"), "90_tiny", TINY, ITS_EXERCISE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(*NO_PICTURES)
+        assert build(lesson) == 0
+    return lesson
+
+
+@pytest.fixture
+def tiny(once, tmp_path, monkeypatch):
+    """A copy of it that may be spoiled."""
+    monkeypatch.setenv(*NO_PICTURES)
+    shutil.copytree(once.notebook.parent, tmp_path / "lessons")
+    return sources.lessons(tmp_path / "lessons")["90"]
+
+
+def build(lesson, *options):
+    """Exit status of a build of all lessons around `lesson`."""
+    folder = str(lesson.notebook.parent)
+    return main(["lessons", "build", "--folder", folder, *map(str, options)])
+
+
+@pytest.mark.slow
+def test_one_source_gives_two_editions_or_none(tiny, tmp_path, capsys):
+    student = tiny.notebook.read_text()
+    assert build(tiny, "--instructor", tmp_path / "new" / "teacher") == 0
+    teacher = (tmp_path / "new" / "teacher" / "90_tiny.ipynb").read_text()
+    assert "90.1 not answered yet" in student
+    for theirs in ("For the teacher", "90.1 right", "<details open>"):
+        assert theirs in teacher and theirs not in student
+    assert build(tiny, "--instructor", tiny.notebook.parent) == 1
+    assert "other than the students'" in capsys.readouterr().err
+    tiny.source.write_text(TINY.replace("print(9 / 4)", "print(9 / 0)"))
+    assert build(tiny) == 1
+    problem = capsys.readouterr().err
+    assert "lesson 90_tiny, cell 2" in problem and "ZeroDivisionError" in problem
+    assert tiny.notebook.read_text() == student
+    assert {path.name for path in tiny.notebook.parent.iterdir()} == {"90_tiny.ipynb", "sources"}
+    with pytest.raises(sources.LessonError, match=r"solution of 3\.1 after it, got '## Next'"):
+        sources.solution("## Next", "3.1")
+
+
+@pytest.mark.slow
+def test_nbval_notices_one_changed_digit(tiny):
+    """In what is printed, in the words of a figure, in a solution and in the prose."""
+    tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
+    spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
+    stored = tiny.notebook.read_text()
+    for old, new in spoiled:
+        assert old in stored
+        stored = stored.replace(old, new)
+    tiny.notebook.write_text(stored)
+    shutil.copy(ROOT / "lessons" / "conftest.py", tiny.notebook.parent)
+    options = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
+    options += ["-c", "pyproject.toml", "-q", "-p", "no:cacheprovider", "--color=no"]
+    command = [sys.executable, "-m", "pytest", *options, str(tiny.notebook.parent)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
+    for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
+        assert failure in run.stdout, run.stdout[-2000:]
+
+
+REPEATED = """\
+# | 4 | 0 The first screen | guess |
+# > | 3 | 1 Warm-up | ask |
+# | 9 | 2 A vote | vote |
+#
+# * **Time** NN minutes in class.
+#
+# *To here NN minutes.*
+#
+# ## 1 Warm-up
+#
+# **1** 01.2
+#
+# *To here NN minutes.*
+
+# %%
+check("91.warmup", answers)
+"""
+ASKED = """\
+# %% [markdown]
+# **1** One?
+#
+# <details><summary>a. One.</summary>
+#
+# Right. One.
+#
+# </details>
+#
+# **2** Two?
+#
+# <details><summary>a. Two.</summary>
+#
+# Right. *Two*.
+#
+# </details>
+
+# %%
+check("1.test", answers)
+"""
+
+
+def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
+    lesson = written_lesson(tmp_path, "91_later", REPEATED)
+    written_lesson(tmp_path, "01_first", ASKED)
+    text = sources.text(lesson)
+    assert re.findall(r"(\d+) minutes", text) == ["16", "4", "7"]
+    assert "# **1** (lesson 01) Two?\n#\n# <details><summary>a. Two." in text and "One" not in text
+    assert sources.questions(lesson, "warmup") == ({"a": "Right. Two."},)
+    assert not sources.questions(lesson)
+    for absent in ("01.3", "02.1", "91.1"):
+        lesson.source.write_text(REPEATED.replace("01.2", absent))
+        with pytest.raises(sources.LessonError, match=f"earlier self-test, got {absent}"):
+            sources.text(lesson)
+
+
+# What is put in place of what in lesson 05, and the complaint.
+TOO_MUCH = [
+    ("The last two lines decide the vote.", "word " * 1300, "words, at most 1300 in class"),
+    (
+        'answers = \\"\\"  # three',
+        "\\n".join(f"a{i} = {i}" for i in range(61)),
+        "lines of code, at most 60",
+    ),
+    ("*(In class, 5 minutes.)*", "*(In class, 25 minutes.)*", "minutes, at most 50 in class"),
+    ("| 2 | 9 Move", "| 12 | 9 Move", "plans 12 minutes for section 9, which takes about 2"),
+    ('check(\\"5.warmup\\"', 'check(\\"5.cold\\"', "does not warm up with three questions"),
+    ('predict(\\"best order\\"', 'print(\\"best order\\"', "asks for fewer than two predictions"),
+    ("*To here ", "*Until here ", "does not say the time four times"),
+    ("## 2 A vote", "## 2 A vote (In class, 5 minutes)", "near the beginning or the end"),
+    ("hide-input", "show-input", "does not begin with a picture"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("old, new, complaint", TOO_MUCH, ids=[row[2] for row in TOO_MUCH])
+def test_a_class_that_is_too_long_or_asks_too_little_is_told_so(old, new, complaint, tmp_path):
+    shutil.copytree(LESSONS["05"].folder.parent, tmp_path / "sources")
+    shutil.copy(LESSONS["05"].notebook, tmp_path)
+    lesson = sources.lessons(tmp_path)["05"]
+    assert not list(contract.the_class_is_short_and_is_asked(contract.Built(lesson)))
+    path = lesson.source if old.startswith("|") else lesson.notebook  # students get no timetable
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    problems = list(contract.the_class_is_short_and_is_asked(contract.Built(lesson)))
+    assert any(complaint in problem for problem in problems), problems
+
+
+def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
+    command = ["lessons", "build", "--check", "05"]
+    assert main(command) == 0
+    assert re.match(
+        r"05 +\d+ words +\d+ lines +\d+ minutes\n1 up to date\n$", capsys.readouterr().out
+    )
+    monkeypatch.setattr(minutes, "WORDS", 100)
+    assert main(command) == 1
+    told = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
+    assert re.search(told, capsys.readouterr().out)

@@ -1,0 +1,315 @@
+"""Exercises that ask for code: right, wrong and hostile functions."""
+
+import math
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cases import each
+from dplearn.teaching.classroom import Mistake, Program, check, checks, sources
+from dplearn.teaching.classroom.checks import exercises
+
+
+def clipped(rows, norm):
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows) * np.minimum(1, norm / np.maximum(lengths, 1e-12))
+
+
+CLIP = Program(
+    key="90.1",
+    right=clipped,
+    cases=(([[0.3, 0.4]], 1.0), ([[3.0, 4.0]], 1.0), ([[0.0, 0.0], [6.0, 8.0]], 2.0)),
+    praise="Indeed.",
+    mistakes=(
+        Mistake(lambda rows, norm: np.clip(rows, -norm, norm), ("Vector?", "Clip the norm.")),
+        Mistake(
+            lambda rows, norm: rows / np.zeros(2) if norm == 2 else clipped(rows, norm), ("0",)
+        ),
+    ),
+    hints=("A nudge.", "The point."),
+    seconds=0.2,
+)
+
+
+def blank(rows, norm):
+    # Write your code here.
+    return None
+
+
+def documented(rows, norm):
+    """Clip."""
+    ...
+
+
+def by_loops(rows, norm):
+    print("a student looks at", rows)
+    lengths = [math.hypot(*row) for row in rows]
+    factors = [min(1, norm / length) if length else 0 for length in lengths]
+    return [[factor * x for x in row] for factor, row in zip(factors, rows, strict=True)]
+
+
+def of_coordinates(rows, norm):
+    return [[max(-norm, min(norm, x)) for x in row] for row in rows]
+
+
+def in_place(rows, norm):
+    for row in rows:
+        row[0] /= 2
+    return clipped(rows, norm)
+
+
+def endless(rows, norm):
+    while True:
+        pass
+
+
+def stubborn(rows, norm):
+    while True:
+        try:
+            norm += 1
+        except BaseException:
+            norm -= 1
+
+
+def asleep(rows, norm):
+    time.sleep(0.6)
+
+
+def recursive(rows, norm):
+    return recursive(rows, norm)
+
+
+class Trap:
+    def tolist(self):
+        raise KeyboardInterrupt("not today")
+
+
+RAISES = "90.1 not yet: it raises "
+ANSWERS = [
+    (clipped, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (by_loops, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (of_coordinates, "mistake", "90.1 not yet: Vector?\n  case      rows = [[3, 4]], norm = 1\n"),
+    (of_coordinates, "mistake", "\n  expected  [[0.6, 0.8]]\n  got       [[1, 1]]"),
+    (lambda rows, norm: clipped(rows, 1.0), "wrong", "90.1 not yet: A nudge.\n  case      rows ="),
+    (lambda rows, norm: clipped(rows, norm) + 1e-5, "wrong", "got       [[0.30001, 0.40001]]"),
+    (blank, "open", "90.1 not answered yet: write the body of the function and run the cell"),
+    (documented, "open", "90.1 not answered yet"),
+    (None, "open", "90.1 not answered yet"),
+    (lambda rows, norm: False, "mistake", "numbers of shape (); (1, 2) is expected."),
+    (lambda rows, norm: 0.0, "mistake", "numbers of shape (); (1, 2) is expected."),
+    (clipped([[3, 4]], 1), "unreadable", "90.1 not readable: pass the function itself"),
+    (lambda rows, norm: None if norm < 9 else 1, "mistake", "it returns None; does it end with"),
+    (lambda rows, norm: "abc", "mistake", "it returns abc; numbers are expected."),
+    (lambda rows, norm: rows[0], "mistake", "numbers of shape (2,); (1, 2) is expected."),
+    (lambda rows, norm: 1 / 0, "mistake", RAISES + "ZeroDivisionError: division by zero."),
+    (lambda rows: 1, "mistake", RAISES + "TypeError: "),
+    (lambda rows, norm: exit(), "mistake", RAISES + "SystemExit"),
+    (in_place, "mistake", "90.1 not yet: it changes its argument number 1; work on a copy of it."),
+    (recursive, "mistake", RAISES + "RecursionError"),
+    (lambda rows, norm: Trap(), "mistake", "its result cannot be used, KeyboardInterrupt: not"),
+    (endless, "mistake", "90.1 not yet: it takes more than 0.2 seconds; look for a loop without"),
+    (stubborn, "mistake", "90.1 not yet: it takes more than 0.2 seconds"),
+    (asleep, "mistake", "90.1 not yet: it takes more than 0.2 seconds"),
+]
+
+
+@pytest.mark.slow
+@each("answer, outcome, words", ANSWERS)
+def test_whatever_a_function_does_one_sentence_says_it(answer, outcome, words):
+    verdict = CLIP.verdict(answer)
+    assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
+
+
+def test_what_is_slow_is_stopped_and_leaves_nothing_behind(capsys):
+    before = threading.active_count()
+    for function in (endless, stubborn, by_loops):
+        CLIP.verdict(function)
+    assert threading.active_count() == before
+    assert capsys.readouterr().out == ""
+
+
+def test_a_bug_is_named_where_all_its_results_are_the_same():
+    """Two bugs at once, or one that shows elsewhere, get the counterexample and a nudge."""
+    both = CLIP.verdict(lambda rows, norm: np.clip(rows, -norm, norm) * 2)
+    assert both.outcome == "wrong" and both.messages == CLIP.hints
+    nan = CLIP.verdict(lambda rows, norm: np.array(rows) / 0 if norm == 2 else clipped(rows, norm))
+    assert nan.outcome == "mistake" and nan.messages == ("0",)
+
+
+def test_what_is_measured_shows_where_it_differs():
+    def sizes(sample, n):
+        drawn = [sample(n, np.random.default_rng(seed)) for seed in range(200)]
+        return {"mean": np.mean(drawn), "odd": bool(max(drawn) % 2)}
+
+    program = replace(CLIP, right=lambda n, rng: 2 * rng.integers(n), measure=sizes, rtol=0.1)
+    program = replace(program, cases=((100,),), mistakes=())
+    assert program.verdict(lambda n, rng: 2 * int(n * rng.random())).outcome == "right"
+    text = program.verdict(lambda n, rng: 2 * rng.integers(n) + 1).text()
+    assert "case      n = 100\n  expected  {odd: False}\n  got       {odd: True}" in text
+
+
+def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
+    monkeypatch.setattr(checks, "exercise_of", lambda key: CLIP)
+    for factor in (2, 3, 3):
+        check("90.1", lambda rows, norm, factor=factor: factor * clipped(rows, norm))
+    hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("90.1")]
+    assert hints == ["90.1 not yet: A nudge."] * 2 + ["90.1 not yet: The point."]
+
+
+def with_numpy(function):
+    """A function that draws with NumPy, where Python's generator is its last argument."""
+    return lambda *case: function(*case[:-1], np.random.default_rng(case[-1].getrandbits(64)))
+
+
+def noisy_sum(noise):
+    """The clipped sum of a lot, and `noise` in units of what is due."""
+
+    def lot_sum(batches, norm, sigma, rng):
+        total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
+        return total + sigma * norm * noise(rng, len(total))
+
+    return lot_sum
+
+
+def cut(rng, n):
+    """Normal noise without what lies beyond three deviations."""
+    z = rng.standard_normal(n + 50)
+    return z[abs(z) < 3][:n] / 0.9866
+
+
+def centred(rng, n):
+    """Normal noise whose coordinates add up to zero."""
+    z = rng.standard_normal(n)
+    return (z - z.mean()) * math.sqrt(n / (n - 1))
+
+
+def cancelling():
+    """Noise that every second call takes back."""
+    pending = {}
+
+    def draw(rng, n):
+        if n in pending:
+            return -pending.pop(n)
+        return pending.setdefault(n, rng.standard_normal(n))
+
+    return draw
+
+
+def kept_for_two_steps():
+    """Coins that decide over two samples in a row."""
+    kept = []
+
+    def draw(n, q, rng):
+        coins = kept.pop() if kept else kept.append(rng.random(n))
+        return np.flatnonzero((kept[-1] if coins is None else coins) < q)
+
+    return draw
+
+
+def window(n, q, rng, stride=1):
+    return (stride * np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
+
+
+# Noise of the right width, and samples of the right size, which protect nobody or few.
+HARMFUL = {
+    "uniform": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-math.sqrt(3), math.sqrt(3), n))),
+    "coin": ("10.4", noisy_sum(lambda rng, n: rng.choice([-1, 1], n))),
+    "Laplace": ("10.4", noisy_sum(lambda rng, n: rng.laplace(size=n) / math.sqrt(2))),
+    "Student": ("10.4", noisy_sum(lambda rng, n: rng.standard_t(5, n) * math.sqrt(0.6))),
+    "three uniforms": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-1, 1, (3, n)).sum(0))),
+    "twelve uniforms": ("10.4", noisy_sum(lambda rng, n: rng.random((12, n)).sum(0) - 6)),
+    "adds up to zero": ("10.4", noisy_sum(centred)),
+    "cut at three deviations": ("10.4", noisy_sum(cut)),
+    "not about zero": ("10.4", noisy_sum(lambda rng, n: 1 + rng.standard_normal(n))),
+    "the same each time": (
+        "10.4",
+        noisy_sum(lambda rng, n: np.random.default_rng(0).standard_normal(n)),
+    ),
+    "taken back by the next": ("10.4", noisy_sum(cancelling())),
+    "neighbours share a draw": (
+        "10.4",
+        noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
+    ),
+    "one size, many signs": (
+        "10.4",
+        noisy_sum(lambda rng, n: rng.standard_normal() * rng.choice([-1, 1], n)),
+    ),
+    "window": ("7.4", window),
+    "window with gaps": ("7.4", lambda n, q, rng: window(n, q, rng, stride=3)),
+    "two windows": (
+        "7.4",
+        lambda n, q, rng: np.append(window(n // 2, q, rng), n // 2 + window(n - n // 2, q, rng)),
+    ),
+    "first and last": (
+        "7.4",
+        lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
+    ),
+    "coins kept for two steps": ("7.4", kept_for_two_steps()),
+    "a tenth too many": ("7.4", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
+}
+
+
+@pytest.mark.parametrize("key, function", HARMFUL.values(), ids=HARMFUL)
+def test_what_protects_nobody_is_not_right(key, function):
+    program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
+    some = slice(1) if key == "7.4" else slice(3, None)  # with noise
+    program = replace(program, cases=program.cases[some], mistakes=())
+    assert program.verdict(with_numpy(function)).outcome == "wrong"
+
+
+# Right answers that are written another way than ours.
+def draw(n, q, rng):
+    return rng.permutation(n)[: rng.binomial(n, q)]
+
+
+def mask(n, q, rng):
+    return [bool(rng.random() < q) for _ in range(n)]
+
+
+def enumerated(losses, probabilities, steps, width, epsilon):
+    law = {0.0: 1.0}
+    for _ in range(steps):
+        law_before, law = law, {}
+        for total, mass in law_before.items():
+            for loss, p in zip(losses, probabilities, strict=True):
+                law[total + loss] = law.get(total + loss, 0) + mass * p
+    delta = sum(p * max(0, 1 - math.exp(epsilon - loss)) for loss, p in law.items())
+    return delta, delta
+
+
+def around_the_sum(batches, norm, sigma, rng):
+    rows = np.concatenate([clipped(batch, norm) for batch in batches])
+    return list(rng.normal(rows.sum(axis=0), sigma * norm))
+
+
+def bisected(epsilon, delta, sensitivity):
+    def promised(noise):
+        a, b = sensitivity / noise / 2, epsilon * noise / sensitivity
+        phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2
+        return phi(a - b) - math.exp(epsilon) * phi(-a - b) <= delta
+
+    low, high = 1e-3, 1e4
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if promised(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize(
+    "key, function",
+    [
+        ("7.4", with_numpy(draw)),
+        ("7.4", mask),
+        ("7.4", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
+        ("9.4", enumerated),
+        ("3.4", bisected),
+        ("10.4", with_numpy(around_the_sum)),
+    ],
+)
+def test_a_right_function_may_be_written_in_another_way(key, function):
+    lesson = sources.lessons()[key[:-2].zfill(2)]
+    verdict = exercises(lesson)[key].verdict(function)
+    assert verdict.outcome == "right", verdict.text()

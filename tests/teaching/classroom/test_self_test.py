@@ -1,0 +1,100 @@
+"""The questions at the end of a lesson: letters, and an explanation for each."""
+
+import pytest
+from tiny import written_lesson
+
+from cases import each
+from dplearn.teaching.classroom import sources
+from dplearn.teaching.classroom.checks import SelfTest, self_test
+
+TEXT = """\
+# %% [markdown]
+# ## 12 Ask yourself
+#
+# **1** Is *noise* enough?
+#
+# <details><summary>a. Yes.</summary>
+#
+# No. Count the
+# questions.
+#
+# </details>
+#
+# <details><summary>b. No.</summary>
+#
+# Right. $m$ answers average out.
+#
+# </details>
+#
+# **2** And rounding?
+#
+# <details><summary>a. Neither.</summary>
+#
+# Right. It is noise.
+#
+# </details>
+#
+# <details><summary>b. Yes.</summary>
+#
+# No. It is noise.
+#
+# </details>
+
+# %%
+answers = ""
+check("90.test", answers)
+
+# %% [markdown]
+# **3** No question stands here.
+"""
+
+
+@pytest.fixture
+def questions(tmp_path):
+    return self_test(written_lesson(tmp_path, "90_tiny", TEXT))
+
+
+CASES = [
+    ("ba", "right", 2, "90.test right, 2 of 2: the lines above say more.\n  1 b  Right.\n  2 a  R"),
+    ("B, A", "right", 2, "90.test right, 2 of 2"),
+    (
+        "aa",
+        "wrong",
+        1,
+        "90.test not yet, 1 of 2: the lines above say more.\n  1 a  No. Count the q",
+    ),
+    ("b-", "wrong", 1, "\n  2 -  Left out."),
+    ("bz", "wrong", 1, "\n  2 z  Left out."),
+    ("", "open", 0, "90.test not answered yet: write 2 letters between the quotes"),
+    (None, "open", 0, "90.test not answered yet"),
+    ("b", "unreadable", 0, "90.test not readable: write 2 letters in quotes, such as 'ab'."),
+    (12, "unreadable", 0, "90.test not readable"),
+    (["b", "a"], "unreadable", 0, "90.test not readable"),
+]
+
+
+def test_each_letter_gets_its_explanation(questions):
+    assert questions.key == "90.test" and questions.right == "ba"
+    for answer, outcome, points, words in CASES:
+        verdict = questions.verdict(answer)
+        assert (verdict.outcome, verdict.points) == (outcome, points), answer
+        assert words in verdict.text(), verdict.text()
+
+
+def test_a_vote_asks_for_one_letter(questions):
+    vote = SelfTest("90.vote", questions.choices[:1])
+    assert vote.verdict("").text() == "90.vote not answered yet: write 1 letter between the quotes."
+    assert "write 1 letter in quotes, such as 'a'." in vote.verdict("ab").text()
+
+
+def test_a_question_has_one_right_choice(tmp_path):
+    lesson = written_lesson(tmp_path, "90_tiny", TEXT.replace("No. Count", "Right. Count"))
+    with pytest.raises(ValueError, match=r"one choice with 'Right\. ' for each question, got"):
+        _ = self_test(lesson).right
+
+
+@each("lesson", [lesson for number, lesson in sources.lessons().items() if number < "90"])
+def test_no_letter_is_right_everywhere(lesson):
+    questions = self_test(lesson)
+    assert len(set(questions.right)) > 1
+    assert all(len(set(choices.values())) == len(choices) for choices in questions.choices)

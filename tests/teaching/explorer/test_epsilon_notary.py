@@ -1,0 +1,218 @@
+"""What the server says of runs that a browser has no engine for, and of what a browser drew."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+from scenarios import ABADI, CHUA_RUN
+from scipy.special import ndtr
+
+from cases import each
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, PoissonSubsampled
+from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.run import DPSGD, Phases
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import answer_of, printed_rows
+
+RUN = {"mechanism": "gaussian", "noise_multiplier": 4, "sampling": "poisson", "sample_rate": 0.01}
+RUN |= {"delta": 1e-5, "adjacency": "add_remove", "then": "", "first": 10_000, "here": 700}
+CHUA = {"noise_multiplier": 0.5, "sampling": "shuffled", "sample_rate": 1e-3, "delta": 1e-6}
+CHUA |= {"adjacency": "zero_out", "here": 1000}
+
+
+def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000, **run) -> dict:
+    """The answer to a question about a run, as a browser receives it."""
+    question = {"kind": kind, "key": "k", "run": RUN | run, "shown": shown, "records": 60_000}
+    answer = notary.library_reply(question | {"largest": largest, "draft": draft})
+    return json.loads(json.dumps(answer, allow_nan=False))
+
+
+@each(
+    "run",
+    [
+        {"mechanism": "laplace", "noise_multiplier": 8},
+        {"sampling": "without_replacement", "adjacency": "replace_one"},
+        {"sampling": "random_allocation"},
+        {"sampling": "none", "sample_rate": 1},
+    ],
+)
+@pytest.mark.slow
+def test_curves_are_the_librarys(run):
+    said, run = asked(**run), RUN | run
+    assert 700 in said["steps"] and said["steps"][-1] == 1000 and not said["refusals"]
+    base = MECHANISMS[run["mechanism"]](run["noise_multiplier"])
+    question = {"delta": 1e-5, "adjacency": run["adjacency"], "steps": said["steps"]}
+    for name in ("rdp", "pld"):
+        if run["mechanism"] == "laplace":
+            step = PoissonSubsampled(base, run["sample_rate"])
+            own = ACCOUNTANTS[name]().epsilon_curve(step, **question)
+        else:
+            drawn = {n: run[n] for n in ("noise_multiplier", "sample_rate", "sampling")}
+            own = DPSGD(**drawn, steps=1000).guarantees(name, **question)
+        assert said["of"][name]["upper"] == pytest.approx([g.epsilon for g in own], rel=1e-3)
+        assert said["of"]["rdp"]["lower"] is None
+    pld = said["of"]["pld"]
+    assert all(low <= high for low, high in zip(pld["lower"], pld["upper"], strict=True))
+
+
+def test_curves_go_on_with_further_phases():
+    said = asked(then="2, 0.02, 50", first=1000, here=900)
+    assert said["steps"][-7:] == [900, 1000, 1010, 1020, 1030, 1040, 1050]
+    first = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=1000)
+    last = DPSGD(noise_multiplier=2.0, sample_rate=0.02, steps=50)
+    for steps, plan in ((1050, Phases((first, last))), (1000, first), (900, first)):
+        stated = plan.guarantee("pld", delta=1e-5, steps=steps)
+        value = said["of"]["pld"]["upper"][said["steps"].index(steps)]
+        assert value == pytest.approx(stated.epsilon, rel=1e-3)
+    for wrong in ("2, 0.02", "2, 3, 50", "two"):
+        told = asked(then=wrong)["refused"]
+        assert told.startswith("Expected “Then σ, q, T” to be σ, q, T of each further phase")
+
+
+@pytest.mark.slow
+def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
+    said = asked(**CHUA, largest=3000)
+    step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-3)
+    expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=said["steps"])
+    assert said["claim"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
+    pld, place = said["of"]["pld"], said["steps"].index(1000)
+    assert said["stairs"] and pld["lower"][place] > 10.9 > 4.3 > said["claim"][place]
+    # Nothing but ends of epochs beyond the first: no saw teeth.
+    assert all(t % 1000 == 0 for t in said["steps"] if t > 1000)
+    assert "claim" not in asked()
+
+
+@pytest.mark.slow
+def test_inside_an_epoch_the_whole_epoch_is_charged():
+    law, epoch = ACCOUNTANTS["pld"](), Shuffled(Gaussian(0.5), batches=100)
+    two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
+    scenario = dataclasses.replace(CHUA_RUN, sample_rate=0.01, largest=200)
+    (inside,) = answer_of("pld", scenario, (150,)).curve
+    assert inside.lower == pytest.approx(two[0].lower, rel=1e-2)
+    assert inside.epsilon == pytest.approx(two[1].epsilon, rel=1e-2)
+
+
+@pytest.mark.slow
+def test_a_draft_asks_for_less_and_is_true():
+    for run in ({"mechanism": "laplace"}, {"sampling": "random_allocation"}, CHUA):
+        draft, whole = (asked(**run, draft=way, largest=20_000) for way in (True, False))
+        assert draft["draft"] and not whole["draft"]
+        assert 2 * len(draft["steps"]) < len(whole["steps"])
+        place, here = (said["steps"].index((RUN | run)["here"]) for said in (draft, whole))
+        rough, fine = draft["of"]["pld"], whole["of"]["pld"]
+        low = rough["lower"][place] if rough["lower"] else 0
+        assert low <= fine["upper"][here] and fine["lower"][here] <= rough["upper"][place]
+
+
+@pytest.mark.slow
+def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monkeypatch):
+    fine = dataclasses.replace(CHUA_RUN, noise_multiplier=2.0, sample_rate=0.01, largest=1000)
+    (whole,) = answer_of("pld", fine, (350,)).curve
+    monkeypatch.setattr("dplearn.engine.lattice.Lattice.brackets", None)
+    draft = dataclasses.replace(fine, draft=True)
+    for t, end in zip((1, 350), answer_of("pld", draft, (1, 350)).curve, strict=True):
+        # One Gaussian an epoch (Balle & Wang 2018, Theorem 8).
+        mu = math.sqrt(-(-t // 100)) / 2.0
+        less, more = ndtr(mu / 2 - end.epsilon / mu), ndtr(-mu / 2 - end.epsilon / mu)
+        assert less - math.exp(end.epsilon) * more == pytest.approx(1e-6, rel=1e-6)
+        assert (end.kind, end.lower) == ("upper", 0.0)
+    assert whole.lower < end.epsilon
+
+
+@each(
+    "run, why, change",
+    [
+        (
+            {"adjacency": "replace_one", "mechanism": "laplace"},
+            "Poisson",
+            "Neighbours: Add or remove a record",
+        ),
+        (
+            {"sampling": "shuffled", "adjacency": "zero_out", "mechanism": "laplace"},
+            "Gaussian noise",
+            "Noise: Gaussian",
+        ),
+    ],
+)
+@pytest.mark.slow
+def test_a_run_without_a_theorem_says_why_and_which_change_has_one(run, why, change):
+    told = asked(**run)
+    assert why in told["refused"] and change in told["refused"] and not told["of"]
+
+
+@each(
+    "run",
+    [
+        {"delta": 3},
+        {"noise_multiplier": "many"},
+        {"sampling": "dice"},
+        {"here": 0.5},
+        {"then": "x"},
+    ],
+)
+def test_a_question_that_is_none_gets_one_sentence(run):
+    for kind in ("curves", "confirm", "prove"):
+        assert asked(kind, **run)["refused"].startswith("Expected “")
+
+
+@pytest.mark.slow
+def test_an_epoch_that_leaves_a_record_out_tells_less():
+    shuffled = {"noise_multiplier": 2, "adjacency": "zero_out", "here": 300, "largest": 300}
+    ends = [asked(**shuffled, sampling=f"shuffled{end}") for end in ("", "_leaves_out")]
+    usual, left = (said["of"]["pld"]["upper"][said["steps"].index(300)] for said in ends)
+    plan = DPSGD(
+        noise_multiplier=2.0, sample_rate=0.01, steps=300, sampling="shuffled", leaves_out=True
+    )
+    assert (
+        left == pytest.approx(plan.guarantee(delta=1e-5).epsilon, rel=1e-3) and left < 0.7 * usual
+    )
+
+
+def test_an_accountant_that_refuses_says_why_and_the_others_are_drawn():
+    said = asked(sampling="without_replacement", adjacency="replace_one", shown=("gdp", "rdp"))
+    assert [*said["refusals"]] == ["gdp"] and {*said["of"]} == {"rdp", "pld"}
+
+
+def test_what_a_browser_drew_is_compared_with_the_library(caplog):
+    (ours,) = ACCOUNTANTS["pld"]().epsilon_curve(
+        PoissonSubsampled(Gaussian(4.0), 0.01), delta=1e-5, steps=[10_000]
+    )
+
+    def said(lower: float, upper: float) -> dict:
+        question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
+        return notary.library_reply(question | {"lower": lower, "upper": upper})
+
+    for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
+        assert said(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
+    assert not caplog.text
+    below = said(0.9 * ours.lower, 0.99 * ours.lower)
+    assert (below["agrees"], below["lower"], below["upper"]) == (False, ours.lower, ours.epsilon)
+    assert "The browser drew" in caplog.text and "noise_multiplier=4.0" in caplog.text
+
+
+def test_a_mechanism_registered_on_the_fly_can_be_asked_for(registered):
+    assert registered.name in notary.mechanism().options
+    said = asked(mechanism=registered.name, noise_multiplier=2, largest=50, here=7)
+    assert said["of"]["pld"]["upper"] == pytest.approx(
+        asked(mechanism="laplace", noise_multiplier=2, largest=50, here=7)["of"]["pld"]["upper"]
+    )
+    assert issubclass(registered, Laplace)
+
+
+def test_published_rows_are_those_of_the_run():
+    rows = printed_rows(ABADI)
+    assert "1.26" in {row["published"] for row in rows} and len(rows) > 2
+    assert not printed_rows(CHUA_RUN)
+
+
+@pytest.mark.slow
+def test_a_schedule_of_shuffled_epochs_has_a_claim_and_a_refusal_names_a_change():
+    left = {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"}
+    said = asked(**left, then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
+    usual = asked(then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
+    claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]
+    assert said["claim"][said["steps"].index(120)] == pytest.approx(claimed, rel=1e-2)
+    told = asked(**left, mechanism="laplace")["refused"]
+    assert "Noise: Gaussian" in told and "Batches: Poisson" in told

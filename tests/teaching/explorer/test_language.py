@@ -1,0 +1,332 @@
+"""A sentence of the explorer has its Chinese, by its key, and what the library says has, too."""
+
+import ast
+import csv
+import fnmatch
+import functools
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain, product
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import explorer
+from browsing import ROOT
+from cases import each
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.core.guarantee import ADJACENCIES
+from dplearn.mechanisms import MECHANISMS
+from dplearn.teaching.book import book, spoken
+from dplearn.teaching.book.published import published
+from dplearn.teaching.browser import pairs
+from dplearn.teaching.claims import PARAMETERS, verdict_on
+from dplearn.teaching.explorer import navigation, runs
+from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.explorer.kit.fields import ADJACENCY
+from dplearn.teaching.explorer.pages import check_a_claim
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT, Scenario, answer_of
+from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
+from dplearn.teaching.explorer.pages.train import job_of
+
+APP = Path(navigation.__file__).parent
+KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
+FILES = [*APP.rglob("*.py")]
+PAGES = {navigation.path_of(page): page for page in navigation.modules()}
+# Three English words in a row that are no name.
+ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
+
+
+def asked_for(file: Path) -> Iterator[tuple[str, str]]:
+    """The file of words, and a pattern for each key, that a module names."""
+    named = re.search(r'_say = Words\("(\w+)"\)', file.read_text())
+    for node in ast.walk(ast.parse(file.read_text())) if named else ():
+        if isinstance(node, ast.Call) and node.args:
+            place, key = node.func, node.args[0]
+        elif isinstance(node, ast.Subscript):
+            place, key = node.value, node.slice
+        else:
+            continue
+        method = getattr(place, "attr", "")
+        if getattr(getattr(place, "value", place), "id", "") == "_say":
+            more = ".*" if method in ("quantity", "selection", "text", "table") else ""
+            for part in (key.body, key.orelse) if isinstance(key, ast.IfExp) else (key,):
+                parts = part.values if isinstance(part, ast.JoinedStr) else [part]
+                words = (p.value if isinstance(p, ast.Constant) else "*" for p in parts)
+                yield named[1], "".join(words) + more  # type: ignore[index]
+
+
+def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
+    pairs = {(name, key) for name in KEYED for key in language.keyed(name)}
+    asked = {*chain.from_iterable(map(asked_for, FILES))}
+    # The kit says the heading of a page for it; titles and groups are found by their English.
+    asked |= {(name, key) for name in KEYED for key in ("heading", "purpose")} & pairs
+    asked |= {("shared", key) for key in ("see", "check", "systems")}
+    missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
+    assert not [one for one in asked if missing(*one)]
+    met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in asked)
+    assert not [one for one in pairs if not met(*one)]
+
+
+def handed_over() -> Iterator[str]:
+    """What other rooms hand over word for word, and templates that they say with their values."""
+    calls = (n for n in ast.walk(ast.parse(inspect.getsource(spoken))) if isinstance(n, ast.Call))
+    of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
+    for node in of_entries:
+        for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
+            yield from [part.value] if isinstance(part, ast.Constant) else ()
+    for name, told in vars(spoken).items():
+        if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS"):
+            yield from told.values() if isinstance(told, dict) else [told]
+    yield from (spoken.group_name(entry.group) for entry in book.values())
+    catalogue = pairs.catalogue()
+    for told in catalogue["mechanisms"].values():
+        yield from (told["title"], *told["about"].values())
+    yield from (number["label"] for number in catalogue["numbers"].values())
+
+
+def test_every_sentence_has_one_translation_and_every_template_keeps_its_places():
+    keyed = [pair for name in KEYED for pair in language.keyed(name).values()]
+    whole = language.chinese()
+    # Signs, and names of the house, stay.
+    worded = {s for s in handed_over() if isinstance(s, str) and re.search("[A-Za-z][a-z]{2}", s)}
+    assert worded - set(whole) == set(), "without a translation"
+    assert not [e for e, zh in keyed if whole[e] != zh], "with two translations"
+    assert not set(language.library_words()["sentences"]) & {english for english, _ in keyed}
+    places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
+    for english, words in chain(whole.items(), language.library_words()["finished"].items()):
+        assert places(english) == places(words), f"{english}: other places in {words}"
+        if english != words:
+            assert re.search("[\u4e00-\u9fff，。：；]", words), f"{english} is not translated"
+        else:
+            assert not ENGLISH.search(english), f"{english} has no Chinese"
+
+
+def test_each_part_of_the_librarys_words_stands_in_its_sources():
+    joined = "".join(path.read_text() for path in (ROOT / "dplearn").rglob("*.py"))
+    rows = csv.DictReader((ROOT / "data" / "published.csv").read_text().splitlines())
+    joined += "".join(row["why"] + row["source"] for row in rows)
+    joined += "".join(english for name in KEYED for english, _ in language.keyed(name).values())
+    letters = lambda text: re.sub(r"[^a-z]", "", text.lower())
+    joined = re.sub(r'["\']\s*f?["\']', "", joined)
+    source = letters(joined) + letters(re.sub(r"\{.*?\}", "", joined))
+    for english in chain(*language.library_words().values()):
+        for part in re.split(r"\{\w+\}|(?= is not supported)", english):
+            assert letters(part) in source, f"{part} of {english} is nowhere said"
+
+
+def written(part: object) -> Iterator[str]:
+    """The texts in a part of a figure."""
+    if isinstance(part, dict):
+        told = (part.get(key) for key in ("text", "hovertemplate"))
+        yield from (words for words in told if isinstance(words, str))
+        part = [*part.values()]
+    for inner in part if isinstance(part, list) else ():
+        yield from written(inner)
+
+
+def left(app: AppTest) -> set[str]:
+    """What a page of the explorer says in English."""
+    kinds = "error warning info success markdown caption subheader button selectbox text_input"
+    kinds += " expander toggle button_group"
+    elements = [e for kind in kinds.split() for e in getattr(app, kind)]
+    told = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
+    for table in app.table:
+        told += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
+    for chart in app.get("plotly_chart"):
+        told += [chart.proto.alt, *written(json.loads(chart.proto.spec))]
+    formula = re.compile(r"\$\$.*?\$\$", re.DOTALL)
+    return {t for t in told if ENGLISH.search(t) and ENGLISH.search(formula.sub("", untitled(t)))}
+
+
+@functools.cache
+def _stays() -> re.Pattern[str]:
+    """Words of the book's entries, and titles of lessons."""
+    own = [entry.title for entry in book.values()]
+    wrong = [m for entry in book.values() for m in entry.misprints]
+    own += [part for m in wrong for part in (m.note, m.met, m.name, m.name.replace("-", " "))]
+    longest = sorted(filter(None, own), key=len, reverse=True)
+    return re.compile("|".join([*map(re.escape, longest), r"课程 .*? \(`lessons/\S+`\)"]))
+
+
+def untitled(text: str) -> str:
+    """A text without what stays English."""
+    return _stays().sub("", text)
+
+
+WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
+# Units, and names of parameters.
+KEPT = {"nats", *PARAMETERS}
+KEPT |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
+
+
+def words_of_figures(app: AppTest) -> set[str]:
+    """English words in the figures of a page, and in what is told to those who do not see them."""
+    charts = app.get("plotly_chart")
+    told = {t for c in charts for t in (c.proto.alt, *written(json.loads(c.proto.spec)))}
+    bare = (re.sub(r"<[^>]*>|%\{.*?\}", "", text) for text in told if WORD.search(text))
+    return {word for text in bare for word in WORD.findall(untitled(text))} - KEPT
+
+
+@pytest.fixture
+def chinese(monkeypatch):
+    monkeypatch.setattr(language, "spoken", lambda: "zh")
+
+
+AMPLIFIED = {"quantity": "amplified_epsilon", "of": "approximate_dp"}
+SHOWN = [
+    ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
+    ("pate", {"queries": "60", "answers": "40", "check": "agreed"}),
+    ("pate", {"queries": "30", "check": "agreed", "threshold": "1000", "check_std": "10"}),
+    ("federated", {}),
+    ("federated", {"place": "server"}),
+    ("audit", {"program": "twice"}),
+    ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon"}),
+    ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon/3", "relation": "lower", "x": "q"}),
+    ("check_a_claim", {"claim": "q*"}),
+    *(
+        ("check_a_claim", {"claim": c})
+        for c in (
+            *("ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i", "σ ≤ Δ/ε", "b = 1/(5ε^3)"),
+            "ε = ρ + ln((α-1)/α) + (ln δ + ln α)/(α-1)",
+        )
+    ),
+    *(("formula_book", {"id": id}) for id in ("G-D1", "G-E1", "nobody")),
+    ("formula_book", {"id": "G-B4", "misprint": "any-epsilon", "picture": "cloud"}),
+    *(("formula_book", {"id": "G-B4", "view": view}) for view in ("table", "sources")),
+]
+
+
+@pytest.mark.slow
+@each("page, address", SHOWN)
+def test_a_page_in_chinese_has_no_english_sentence(chinese, page, address):
+    app = explorer.opened(page, **address)
+    assert not left(app) and not words_of_figures(app)
+
+
+# Formulas that cannot be read, each for a reason of its own.
+UNREADABLE = [("q*", ""), ("2 3", ""), ("(1", ""), ("sigma(2)", ""), ("min(1)", ""), ("[1)", "")]
+UNREADABLE += [("L=1", ""), ("q", "q"), ("q", "q=7"), ("q", "T=1.5"), ("q", "sgma=1")]
+UNREADABLE += [("sgma(2)", ""), ("q" * 3000, ""), ("a*b", ""), ("ε + ε'", "")]
+
+
+@each("claim, held", UNREADABLE)
+def test_why_a_claim_cannot_be_read_is_told_in_chinese(chinese, claim, held):
+    asked = {"relation": "upper", "x": "auto", "y": "auto", **AMPLIFIED}
+    with pytest.raises(ValueError, match="Expected") as told:
+        check_a_claim._verdict(claim=claim, held=held, **asked)
+    words = language.retold(str(told.value))
+    assert not ENGLISH.search(words) and "Expected" not in words, words
+
+
+CLAIMS = [("sigma", "gaussian", "sqrt(2*ln(1.25/delta))/epsilon", "upper")]
+CLAIMS += [("amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))", "upper")]
+CLAIMS += [("amplified_epsilon", "approximate_dp", "q*epsilon/3", "equal")]
+
+
+@each("quantity, of, claim, relation", CLAIMS)
+def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of, claim, relation):
+    """A part of a word was translated, wherever it stood: an address led to 公式_book."""
+    verdict = verdict_on(claim, quantity=quantity, of=of, relation=relation)
+    for sentence in verdict.sentences()[1:]:
+        told = language.retold(sentence)
+        assert not ENGLISH.search(untitled(told)), told
+        numbers = [sorted(re.findall(r"\d[\d.e-]*\d|\d", t)) for t in (sentence, told)]
+        assert numbers[0] == numbers[1], told
+    link = "[G-B4](formula_book?id=G-B4&misprint=none)"
+    assert language.retold(f"It is {link}.") == f"即 {link}。"
+
+
+@pytest.mark.slow
+def test_what_the_library_says_of_any_run_is_translated(chinese):
+    kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
+    for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
+        rate = 1.0 if sampling == "none" else 0.5
+        left_out = sampling.endswith(LEAVES_OUT)
+        kind = sampling.removesuffix(LEAVES_OUT)
+        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, leaves_out=left_out)  # type: ignore[arg-type]
+        for name in ACCOUNTANTS:
+            answer = answer_of(name, run, (1,))
+            said = [
+                answer.refusal.partition(": ")[2],
+                *(a for g in answer.curve for a in g.assumptions),
+            ]
+            assert not [t for t in map(language.retold, said) if ENGLISH.search(t)], (name, run)
+
+
+_PROBLEMS = (
+    "The training process was killed, perhaps for want of memory.",
+    "Stopped after 120 s of processor time, the most that a run may take here.",
+)
+_EVENT = {"event": "progress", "step": 30, "seconds": 3.0, "epsilon": 2.0, "accuracy": 0.9}
+_EVENT |= {"plain_accuracy": 0.95, "loss": 0.3, "plain_loss": 0.2, "clipped": 0.5, "norm": 0.2}
+_EVENT |= {"norm_low": 0.1, "norm_high": 0.3, "clipping_norm": 0.1}
+RUNS = [("waiting", 0, ""), ("running", 1, ""), ("stopped", 0, ""), ("stopped", 1, "")]
+RUNS += [("done", 1, ""), *(("failed", 1, problem) for problem in _PROBLEMS)]
+
+
+@pytest.mark.slow
+@each("phase, steps, problem", RUNS)
+def test_a_training_in_chinese_has_no_english_sentence(chinese, monkeypatch, phase, steps, problem):
+    run = runs.Run(job_of(explorer.start(PAGES["train"])))
+    run.phase, run.problem, run.before = phase, problem, 2
+    run.events = [{"event": "start", "held_out": 359}]
+    run.events += [_EVENT] * steps if phase != "waiting" else []
+    monkeypatch.setattr(runs, "run_in_view", lambda name="": run)
+    app = explorer.opened("train")
+    assert not left(app) and not words_of_figures(app)
+
+
+def in_chinese(part: object) -> Iterator[str]:
+    """What is said in Chinese in something that the page of mechanisms is sent."""
+    if isinstance(part, dict):
+        yield from (part["zh"],) if set(part) == {"en", "zh"} else in_chinese([*part.values()])
+    for inner in part if isinstance(part, list | tuple) else ():
+        yield from in_chinese(inner)
+
+
+@pytest.mark.slow
+def test_what_the_page_of_mechanisms_is_sent_is_translated():
+    asked = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
+    asked.append({"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"})
+    asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
+    asked.append({"mechanism": "gaussian", "noise_multiplier": "many"})
+    answers_ = [table_or_refusal(question) for question in asked]
+    told = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
+    assert len(told) > 100 and not [t for t in told if ENGLISH.search(t)]
+    assert sum("refused" in each for each in answers_) >= 3
+
+
+def test_why_a_mechanism_covers_no_such_neighbours_is_translated(chinese):
+    examples = [e for law in MECHANISMS.values() for e in law.examples()]
+    told = {pairs.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
+    told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
+    assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]
+
+
+def test_a_sentence_is_translated_whole_or_stays_and_keeps_its_decimals(chinese):
+    """0.9469 read 0。9469, and a sentence without a translation was one of two languages."""
+    for row in published().values():
+        told = language.retold(row["why"])
+        points = [re.findall(r"\d\.\d+", why) for why in (row["why"], told)]
+        assert sorted(points[0]) == sorted(points[1]), row["why"]
+        assert told == row["why"] or not ENGLISH.search(told), told
+    long = ", ".join(["Poisson sampling"] * 1000)
+    assert language.retold(long) == long, "whoever types that much would wait"
+    told = language.retold("Simplest counterexample: Poisson sampling; 0.5 more.")
+    assert told == "最简单的反例： 泊松采样; 0.5 more。"
+
+
+def test_a_sentence_that_an_error_has_carried_is_told_in_the_language_of_its_reader(chinese):
+    kind = explorer.start(PAGES["audit"]).fields["epsilon"]
+    with pytest.raises(ValueError) as error:
+        kind.parse("`Guesses, {x}`")
+    assert str(error.value).startswith("Expected “Claimed ε” to be a number from 0.1 to 10, got")
+    # What a reader typed is no word of ours.
+    assert language.retold(str(error.value)) == (
+        "“声明的 ε”应为 0.1 到 10 的数，得到 `'Guesses, {x}'`。"
+    )

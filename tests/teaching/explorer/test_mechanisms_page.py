@@ -1,0 +1,157 @@
+"""The page of mechanisms in the explorer: every mechanism is on it, and a move asks for nothing."""
+
+import functools
+import json
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from browsing import DRIVEN, settled
+from cases import each
+from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
+from dplearn.teaching.browser.pairs import Pair, catalogue, mechanism_of, worded
+from dplearn.teaching.explorer.kit import questions
+from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
+from explorer import opened
+
+TOLD = catalogue()
+START = {key: number["start"] for key, number in TOLD["numbers"].items()}
+
+
+@each("name", MECHANISMS)
+def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
+    told = TOLD["mechanisms"][name]
+    assert told["about"] and told["covered"] and told["conditions"]
+    views = {"mechanism", "example", "adjacency", "direction", "epsilon", "order"}
+    assert not {*views, "false_positive_rate"} & {*told["keys"]}
+    assert (told["examples"] is None) != ("example" in told["about"])
+    for key in told["about"].keys() & START.keys():
+        (low, high), start = TOLD["numbers"][key]["ends"], START[key]
+        assert len(told["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
+        for end in (low, high):
+            assert (
+                mechanism_of(name, START | {key: end}) != mechanism_of(name, START) or end == start
+            )
+
+
+def test_words_and_nothing_else_are_put_into_languages():
+    twice = lambda words: [words, words]
+    told = worded({"about": {"a": "A"}, "reason": "R", "keys": ["k"], "ends": (1, 2)}, twice)
+    assert told == {"about": {"a": ["A", "A"]}, "reason": ["R", "R"], "keys": ["k"], "ends": (1, 2)}
+
+
+def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
+    told = catalogue()["mechanisms"][registered.name]
+    assert told["keys"] == ["noise_multiplier"]
+    assert "How much noise there is" in told["about"]["noise_multiplier"]
+    table = table_or_refusal({"mechanism": registered.name, "noise_multiplier": 2})["table"]
+    divergences = Laplace(2.0).rdp(table["orders"])
+    assert table["divergences"] == pytest.approx(divergences) and len(table["logs"]) > 1000
+    assert registered.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
+
+
+def test_a_question_is_read_as_an_address_is(monkeypatch):
+    asked = {"mechanism": "poisson_subsampled", "base": "laplace", "sample_rate": 0.25}
+    asked |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
+    kept = Mock(side_effect=questions.ask)
+    monkeypatch.setattr(questions, "ask", kept)
+    assert set(table_or_refusal(asked)) == {"table"}
+    _, pair = kept.call_args.args
+    assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
+
+
+@each(
+    "asked, why",
+    [
+        ({"mechanism": "skellam", "noise_multiplier": "many"}, "to be a number from"),
+        ({"mechanism": "nothing"}, "among"),
+        ({"mechanism": "randomized_response"}, "fixed"),
+        ({"mechanism": "skellam", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
+        (
+            {"mechanism": "subset_sum", "adjacency": "replace_one", "batch": 40, "records": 10},
+            "batch",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
+    refused = table_or_refusal(asked)["refused"]
+    assert why in refused["en"] and refused["zh"] != refused["en"]
+
+
+def test_tables_are_light():
+    for name in MECHANISMS:
+        adjacency = TOLD["mechanisms"][name]["covered"][0]
+        table = table_or_refusal({"mechanism": name, "adjacency": adjacency})["table"]
+        assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
+
+
+def driven(test):
+    """A test in a browser."""
+    return functools.reduce(lambda marked, mark: mark(marked), DRIVEN, test)
+
+
+def counted(page) -> list:
+    """What goes between the browser and the server from now on."""
+    sent: list = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
+    return sent
+
+
+def ready(page) -> None:
+    page.wait_for_selector(".dp-five[data-drawn='1']")
+    settled(page)
+
+
+@driven
+def test_a_move_asks_the_server_for_nothing_and_another_mechanism_once(page, address):
+    sent = counted(page)
+    page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")
+    ready(page)
+    first = len(sent)
+    before = page.locator(".dp-eps output").text_content()
+    for place in (
+        "b[data-drag=noise_multiplier]",
+        "b[data-drag=epsilon]",
+        ".dp-at-tradeoff .dp-area",
+    ):
+        box = page.locator(place).bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 30, y, steps=10)
+        page.mouse.up()
+    page.locator("b[data-drag=order]").press("ArrowUp")
+    page.wait_for_url("**order=*")
+    assert page.locator(".dp-eps output").text_content() != before
+    settled(page, "mechanisms")
+    assert len(sent) == first, "a move is no question"
+    page.locator("select[name=mechanism]").select_option("skellam")
+    page.wait_for_selector(".dp-five[data-drawn='0']")
+    ready(page)
+    assert len(sent) == first + 1 and "mechanism=skellam" in page.url
+    assert page.locator(".dp-le").text_content() == "≤"
+    # Back at what was seen before, and a table again: all of it is remembered.
+    page.locator("select[name=mechanism]").select_option("geometric")
+    page.locator("select[name=mechanism]").select_option("skellam")
+    ready(page)
+    assert len(sent) == first + 1
+
+
+@driven
+def test_who_comes_back_finds_what_was_shown_in_the_language_chosen(page, address):
+    page.goto(f"{address}/mechanisms")
+    ready(page)
+    page.locator("b[data-drag=epsilon]").press("ArrowUp")
+    page.wait_for_url("**epsilon=1.1*")
+    page.locator("[data-do=language]").click()
+    page.get_by_role("link", name="训练").first.wait_for()
+    page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
+    assert page.evaluate("document.querySelector('b[data-drag=epsilon]').textContent") == "1.1"
+    page.get_by_role("link", name="ε 随 T 的变化").first.click()
+    page.locator(".js-plotly-plot, .dp").first.wait_for()
+    settled(page)
+    page.get_by_role("link", name="机制").first.click()
+    page.wait_for_url("**/mechanisms*")
+    page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
+    assert page.evaluate("document.querySelector('b[data-drag=epsilon]').textContent") == "1.1"

@@ -1,0 +1,194 @@
+"""The server, as somebody sees it who means harm: it sends nothing and lets nobody in."""
+
+import http.client
+import os
+import re
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from browsing import served
+from dplearn.teaching import explorer
+from dplearn.teaching.explorer import runs
+from dplearn.teaching.explorer.__main__ import _alone
+from dplearn.teaching.explorer.kit import questions
+
+
+@pytest.fixture(scope="module")
+def watched():
+    """A server and a list of who connects to the proxy that it would send requests through."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        calls: list[object] = []
+
+        def listen() -> None:
+            while True:
+                try:
+                    calls.append(proxy.accept())
+                except OSError:
+                    return
+
+        threading.Thread(target=listen, daemon=True).start()
+        way = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        with served(http_proxy=way, https_proxy=way) as address:
+            yield address, calls
+
+
+def knock(address: str, **headers: str) -> int:
+    """Status of a request for a web socket."""
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    upgrade["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+    place = urlsplit(address).netloc
+    with closing(http.client.HTTPConnection(place, timeout=600)) as connection:
+        connection.request("GET", "/_stcore/stream", headers=upgrade | headers)
+        with connection.getresponse() as response:
+            return response.status
+
+
+@pytest.mark.slow
+def test_a_foreign_page_is_refused_at_once_and_nothing_is_sent_anywhere(watched):
+    address, calls = watched
+    began = time.monotonic()
+    assert knock(address, Origin="http://evil.example") == 403
+    assert knock(address, Origin=address) == 101
+    assert not calls and time.monotonic() - began < 30
+    # A name that was made to lead here is no name of this server.
+    assert knock(address, Host="evil.example", Origin="http://evil.example") == 403
+
+
+def test_two_pages_take_files_and_the_server_holds_one_for_each_reader():
+    config = Path(app.__file__).with_name(".streamlit") / "config.toml"
+    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 64
+    pages = "".join(path.read_text() for path in Path(app.__file__).parent.rglob("*.py"))
+    assert pages.count("file_uploader") == 2 and not re.search(r"st\.cache_(data|resource)", pages)
+    files = MemoryUploadedFileManager("")
+    for session, id in (("one", "a"), ("other", "b"), ("one", "c")):
+        record = UploadedFileRec(id, "votes.npy", "", bytes(1000))
+        _alone(MemoryUploadedFileManager.add_file)(files, session, record)
+    kept = {session: [*held] for session, held in files.file_storage.items()}
+    assert kept == {"one": ["c"], "other": ["b"]}
+
+
+def test_the_server_is_a_process_of_its_own_with_one_thread_of_blas(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
+    app.serve(["--server.port", "8600"])
+    ((_, words, environment),) = started
+    assert words[1:] == ["-m", "dplearn.teaching.explorer", "--server.port", "8600"]
+    assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "1"
+
+
+def test_the_pool_of_trainings_stays_when_streamlits_caches_are_cleared(monkeypatch):
+    import streamlit as st
+
+    runs.pool.cache_clear()
+    first = runs.pool()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    assert runs.pool() is first
+    # A browser lets a hidden page look once a minute.
+    assert runs.PATIENCE > 60
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """No answers yet."""
+    monkeypatch.setattr(questions, "_answers", {})
+
+
+SLOW = threading.Event()
+ASKED: list[int] = []
+
+
+def slow(number: int) -> int:
+    ASKED.append(number)
+    SLOW.wait(60)
+    return -number
+
+
+def wrong(number: int) -> int:
+    ASKED.append(number)
+    raise (ValueError if number else ArithmeticError)(f"Expected another number, got {number}.")
+
+
+def test_a_question_is_answered_once_for_all_who_ask_and_not_too_many_at_once(fresh, monkeypatch):
+    ASKED.clear()
+    SLOW.clear()
+    monkeypatch.setattr(questions, "_OPEN", 2)
+    with ThreadPoolExecutor(6) as readers:
+        same = [readers.submit(questions.ask, slow, 7) for _ in range(5)]
+        other = readers.submit(questions.ask, slow, 8)
+        while len(questions._answers) < 2:
+            time.sleep(0.01)
+        with pytest.raises(questions.Refused, match="2 questions are being computed"):
+            questions.ask(slow, 9)
+        SLOW.set()
+        assert [reader.result() for reader in same] == [-7] * 5 and other.result() == -8
+    assert questions.ask(slow, 7) == -7 and sorted(ASKED) == [7, 8]
+
+
+def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_tried_again(fresh):
+    ASKED.clear()
+    for number, error, times in ((1, ValueError, 1), (0, ArithmeticError, 2)):
+        for _ in range(2):
+            with pytest.raises(error, match=f"got {number}"):
+                questions.ask(wrong, number)
+        assert ASKED.count(number) == times
+
+
+@pytest.mark.slow
+def test_no_process_outlives_a_server_that_was_killed():
+    lines = [
+        "import os, signal",
+        "from dplearn.teaching.explorer.kit import questions",
+        "questions.start_processes()",
+    ]
+    lines += ["print(questions.ask(os.getpid), flush=True)", "os.kill(os.getpid(), signal.SIGKILL)"]
+    command = [sys.executable, "-c", "\n".join(lines)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    answering, end = Path("/proc", ended.stdout.strip()), time.monotonic() + 60
+    while answering.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert ended.returncode == -signal.SIGKILL and not answering.exists()
+
+
+@pytest.mark.slow
+def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
+    fresh, monkeypatch, tmp_path
+):
+    # Streamlit calls the page that it has just run `__main__`: no other process may run it, too.
+    page = tmp_path / "page.py"
+    page.write_text("raise SystemExit('The page ran once more.')")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    sys.modules["__main__"].__file__ = str(page)
+    monkeypatch.setattr(questions, "_executor", questions._executor)
+    questions.start_processes()
+    try:
+        assert questions.ask(os.getpid) != os.getpid()
+        assert questions.ask(os.nice, 0) >= min(os.nice(0) + 10, 19)
+        with pytest.raises(questions.Refused, match="ended from outside"):
+            questions.ask(os._exit, 3)
+        assert questions.ask(int, "7") == 7
+    finally:
+        questions._executor.shutdown()
+
+
+def test_a_checkout_starts_the_same_server(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
+    monkeypatch.setattr(sys, "argv", ["app.py", "--server.port", "8600"])
+    runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
+    assert started[0][1][1:] == ["-m", "dplearn.teaching.explorer", "--server.port", "8600"]

@@ -1,0 +1,177 @@
+"""The kit, and what lessons draw with it: all that was given, and only that, as it can be read."""
+
+import itertools
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from dplearn import DPSGD
+from dplearn.teaching import figures
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.teaching.figures import Curve, Dot, curves
+from dplearn.teaching.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
+from dplearn.teaching.figures.kit.marks import legend, upright
+from dplearn.teaching.figures.kit.template import style_of
+from dplearn.teaching.figures.prices import price_lines
+from dplearn.teaching.figures.training_run import training_run
+
+LOOK = {"roles": ("exact",), "dashed": (), "axes": ("x", "y"), "finding": "t"}
+RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
+
+
+def test_pages_and_lessons_share_the_look_of_their_axes():
+    lesson = curves([Curve(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
+    page = price_lines([1, 2], {"m": [1, 2]}, **LOOK)
+    assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
+    one, other = (figure.layout.template.layout for figure in (page, lesson))
+    assert one.font == other.font
+    for name in ("gridcolor", "linecolor", "ticks", "exponentformat", "zeroline"):
+        assert one.xaxis[name] == other.xaxis[name] == one.yaxis[name] is not None, name
+
+
+def test_a_page_shows_unchecked_what_plotly_has_after_checking():
+    event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
+    plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
+    for figure in (
+        price_lines([1, 2], {"m": [1, 2]}, **LOOK),
+        *training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
+    ):
+        shown = figure.to_dict()
+        assert "_data" not in vars(figure), "nobody has looked"
+        assert go.Figure(shown) == go.Figure(figure), "looked into, and checked"
+        for parts in (shown, figure.to_dict()):
+            assert parts["layout"]["template"]["layout"]["font"], "a browser knows no names"
+        with pytest.raises(AttributeError, match="nonsense"):
+            figure.nonsense  # noqa: B018
+
+
+def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_heading():
+    plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
+    told = {"accuracy": 0.986, "plain_accuracy": 0.97, "clipping_norm": 1.0}
+    norms = (0.5, 900.0, 0.001)
+    events = [told | {"step": 20 * i, "loss": 3.0 / i, "norm": n} for i, n in enumerate(norms, 1)]
+    before: dict = {}
+    for count in range(4):
+        for side, figure in enumerate(training_run(events[:count], plan=plan)):
+            layout = figure.to_dict()["layout"]
+            spans = {(side, k): v["range"] for k, v in layout.items() if k[1:5] == "axis"}
+            assert all(v == [0, 60] for (_, k), v in spans.items() if k[0] == "x")
+            for key, (lower, upper) in spans.items():
+                assert lower <= before.get(key, (lower, 0))[0], key
+                assert upper >= before.get(key, (0, upper))[1], key
+            before |= spans
+            labels = [n["y"] for n in layout["annotations"] if n["xref"] == "x"]
+            assert all(y <= 92 for y in labels) and len(labels) == 2 * (count > 0) * (side == 0)
+            assert not labels or labels[0] - labels[1] > 16
+
+
+def test_every_accountant_has_its_own_colour_and_marker():
+    styles = [style_of(name) for name in ACCOUNTANTS]
+    assert len({s.colour for s in styles}) == len({s.symbol for s in styles}) == len(styles)
+    assert style_of("brand_new") == style_of("brand_new"), "a newcomer keeps its colour"
+
+
+def test_log_steps_are_few_increasing_and_end_where_they_should():
+    for largest in (1, 2, 9, 10, 60, 875, 40_000, 10**7):
+        steps = log_steps(largest)
+        assert steps[0] == 1 and steps[-1] == largest and len(steps) <= 75, largest
+        assert steps == sorted(set(steps)) and all(isinstance(t, int) for t in steps), largest
+        assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
+
+
+def test_ticks_are_round_inside_and_few_and_a_share_grows_from_0_to_1():
+    for lower, upper in RANGES:
+        ticks = log_ticks(lower, upper)
+        assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
+        assert len(ticks) <= 11 and ticks == sorted(set(ticks)), (lower, upper, ticks)
+        assert all(f"{t:e}"[0] in "125" for t in ticks), (lower, upper, ticks)
+        assert len(set(tick_words(ticks))) == len(ticks), (lower, upper)
+    for log, middle in ((True, 0.5), (False, 1 / 11)):
+        axis = Axis(lower=0.1, upper=10.0, log=log)
+        shares = [axis.share(value) for value in (-1.0, 0.1, 1.0, 10.0, math.inf)]
+        assert shares == [0, 0, pytest.approx(middle), 1, 1], log
+
+
+def test_labels_keep_their_order_and_their_distance():
+    for wishes in ([], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]):
+        placed = spread(wishes, gap=10.0, lower=0.0, upper=100.0)
+        order = np.argsort(wishes, kind="stable")
+        assert np.all(np.diff(np.array(placed)[order]) >= 10.0 - 1e-9), wishes
+        assert all(0.0 <= p <= 100.0 for p in placed), wishes
+    narrow = spread([1.0] * 5, gap=10.0, lower=0.0, upper=20.0)
+    assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
+
+
+def test_a_name_at_the_right_end_stands_at_the_left_of_its_line():
+    for x, side in ((0.5, "left"), (0.95, "right")):
+        line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
+        assert line["label"]["xanchor"] == side
+
+
+def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
+    solid, dashed = Curve(x=[0], y=[0], label="a"), Curve(x=[0], y=[0], label="b", role="wrong")
+    words = legend(solid, dashed)
+    assert words.index("━━ a") < words.index("━ ━ b")
+    for line in (solid, dashed):
+        assert f"color:{line.traces()[0]['line']['color']}" in words
+
+
+def test_every_point_is_drawn_on_a_number_line_and_alone():
+    figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
+    drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
+    assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
+    marks = [Dot(x=1, y=2, label=""), Dot(x=3, y=5, label="far")]
+    figure = curves([], marks=marks, title="t", x="x", y="y")
+    assert [(trace.x[0], trace.y[0]) for trace in figure.data] == [(1, 2), (3, 5)]
+
+
+def test_slider_keeps_only_what_changes():
+    x = np.arange(3.0)
+    choices = {
+        str(k): curves([Curve(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
+        for k in (1, 2)
+    }
+    shown = figures.slider(choices, name="k")
+    assert shown.layout.title.text == "T 1" and shown.frames[1].layout.title.text == "T 2"
+    changed = shown.frames[1].data[0]
+    assert changed.x is None and list(changed.y) == [0, 2, 4]
+
+
+def test_polygons_columns_and_regions_are_what_was_given_and_named():
+    x, corners = np.linspace(0, 2, 9), np.arange(5) / 2
+    gaps = {"wide": (x, -x), "narrow": (x / 4, -x / 4)}
+    heights = (2 - corners, 1 - corners)
+    figure = figures.hugging(x=x, curve=1.5 - x, corners=(corners, *heights), gaps=gaps, title="t")
+    (i,) = (i for i, trace in enumerate(figure.data) if trace.fill == "tonexty")
+    assert list(figure.data[i].y) == list(heights[0])
+    assert list(figure.data[i - 1].y) == list(heights[1])
+    names = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
+    assert names == ["chords", "moved cells", "truth", "wide", "wide", "narrow", "narrow"]
+    x = np.arange(4.0)
+    columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
+    region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")
+    figure = curves([columns, region], title="t", x="x", y="y")
+    drawn, name, floor, ceiling, word = figure.data
+    assert list(drawn.y) == [1, 2, 3, 2] and drawn.width == 1
+    assert list(floor.y) == list(x) and list(ceiling.y) == list(x + 2)
+    assert ceiling.fill == "tonexty" and word.y[0] == 3
+    assert [trace.text[0].strip() for trace in (name, word)] == ["draws", "allowed"]
+
+
+def test_panels_keep_their_axes():
+    x = np.arange(1.0, 4)
+    about = {"title": "one", "zone": (1, 2, "no"), "x_range": (0, 4)}
+    left = curves([Curve(x=x, y=x, label="")], x="a", y="b", **about)
+    right = curves([Curve(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
+    figure = figures.panels(left, right, title="both")
+    assert figure.layout.title.text == "both"
+    assert [note.text for note in figure.layout.annotations] == ["one", "two"]
+    axes = [figure.layout[name] for name in ("xaxis", "yaxis", "xaxis2", "yaxis2")]
+    assert [axis.title.text for axis in axes] == ["a", "b", "c", "d"]
+    assert [axis.type for axis in axes] == ["linear", "linear", "linear", "log"]
+    assert list(figure.layout.xaxis.range) == [0, 4] and figure.layout.xaxis2.range is None
+    assert [trace.xaxis for trace in figure.data] == ["x", "x", "x2"]
+    (zone,) = figure.layout.shapes
+    assert (zone.yref, zone.y0, zone.y1) == ("y", 1, 2)

@@ -1,0 +1,357 @@
+"""The site as a reader has it: files in a folder, a browser, and nothing from elsewhere."""
+
+import html
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from cases import ROOT
+from dplearn import DPSGD
+from dplearn.teaching import site
+from dplearn.teaching.book import book, refute
+from dplearn.teaching.book.published import drawn_figures
+from dplearn.teaching.browser import CLOSED_FORMS, pairs
+from dplearn.teaching.classroom.html import from_markdown
+from dplearn.teaching.classroom.sources import lessons
+from dplearn.teaching.site import entries
+from dplearn.teaching.site.html import _links, _target, plain
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+# Each page of the book is made in the same way; these have pictures of all kinds.
+ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
+HREF = re.compile(r'href="([^"]+)"')
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
+        patch.setattr(site, "book", ENTRIES)
+        site.write_site(folder, executor, tell=lambda line: None)
+    return folder
+
+
+@pytest.fixture
+def view(browser) -> Page:
+    """A page that complains of errors and of whatever is fetched from elsewhere."""
+    page = browser.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and page.problems.append(m.text))
+    local = ("file:", "data:", "blob:")
+    page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
+    page.scripts = []
+    page.on("request", lambda r: r.resource_type == "script" and page.scripts.append(r.url))
+    yield page
+    assert not page.problems
+    page.close()
+
+
+def test_every_link_leads_to_a_page_and_a_place_on_it(out):
+    texts = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*.html")}
+    places = {path: set(re.findall(r'id="([^"]*)"', text)) for path, text in texts.items()}
+    links = 0
+    for path, text in texts.items():
+        assert "localhost" not in text and 'href="../../' not in text, path
+        for link in HREF.findall(text):
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            links += 1
+            to = (out / path).parent / unquote(parts.path) if parts.path else out / path
+            name = to.resolve().relative_to(out).as_posix()
+            if name.startswith("book/G-"):
+                assert name[5:-5] in book, link
+                if name[5:-5] not in ENTRIES:
+                    continue
+            assert to.resolve().exists(), f"{path}: {link}"
+            if parts.fragment and name.endswith(".html") and name != "explorer.html":
+                assert unquote(parts.fragment) in places[name], f"{path}: {link}"
+    chinese = sum(lesson.chinese.exists() for lesson in lessons().values())
+    yard = len(list((ROOT / "conformance").rglob("*.md")))
+    counted = len(lessons()) + chinese + len(ENTRIES) + 18 + yard
+    assert links > 400 and len(texts) == counted
+
+
+def opened(view, out, name: str) -> None:
+    view.goto((out / "lessons" / f"{name}.html").as_uri())
+
+
+@pytest.mark.parametrize("name", [lesson.name for lesson in lessons().values()])
+def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(out, view, name):
+    opened(view, out, name)
+    assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
+    files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
+    assert 200_000 < sum(file.stat().st_size for file in files) < 700_000
+    still = "document.querySelector('.chart img')"
+    view.wait_for_function(f"() => {still}.complete && {still}.naturalWidth > 300")
+    view.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
+    assert view.evaluate("drawAll().then(() => charts.every(c => c.querySelector('.main-svg')))")
+    words = view.locator(".chart [role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert words and all(len(each) > 20 for each in words)
+    slider = view.locator(".slider input").first
+    figure = view.locator(".chart:has(.slider)").first
+    before = figure.locator(".title").text_content(), figure.locator("output").text_content()
+    drawn = "node => JSON.stringify(node._fullData.map(trace => [trace.x, trace.y, trace.text]))"
+    picture, start = figure.locator(".js-plotly-plot"), slider.input_value()
+    first = picture.evaluate(drawn)
+    slider.press("Home" if start != "0" else "End")
+    after = figure.locator(".title").text_content(), figure.locator("output").text_content()
+    assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
+    node = picture.element_handle()  # Plotly draws a step in the browser's next frame
+    view.wait_for_function(f"([node, first]) => ({drawn})(node) !== first", arg=[node, first])
+    slider.fill(start)
+    assert figure.locator(".title").text_content() == before[0]
+    view.wait_for_function(f"([node, first]) => ({drawn})(node) === first", arg=[node, first])
+
+
+def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
+    view.set_viewport_size({"width": 390, "height": 844})
+    opened(view, out, "07_subsampling")
+    view.evaluate("drawAll()")
+    assert view.evaluate("document.documentElement.scrollWidth") == 390
+    ends = "all => all.map(one => one.getBoundingClientRect().right)"
+    drawn = view.locator(".chart svg, .chart text, .slider input").evaluate_all(ends)
+    assert len(drawn) > 50 and max(drawn) <= 390
+    first, second = view.locator(".chart.panels").first.locator(".cartesianlayer > .subplot").all()
+    first, second = first.bounding_box(), second.bounding_box()
+    assert second["y"] > first["y"] + first["height"] - 1 and abs(first["x"] - second["x"]) < 20
+
+
+def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
+    opened(view, out, "07_subsampling")
+    here = view.locator(".contents a[aria-current]")
+    assert not here.count() and "3 min" in view.locator(".contents li").nth(3).text_content()
+    for place in ("8-the-empty-seat", "11-ask-yourself"):
+        view.evaluate("place => document.getElementById(place).scrollIntoView()", place)
+        view.locator(f'.contents a[href="#{place}"][aria-current]').wait_for()
+        assert here.count() == 1
+    view.locator(".turn a").first.click()
+    assert view.url.endswith("06_zcdp_census.html")
+    view.locator(".turn a").last.click()
+    assert view.url.endswith("07_subsampling.html")
+
+
+TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
+
+
+def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_path):
+    index = (out / "lessons" / "index.html").as_uri()
+    opened(view, out, "01_randomized_response")
+    first = {"lesson": "01", "item": "1.1", "kind": "exercise"}
+    for state in ("tried", "done", "tried"):
+        view.evaluate(TELL, first | {"state": state})
+    view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
+    assert view.evaluate("dplearnProgress.get('01', '1.1')") == "done"
+    assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
+    assert view.locator(".contents p").text_content() == "1 of 9 answered"
+    view.goto(index)
+    done = view.locator("td.done")
+    assert done.first.text_content() == "1 of 9"
+    assert "Go on with Why anonymisation fails" in view.locator(".begin").text_content()
+    with view.expect_download() as download:
+        view.get_by_text("save it as a file").click()
+    download.value.save_as(tmp_path / "mine.json")
+    view.get_by_text("forget it").click()
+    assert done.first.text_content() == "0 of 9"
+    assert "Start here: Why anonymisation fails" in view.locator(".begin").text_content()
+    (tmp_path / "bad.json").write_text("{}")
+    for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
+        view.locator("#load").set_input_files(tmp_path / f"{name}.json")
+        view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
+    assert done.first.text_content() == "1 of 9"
+    for spoilt in ("%", "{broken", "null"):
+        view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
+        view.reload()
+        cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
+        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 9"
+    view.evaluate("dplearnProgress.clear()")
+    assert not view.locator(".kept + p").text_content()
+    refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
+    view.add_init_script(refused)
+    view.goto(index)
+    assert "This browser keeps nothing for files" in view.locator(".kept").text_content()
+    view.evaluate(TELL, first | {"state": "done"})
+    assert done.first.text_content() == "1 of 9"
+
+
+@pytest.mark.parametrize("id", ENTRIES)
+def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
+    view.goto((out / "book" / f"{id}.html").as_uri())
+    assert not view.locator(".katex-error").count()
+    assert view.locator("section").count() == len(book[id].misprints)
+    assert view.locator(".statement .katex").count() == 1 + len(book[id].misprints)
+    view.locator(".chart .main-svg").first.wait_for()
+
+
+def test_an_entry_leads_back_to_the_lessons_that_teach_it(out, view):
+    view.goto((out / "book" / "G-B4.html").as_uri())
+    view.locator(".taught a").first.click()
+    assert "/lessons/03_gaussian_mechanism.html#" in view.url
+
+
+def links_to(out, page, named) -> dict[str, set[str]]:
+    """Lessons by what they ask of a page: each link of a source that the page can answer."""
+    asking = {}
+    for lesson in lessons().values():
+        text = (out / "lessons" / f"{lesson.name}.html").read_text()
+        there = re.findall(rf'{re.escape(page)}\?([^"]+)', text)
+        sources = re.findall(rf"\]\(explorer:({named}[^)]+)", lesson.source.read_text())
+        assert [*map(html.unescape, there)] == [link.partition("?")[2] for link in sources]
+        for link in there:
+            asking.setdefault(html.unescape(link), set()).add(f"{lesson.name}.html")
+    return asking
+
+
+def test_links_of_lessons_open_their_own_numbers(out, view):
+    """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
+    asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
+    assert len(asking) > 8
+    found = set()
+    for query, names in asking.items():
+        asked = dict(parse_qsl(query))
+        view.goto(f"{(out / 'explorer.html').as_uri()}?{query}")
+        view.locator(".dp[data-drawn]").wait_for()
+        run, end = view.evaluate("[page.run, page.view.ends.pld]")
+        rate = float(asked.get("sample_rate", 1))
+        if "batch_size" in asked:
+            rate = int(asked["batch_size"]) / int(asked["dataset_size"])
+        assert (run["sigma"], run["T"], run["delta"]) == tuple(
+            float(asked[name]) for name in ("noise_multiplier", "here", "delta")
+        )
+        assert run["q"] == pytest.approx(rate, rel=1e-12)
+        told = float(view.locator(".dp-eps output").text_content())
+        assert end["lower"] <= end["upper"] <= told < 1.01 * end["lower"]
+        assert not view.locator(".dp-unread").text_content()
+        for name in names:
+            text = plain((out / "lessons" / name).read_text())
+            printed = [x for x in re.findall(r"\d+\.\d+", text) if len(x.replace(".", "")) > 3]
+            unit = lambda x: 10.0 ** -len(x.partition(".")[2])
+            found |= {name for x in printed if abs(float(x) - end["upper"]) <= unit(x)}
+    assert found == set().union(*asking.values())
+
+
+def test_links_to_mechanisms_open_their_own_numbers(out, view):
+    named = rf"mechanisms\?mechanism=(?:{'|'.join(CLOSED_FORMS)})&"
+    for query in links_to(out, "mechanisms.html", named):
+        asked = dict(parse_qsl(query))
+        view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
+        view.locator(".dp[data-drawn='1']").wait_for()
+        state = view.evaluate("page.state")
+        assert {key: str(state[key]) for key in asked} == asked
+        assert not view.locator(".dp-unread").text_content()
+        mechanism = pairs.mechanism_of(asked["mechanism"], state)
+        (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
+        delta = float(whole.delta(float(asked["epsilon"])))
+        written = float(view.locator(".dp-eps output").text_content())
+        assert delta * (1 - 1e-9) <= written <= 1.01 * delta
+
+
+def test_each_published_point_lies_on_the_curve_that_it_names():
+    drawn = list(drawn_figures())
+    assert len(drawn) > 2
+    for row in drawn:
+        plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))
+        value = plan.guarantee(row["accountant"], delta=row["delta"]).epsilon
+        assert row["epsilon"] == pytest.approx(value, rel=0.02), row
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("explorer", 300_000), ("mechanisms", 300_000), ("index", 150_000)]
+)
+def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
+    text = (out / f"{name}.html").read_text()
+    files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
+    assert sum((out / file).stat().st_size for file in files) + len(text) < most
+
+
+def test_the_site_begins_with_the_minute_and_leads_on(out, view):
+    view.goto((out / "index.html").as_uri())
+    view.wait_for_selector(".dm[data-drawn='1']")
+    for number in range(2, 6):
+        view.keyboard.press("ArrowRight")
+        assert view.locator(".dm").get_attribute("data-scene") == str(number)
+    assert "0.947" in view.locator(".dm-card").text_content().replace("\u00a0", " ")
+    view.get_by_role("link", name="Change the numbers").click()
+    view.wait_for_selector(".dp[data-drawn]")
+    assert view.locator(".dp-eps output").text_content() == "0.947"
+    view.goto((out / "index.html").as_uri())
+    view.get_by_role("link", name="Start here").click()
+    view.get_by_role("link", name="The map").click()
+    view.locator(".begin a").click()
+    assert view.url.endswith("lessons/01_randomized_response.html")
+
+
+def test_the_search_finds_pages_by_their_words(out, view):
+    view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
+    view.locator("#search").fill("classical noise gaussian")
+    assert "G-B4" in view.locator("#hits li").first.text_content()
+    view.locator("#search").fill("friend born October Oak")
+    quote = view.locator("#hits p").first
+    assert "She was born in October and lives in Oak." in quote.text_content()
+    assert quote.locator("mark").all_text_contents() == ["born", "October", "Oak."]
+    view.locator("#search").fill("classical noise gaussian")
+    view.locator("#hits a").first.click()
+    assert view.url.endswith("book/G-B4.html")
+    view.wait_for_load_state("load")
+    view.locator("#search").fill("xylophone")
+    view.wait_for_function("document.getElementById('hits').textContent === 'Nothing found.'")
+
+
+def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
+    loads = "import sys, dplearn.teaching.site; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", loads], text=True).split()
+    assert "dplearn.teaching.browser.pairs" in loaded and "streamlit" not in loaded
+    assert not [name for name in loaded if name.startswith("dplearn.teaching.explorer.pages")]
+
+
+def test_what_a_short_search_misses_the_whole_one_finds():
+    entry, wrong = book["G-M5"], book["G-M5"].misprint("as-printed")
+    assert not refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4)).unsafe
+    assert entries._short_search("G-M5", "as-printed").unsafe
+
+
+def test_of_links_to_what_the_site_lacks_the_words_are_left():
+    there = "http://localhost:8501/"
+    assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
+    five = "mechanisms?mechanism=laplace"
+    assert _target(there + five, "../") == "../mechanisms.html?mechanism=laplace"
+    elsewhere = (
+        "mechanisms?mechanism=skellam",
+        "?mechanism=laplace",
+        "?sampling=shuffled",
+        "train?dataset=digits",
+        "?then=2,1,1",
+    )
+    assert not any(_target(there + kept, "../") for kept in elsewhere)
+    link = f'Or <a href="{there}train?dataset=digits">watch it</a>; <a href="../LICENSE">read</a>.'
+    assert _links(link, "../") == "Or watch it <small>(in the explorer)</small>; read."
+    assert (
+        _target(f"{there}formula_book?id=G-B4&amp;misprint=no-two", "") == "book/G-B4.html#no-two"
+    )
+    assert _target("https://example.org/x", "") == "https://example.org/x"
+
+
+def test_markdown_keeps_formulas_and_headings_have_anchors():
+    text = from_markdown("## A & b_c\n\n$a_1 * b_2 * c < d$ and $$x_1$$")
+    assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
+
+
+def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
+    view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
+    view.get_by_role("link", name="中文", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 高斯机制"
+    vote = view.locator('.ask[data-ask*="3.vote"]')
+    view.get_by_text("一样：一名学生只住在一个村庄。").click()
+    vote.get_by_role("button", name="投票", exact=True).click()
+    assert view.get_by_text("对。Anna 离开时").is_visible()
+    view.get_by_role("link", name="English", exact=True).click()
+    assert view.locator("h1").inner_text() == "03 The Gaussian mechanism"
+    assert vote.get_by_role("button").inner_text() == "Vote"

@@ -1,0 +1,171 @@
+"""A student walks through one lesson: from files, without a network, in two browsers, twice."""
+
+import json
+import shutil
+import socket
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from browsing import PATIENCE
+from dplearn.teaching import site
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+# Nothing answers there, and no page of Firefox's own asks.
+OFFLINE = """user_pref("network.proxy.type", 1);
+user_pref("network.proxy.http", "127.0.0.1"); user_pref("network.proxy.http_port", 9);
+user_pref("network.proxy.ssl", "127.0.0.1"); user_pref("network.proxy.ssl_port", 9);
+user_pref("marionette.port", 0);"""
+
+# Pixels of a page beside the screen.
+BESIDE = """const page = document.documentElement;
+return page.scrollWidth - page.clientWidth;"""
+
+
+class Firefox:
+    """Firefox as its own protocol drives it: messages of a length, a colon and JSON."""
+
+    def __init__(self, profile: Path, width: int) -> None:
+        (profile / "user.js").write_text(OFFLINE)
+        command = ["firefox-esr", "--headless", "--marionette", "--remote-allow-system-access"]
+        options = ["--no-remote", "--profile", str(profile)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen([*command, *options], **quiet)
+        port = profile / "MarionetteActivePort"
+        while not (port.exists() and port.read_text()):
+            try:
+                self.process.wait(0.2)
+            except subprocess.TimeoutExpired:
+                continue
+            raise AssertionError("Firefox ended while it started")
+        self.socket = socket.create_connection(("127.0.0.1", int(port.read_text())))
+        self.stream = self.socket.makefile("rwb")
+        self.read()
+        self.ask("WebDriver:NewSession")
+        self.ask("WebDriver:SetTimeouts", script=PATIENCE, pageLoad=PATIENCE)
+        # A window is never so narrow; what it shows can be.
+        self.ask("Marionette:SetContext", value="chrome")
+        size = f"min-width: {width}px; max-width: {width}px; min-height: 844px"
+        self.run(f"gBrowser.selectedBrowser.style = '{size}'")
+        self.ask("Marionette:SetContext", value="content")
+
+    def read(self):
+        size = b""
+        while (one := self.stream.read(1)) != b":":
+            size += one
+        return json.loads(self.stream.read(int(size)))
+
+    def ask(self, name, **given):
+        message = json.dumps([0, 1, name, given]).encode()
+        self.stream.write(b"%d:%s" % (len(message), message))
+        self.stream.flush()
+        _, _, error, result = self.read()
+        assert error is None, error
+        return result
+
+    def run(self, script):
+        return self.ask("WebDriver:ExecuteScript", script=script, args=[])["value"]
+
+    def open(self, url):
+        self.ask("WebDriver:Navigate", url=url)
+
+    def place(self, selector):
+        place = self.ask("WebDriver:FindElement", using="css selector", value=selector)
+        return {"id": next(iter(place["value"].values()))}
+
+    def click(self, selector):
+        self.ask("WebDriver:ElementClick", **self.place(selector))
+
+    def type(self, selector, text):
+        self.ask("WebDriver:ElementClear", **self.place(selector))
+        self.ask("WebDriver:ElementSendKeys", **self.place(selector), text=f"{text}\ue007")
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+        self.process.kill()
+        self.process.wait()
+
+
+class Chromium:
+    """Chromium by Playwright, with the same words."""
+
+    def __init__(self, browser, width: int) -> None:
+        size = {"width": width, "height": 844}
+        self.page = browser.new_context(viewport=size, offline=True).new_page()
+        self.open, self.click = self.page.goto, self.page.click
+
+    def run(self, script):
+        return self.page.evaluate(f"() => {{ {script} }}")
+
+    def type(self, selector, text):
+        self.page.fill(selector, text)
+        self.page.press(selector, "Enter")
+
+    def close(self):
+        self.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
+        patch.setattr(site, "book", ())
+        site.write_site(folder, executor, tell=lambda line: None)
+    return folder
+
+
+@pytest.fixture
+def walk(request, tmp_path):
+    name, width = request.param
+    if name == "Firefox" and not shutil.which("firefox-esr"):
+        pytest.skip("No firefox-esr is here.")
+    one = Firefox(tmp_path, width) if name == "Firefox" else None
+    one = one or Chromium(request.getfixturevalue("browser"), width)
+    yield one, width
+    one.close()
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [(name, width) for name in ("Chromium", "Firefox") for width in (1280, 390)],
+    ids="{0[0]}-{0[1]}".format,
+    indirect=True,
+)
+def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
+    view, width = walk
+    text = lambda selector: view.run(f"return document.querySelector(`{selector}`).innerText")
+    asking = lambda item: f"""[data-ask*='"item": "{item}"']"""
+    view.open((out / "lessons" / "index.html").as_uri())
+    assert view.run("return innerWidth") == width and view.run(BESIDE) == 0
+    assert text(".begin").startswith("Start here: ")
+    view.click(".begin a")
+    assert "it is 27" not in text("main")
+    predicted, exercise, test = map(asking, ("pupils alone", "1.1", "1.test"))
+    view.type(f"{predicted} input", "5")
+    assert "it is 27; your guess was 5.4 times too small." in text(f"{predicted} .reply")
+    assert text(".sealed[open]").count("27") and text(f"{predicted} .number-line .guess")
+    for answer, words in (
+        ("1.4", "1.1 not yet, 1.4: "),
+        ("1.40", "1.1 not yet, 1.4: "),
+        ("6070 %", "instead of per cent"),
+        ("60.7", "1.1 right, 60.7: "),
+    ):
+        view.type(f"{exercise} input", answer)
+        assert words in text(f"{exercise} .reply"), answer
+    for number, letter in enumerate("bcabc"):
+        view.click(f'input[name="1.test-{number}"][value={letter}]')
+    view.click(f"{test} button")
+    assert text(f"{test} .reply").startswith("1.test right, 5 of 5")
+    assert text(".contents p") == "3 of 9 answered" or width < 1200
+    assert view.run(BESIDE) == 0
+    # A second visit, and what somebody has spoilt by hand.
+    view.open(view.run("return location.href"))
+    assert text(f"{exercise} .reply") == "Done on an earlier visit."
+    view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")
+    view.open((out / "lessons" / "index.html").as_uri())
+    assert text("td.done") == "3 of 9" and "Go on with " in text(".begin")
+    assert text(".kept + p").startswith("What this browser has kept of lesson 02 cannot be read")
