@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,8 @@ def test_everything_travels(wheel):
     assert expected <= packed, f"not in the wheel: {sorted(expected - packed)}"
     assert any(name.endswith("licenses/LICENSE") for name in packed)
     assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]
+    foreign = r"\.min\.|\.woff|katex|reveal|plotly.*js"
+    assert not [name for name in packed if re.search(foreign, name)], "holds the code of others"
 
 
 def test_the_command_line_works_and_the_tables_are_read(programs, tmp_path):

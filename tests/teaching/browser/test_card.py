@@ -1,11 +1,9 @@
-"""The minute's last scene: a card, the code on it, and where it leads others."""
+"""The minute's last scene: a card, and the address on it."""
 
-import re
 from io import BytesIO
 
 import numpy as np
 import pytest
-import segno
 from minute import GUESS, minutes, scene
 from PIL import Image
 
@@ -50,44 +48,22 @@ def test_the_card_is_the_same_as_picture_as_file_and_from_its_address(opened):
     assert view.locator(".dm-value.dm-sent").text_content() == "1.6"
 
 
-def test_the_code_is_that_of_another_library(opened):
-    view = opened(guess=GUESS, scene=5, at="http://room.test/")
-    link = view.evaluate("shown.link()")
-    path = view.locator(".dm-code path").get_attribute("d")
-    cells = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path)}
-    size = round(1 + max(max(cell) for cell in cells))
-    ours = np.zeros((size, size), int)
-    for x, y in cells:
-        ours[y, x] = 1
-    made = (
-        segno.make(link, encoding="utf-8", eci=True, error=error, mask=mask, boost_error=False)
-        for error in "MQH"
-        for mask in range(8)
-    )
-    assert any(np.array_equal(ours, np.array([list(row) for row in code.matrix])) for code in made)
-
-
 @pytest.mark.parametrize(
-    ("at", "options", "base"),
+    ("at", "place"),
     [
-        ("", {}, None),
-        ("http://localhost:8501/one_minute", {}, None),
-        ("http://localhost:8501/one_minute", {"start": "dplearn app --x"}, None),
-        (
-            "http://127.0.0.1:8501/m",
-            {"lan": "http://192.168.1.7:8501"},
-            "http://192.168.1.7:8501/m",
-        ),
-        ("http://teacher.local:8501/m", {"lan": "http://1.2.3.4:5"}, "http://teacher.local:8501/m"),
+        ("", ""),
+        ("http://localhost:8501/one_minute", ""),
+        ("http://127.0.0.1:8501/m", ""),
+        ("http://teacher.local:8501/m", "http://teacher.local:8501/m"),
+        ("http://room.test/site/index.html", "http://room.test/site/"),
     ],
-    ids=["file", "static", "local", "lan", "named"],
+    ids=["file", "local", "number", "named", "static"],
 )
-def test_the_code_leads_others_somewhere_or_is_not_there(opened, at, options, base):
-    view = opened(at=at, options=options, scene=5)
-    assert view.evaluate("shown.link()") == base
-    assert view.locator(".dm-code").count() == (base is not None)
-    assert view.locator("[data-do=copy]").is_visible() == (base is not None)
+def test_the_card_names_an_address_that_others_can_open_or_none(opened, at, place):
+    view = opened(at=at, scene=5)
+    assert view.evaluate("shown.link()") == place
+    assert view.locator("[data-do=copy]").is_visible() == (place != "")
     words = view.locator(".dm-say").inner_text()
-    expected = "Its code asks" if base else "a file on this machine" if not at else "Only this"
-    assert expected in words and options.get("start", "") in words
-    assert view.locator(".dm-card").is_visible()
+    assert ("Its link asks" if place else "Only this machine") in words
+    card = view.locator(".dm-card").text_content()
+    assert ("Your turn" in card) == (place != "") and (place or "dplearn") in card

@@ -30,7 +30,7 @@ def written(tmp_path_factory):
         body = answering.body(lesson, cells)
         file = tmp_path_factory.mktemp("page") / "index.html"
         root = f"{ASSETS.as_uri()}/"
-        names = ("../../classroom/deck/page.css", *answering.ASSETS)
+        names = ("page.css", *answering.ASSETS)
         file.write_text(linked(number, f"<main>{body}</main>", names, root=root))
         return file.as_uri()
 

@@ -1,9 +1,6 @@
 """Functions that students write on a page get the verdict of the notebook, in a browser."""
 
 import json
-import os
-import subprocess
-import tarfile
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +8,8 @@ import pytest
 from test_answering_browser import ASSETS, field
 
 from browsing import DRAWN, visits
-from cases import each, ran
+from cases import each
+from dplearn.teaching import site
 from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
 from dplearn.teaching.classroom.html import linked
@@ -86,18 +84,9 @@ def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys
 
 
 @pytest.fixture(scope="session")
-def pyodide(pytestconfig):
-    """The folder of a Pyodide, unpacked once for a checkout; it has no NumPy."""
-    folder = pytestconfig.cache.mkdir("pyodide-314.0.7")
-    if not (folder / "package").exists():
-        command = ["pack", "--pack-destination", str(folder), "pyodide@314.0.7"]
-        if ran("npm", *command, stdout=subprocess.DEVNULL).returncode:
-            pytest.skip("npm does not fetch Pyodide here.")
-        (packed,) = folder.glob("*.tgz")
-        with tarfile.open(packed) as archive:
-            archive.extractall(folder / "unpacking", filter="data")
-        os.rename(folder / "unpacking" / "package", folder / "package")
-    return folder / "package"
+def pyodide(tmp_path_factory):
+    """The folder of an unpacked Pyodide; it has no NumPy."""
+    return site.from_npm("pyodide@314.0.7", tmp_path_factory.mktemp("pyodide"))
 
 
 def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):

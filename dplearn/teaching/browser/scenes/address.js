@@ -24,5 +24,11 @@ export const addressOf = (minute) => text(minute.run, [
   languageOf(minute), guessAs("guess", minute.guess), guessAs("sent", minute.sent), ["scene", minute.scene && String(minute.scene + 1)],
 ]);
 
+const OWN = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
+
+/** The address of a page without its state; empty where only this machine can open it. */
+export const placeOf = ({ protocol, hostname, pathname, origin }) =>
+  (protocol === "file:" || OWN.test(hostname) ? "" : `${origin}${pathname.replace(/index\.html$/, "")}`);
+
 /** What lets somebody else guess before they see the reader's guess. */
 export const addressForOthers = (minute) => text(minute.run, [languageOf(minute), guessAs("sent", minute.guess)]);

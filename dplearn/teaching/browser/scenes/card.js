@@ -3,20 +3,18 @@ import { bound } from "../page/numbers.js";
 import { save } from "../page/files.js";
 import { el, widthOf } from "../page/shapes.js";
 import { Plane, chart } from "./chart.js";
-import { code } from "./place.js";
 import { numbers, verdict } from "./tell.js";
 import { VIEWS } from "./views.js";
 
 const SIZE = 1080;
 const EDGE = 64;
-const QR = 330;
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'PingFang SC', 'Noto Sans CJK SC', sans-serif";
 // On paper, in the light and in the dark alike.
 const COLOURS = { ink: "#1d2230", soft: "#5a6172", grid: "#e2e4ea", pld: "#256ed1", guess: "#a85a00", sent: "#8a8f9c" };
 
-/** The card of a run: what was guessed, what is proved, the picture and the way to one's own. */
-export function card(minute, link) {
-  const { run, truth, guess, say } = minute;
+/** The card of a run: what was guessed, what is proved, the picture and the address of the page. */
+export function card(minute) {
+  const { run, truth, guess, say, place } = minute;
   const epsilon = bound(truth.at(run.T).upper);
   const judged = guess && verdict(minute);
   const [after, alone] = ["after", "unguessed"].map((name) => say(name, { ...numbers(run), epsilon }));
@@ -24,7 +22,6 @@ export function card(minute, link) {
   const wide = SIZE - 2 * EDGE;
   const drawn = el("g", { transform: `translate(${EDGE} 290)` }, ...picture(minute, wide, 430));
   const about = [...say("run", numbers(run)).split(/[,，。] ?|\.$/).filter(Boolean), say(run.adjacency)];
-  const foot = link ? wide - QR : wide;
   return el(
     "svg",
     { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, height: SIZE, "font-family": FAMILY, class: "dm-card", role: "img", "aria-label": `${first} ${second} ${third}` },
@@ -33,10 +30,9 @@ export function card(minute, link) {
     words(EDGE, 200, second, 46, wide, COLOURS.ink, 600),
     words(EDGE, 268, third, 46, wide, COLOURS.pld, 700),
     drawn,
-    ...about.map((line, i) => words(EDGE, 800 + 42 * i, line, 32, foot, COLOURS.soft)),
-    words(EDGE, 966, "dplearn", 32, foot, COLOURS.soft, 700),
-    words(EDGE, 1030, link ? say("turn") : "", 44, foot, COLOURS.ink, 700),
-    ...(link ? [code(link, SIZE - 40 - QR, SIZE - 34 - QR, QR)] : []),
+    ...about.map((line, i) => words(EDGE, 800 + 42 * i, line, 32, wide, COLOURS.soft)),
+    words(EDGE, 980, place ? say("turn") : "", 44, wide, COLOURS.ink, 700),
+    words(EDGE, 1036, place || "dplearn", 32, wide, COLOURS.soft, 700),
   );
 }
 

@@ -4,13 +4,12 @@ import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
 import { sketch } from "../page/sketch.js";
-import { addressForOthers, addressOf, readAddress } from "./address.js";
+import { addressForOthers, addressOf, placeOf, readAddress } from "./address.js";
 import { card, savePng, saveSvg } from "./card.js";
 import { Plane, chart } from "./chart.js";
 import { end, kept, straight } from "./guess.js";
 import { Hands } from "./hands.js";
 import { markup } from "./markup.js";
-import { placeOf } from "./place.js";
 import { tell } from "./tell.js";
 import { Truth } from "./truth.js";
 import { VIEWS } from "./views.js";
@@ -22,20 +21,20 @@ const [AXIS, DRAWN] = [350, 1000];
 
 /** Show the minute in `root`: `engine` is the object of proofs, `published` rows of printed figures,
  * `shuffled` what the library proves of shuffled batches, `explore` the address of the explorer up
- * to its question mark, `lan` and `start` how a room reaches this machine, or could. */
+ * to its question mark. */
 export function mount(root, options) {
   const minute = new Minute(root, options);
   return { minute, destroy: () => minute.end() };
 }
 
 class Minute {
-  constructor(root, { engine, published = [], shuffled, explore, lan = null, start = "", language = "en" }) {
+  constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
     this.root = root;
     this.engine = engine;
     this.published = published;
     this.shuffled = shuffled;
     this.explore = explore;
-    this.place = placeOf(location, lan, start);
+    this.place = placeOf(location);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.language = language;
     // What a hand is drawing, in pixels; whether its last stroke was too short.
@@ -82,10 +81,9 @@ class Minute {
     history.replaceState(history.state, "", now ? `${here}#${now}` : here);
   }
 
-  /** The address that asks others for their own guess; nothing where they cannot reach this machine. */
+  /** The address that asks others for their own guess; empty where they cannot reach this machine. */
   link() {
-    const { base } = this.place;
-    return base && `${base}#${addressForOthers(this)}`.replace(/#$/, "");
+    return this.place && `${this.place}#${addressForOthers(this)}`.replace(/#$/, "");
   }
 
   // -- what is shown -----------------------------------------------------------------------------
@@ -116,7 +114,7 @@ class Minute {
     this.find("[data-do=back]").disabled = !this.scene;
     this.find("[data-do=next]").disabled = this.scene === CARD;
     const isCard = this.scene === CARD;
-    this.find(".dm-holder").replaceChildren(...(isCard ? [card(this, this.link())] : []));
+    this.find(".dm-holder").replaceChildren(...(isCard ? [card(this)] : []));
     if (isCard) this.svg.replaceChildren();
     this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
     this.find("[data-do=copy]").hidden = !this.link();

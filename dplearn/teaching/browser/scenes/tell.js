@@ -56,11 +56,7 @@ const told = [
       small: `${say("epoch", of)} ${same ? say(verdict(), known()) : ""}`,
     };
   },
-  ({ say, place: { base, why, start } }) => ({
-    head: say("card"),
-    tell: base ? say("send") : say(why === "file" ? "sendFile" : start ? "start" : "local"),
-    small: base ? "" : (why === "local" && start) || "",
-  }),
+  ({ say, place }) => ({ head: say("card"), tell: say(place ? "send" : "alone"), small: "" }),
 ];
 
 /** Head, sentence and foundation of the scene in view. */

@@ -75,13 +75,11 @@ export const TABLE = {
   undershot: ["My guess is {times} times too small.", "它是我的猜测的 {times} 倍。"],
   hit: ["My guess is right to within 10 %.", "我的猜测误差不到 10 %。"],
   turn: ["Your turn: draw yours.", "轮到你了：画一画。"],
-  send: ["Send it. Its code asks others for their own guess first.", "发给别人。扫码的人要先画出自己的猜测。"],
-  sendFile: ["Save it and send it. This page is a file on this machine, so the card has no code.", "保存后发给别人。本页是这台机器上的文件，所以卡片没有二维码。"],
-  local: [
-    "Only this machine can open this page. Open it by the machine's address in the network, and the card has a code.",
-    "只有这台机器能打开本页。用它在网络中的地址打开，卡片上就有二维码。",
+  send: ["Send it. Its link asks others for their own guess first.", "发给别人。打开链接的人要先画出自己的猜测。"],
+  alone: [
+    "Save it and send it. Only this machine can open this page, so there is no link to send.",
+    "保存后发给别人。只有这台机器能打开本页，所以没有可发送的链接。",
   ],
-  start: ["Only this machine can open this page. For a code that the room can open, start it with", "只有这台机器能打开本页。要让全班扫码打开，请这样启动："],
   png: ["Save as PNG", "保存 PNG"],
   svg: ["Save as SVG", "保存 SVG"],
   copy: ["Copy the link", "复制链接"],

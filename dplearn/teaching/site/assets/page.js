@@ -38,14 +38,12 @@ const stacked = (layout) => ({
 });
 
 // The layout, and how wide it is drawn for so much room; where that is wider, the picture shrinks.
-const projected = document.querySelector(".reveal") !== null; // pictures grow with the slide
 function fitted({ width = 760, title, sliders, ...others }, room) {
   const margin = { r: 130, t: 60, b: 60, ...others.margin };
   margin.t -= title?.subtitle ? 60 : 40; // the title stands above
   if (sliders) margin.b -= 50; // and the input below
   const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
-  if (projected) return [layout, width];
-  if (room >= NARROW) return [layout, Math.max(room, width)];
+  if (room >= NARROW) return [layout, document.fullscreenElement ? width : Math.max(room, width)];
   if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
   if (!layout.yaxis?.zeroline) return [layout, 360 + margin.r];
   return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // names in the middle of a line
@@ -98,7 +96,7 @@ const charts = [...document.querySelectorAll(".chart:has(script)")];
 const moved = new Promise((done) => {
   for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
 });
-const due = (place) => (place.querySelector("img") && !projected ? moved.then(() => draw(place)) : draw(place));
+const due = (place) => (place.querySelector("img") ? moved.then(() => draw(place)) : draw(place));
 const near = new IntersectionObserver(
   (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => due(one.target)),
   { rootMargin: "600px" },
@@ -106,8 +104,9 @@ const near = new IntersectionObserver(
 charts.forEach((place) => near.observe(place));
 const drawAll = () => Promise.all(charts.map(draw));
 // A chart on paper has the page's width; what was never near has its words there.
+const refit = () => charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
 let room = innerWidth;
 addEventListener("resize", () => {
-  if (innerWidth !== room) charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
+  if (innerWidth !== room) refit();
   room = innerWidth;
 });
