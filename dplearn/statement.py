@@ -22,7 +22,6 @@ KINDS = {
     "upper": "upper bound",
     "bracket": "certified from both sides",
     "lower": "lower bound",
-    "probable": "bound that some releases break",
     "approximate": "approximation, not a bound",
 }
 SAMPLED = {

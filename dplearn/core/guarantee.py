@@ -9,8 +9,7 @@ from typing import Literal, get_args
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-# "probable": an upper bound that fails in the share of releases that `reason` states.
-Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
+Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    # Why epsilon is infinite or its bracket wide, may be false, or must not be passed on.
+    # Why epsilon is infinite or its bracket wide, or must not be passed on.
     reason: str = ""
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -88,8 +87,7 @@ class Guarantee:
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
-        sign = "<~" if self.kind == "probable" else "<="
-        return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
+        return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
 
 
 def round_up(value: float, digits: int = 4) -> str:
