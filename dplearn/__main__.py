@@ -75,10 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     checker = commands.add_parser("check", help="prove a certificate again, in ball arithmetic")
     checker.set_defaults(run=_check)
     checker.add_argument("file", type=Path)
-    pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
-    pate.set_defaults(run=_pate)
-    _add_pate_options(pate)
-    for command in (epsilon, find, pate):
+    for command in (epsilon, find):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     # The library does not import what stands on it.
     import_module("dplearn.teaching.commands").add_commands(commands)
@@ -99,20 +96,6 @@ def _add_run_options(
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--sampling", default="poisson", choices=samplings)
     command.add_argument("--adjacency", choices=ADJACENCIES)
-
-
-def _add_pate_options(command: argparse.ArgumentParser) -> None:
-    help_ = ".npy or .csv with counts (queries, classes)"
-    command.add_argument("votes", type=Path, metavar="FILE", help=help_)
-    command.add_argument("--labels", action="store_true", help="labels (teachers, queries) instead")
-    command.add_argument("--classes", type=int, default=10, help="with --labels (default 10)")
-    command.add_argument("--queries", type=int, help="only so many, from the first on")
-    command.add_argument("--answers", type=int, help="the cap; default: as many as are expected")
-    command.add_argument("--noise-std", type=float, required=True, metavar="SIGMA2")
-    command.add_argument("--laplace", action="store_true", help="noise of scale SIGMA2 instead")
-    command.add_argument("--threshold", type=float, metavar="T")
-    command.add_argument("--check-std", type=float, metavar="SIGMA1")
-    command.add_argument("--delta", type=float, required=True)
 
 
 def _rate(options: argparse.Namespace) -> float:
@@ -196,22 +179,6 @@ def _check(options: argparse.Namespace) -> int:
     except NotProvedError as error:
         print(error)
         return 1
-    return 0
-
-
-def _pate(options: argparse.Namespace) -> int:
-    from dplearn.pate.as_printed import statements, votes_and_plan
-
-    votes, plan = votes_and_plan(options)
-    rows = statements(votes, plan, delta=options.delta)
-    if options.json:
-        _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])
-        return 0
-    print(f"{votes.queries} queries, {votes.teachers} teachers, {votes.classes} classes")
-    # One after the other: of many different counts the last takes long.
-    for title, stated in rows:
-        print(f"{title}:\n  {stated}")
-        print(*(f"  - {clause}" for clause in stated.assumptions), sep="\n", flush=True)
     return 0
 
 

@@ -22,8 +22,8 @@ KINDS = {
     "upper": "upper bound",
     "bracket": "certified from both sides",
     "lower": "lower bound",
-    "probable": "bound that some releases break",
     "approximate": "approximation, not a bound",
+    "probable": "bound that may be exceeded",
 }
 SAMPLED = {
     "poisson": "Poisson sampling",

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-# "probable": an upper bound that fails in the share of releases that `reason` states.
+# "probable": an upper bound that fails with the probability that `reason` states.
 Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 
@@ -44,7 +44,7 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    # Why epsilon is infinite or its bracket wide, may be false, or must not be passed on.
+    # Why epsilon is infinite or its bracket wide, or must not be passed on.
     reason: str = ""
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

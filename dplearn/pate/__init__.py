@@ -1,14 +1,12 @@
 """Private aggregation of teacher ensembles (PATE): many teachers vote, noise decides close votes.
 
 `PATE` is the public plan and its guarantee for any votes, `Aggregator` answers within the plan.
-What is cheap only at given votes `at_these_votes` states for whoever may see them, and for the
-public by `Sanitised`.
+What given votes leak `at_these_votes` states, for whoever may see them.
 """
 
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
 from dplearn.pate.plan import NO_ANSWER, PATE, Aggregator
-from dplearn.pate.sanitised import Sanitised
-from dplearn.pate.votes import SHIPPED, Votes, read_votes, shipped_votes
+from dplearn.pate.votes import SHIPPED, Votes, shipped_votes
 
 __all__ = [
     "NO_ANSWER",
@@ -16,9 +14,7 @@ __all__ = [
     "SHIPPED",
     "Aggregator",
     "AtTheseVotes",
-    "Sanitised",
     "Votes",
     "at_these_votes",
-    "read_votes",
     "shipped_votes",
 ]

@@ -150,8 +150,19 @@ class AtTheseVotes:
 
     def renyi_guarantee(self, *, delta: float) -> Guarantee:
         """Guarantee with the smallest epsilon that `rdp` proves: an upper bound."""
-        off = self.slack * ORDERS / (ORDERS - 1)
-        return stated(self.rdp() + off, delta, "rdp")
+        rdp = self.rdp() + self.slack * ORDERS / (ORDERS - 1)
+        epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
+        return Guarantee(
+            epsilon=float(epsilon.min()),
+            delta=delta,
+            kind="upper",
+            method="rdp",
+            adjacency="add_remove",
+            assumptions=_ASSUMES,
+            reason=NOT_FOR_PRINT,
+            only_for="these votes",
+            details={"order": float(ORDERS[np.argmin(epsilon)])},
+        )
 
     def guarantee(self, *, delta: float, rtol: float = 1e-3) -> Guarantee:
         """A certified bracket of epsilon over all neighbours of the votes, both directions.
@@ -174,22 +185,6 @@ class AtTheseVotes:
         return dataclasses.replace(
             bound, epsilon=upper, lower=lower, kind=kind, method="lattice", details={}
         )
-
-
-def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:
-    """Guarantee of the smallest epsilon that divergences at `ORDERS` prove, at given votes."""
-    epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
-    return Guarantee(
-        epsilon=float(epsilon.min()),
-        delta=delta,
-        kind="upper",
-        method=method,
-        adjacency="add_remove",
-        assumptions=_ASSUMES,
-        reason=NOT_FOR_PRINT,
-        only_for="these votes",
-        details={"order": float(ORDERS[np.argmin(epsilon)])},
-    )
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:

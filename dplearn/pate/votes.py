@@ -1,11 +1,8 @@
 """How many teachers voted for each class, query by query."""
 
 import gzip
-import io
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +40,7 @@ class Votes:
             raise ValueError(
                 "Expected counts whose rows all have the same sum > 0, the number of teachers, "
                 f"got sums from {sums.min()} to {sums.max()}: if the numbers are the labels that "
-                "each teacher gave, use Votes.from_labels, or --labels in a shell."
+                "each teacher gave, use Votes.from_labels."
             )
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
@@ -81,34 +78,6 @@ class Votes:
         """Votes on the first queries only."""
         validate.integer(minimum=1, maximum=self.queries, queries=queries)
         return type(self)(self.counts[:queries])
-
-
-def read_votes(
-    file: str | os.PathLike | BinaryIO, *, labels: bool = False, classes: int = 10
-) -> Votes:
-    """Votes in a ``.npy`` file as the papers of 2017 and 2018 published theirs, or in a ``.csv``.
-
-    The file holds counts of shape (queries, classes), or, with `labels`, the label that each
-    teacher gave, of shape (teachers, queries). Nothing in it is executed.
-    """
-    given = "the file" if hasattr(file, "read") else file
-    data = file.read() if hasattr(file, "read") else Path(file).read_bytes()  # type: ignore[union-attr,arg-type]
-    try:
-        if not data.strip():
-            raise ValueError("it is empty")
-        if data.startswith(b"\x93NUMPY"):
-            array = np.load(io.BytesIO(data), allow_pickle=False)
-        else:
-            array = np.loadtxt(io.StringIO(data.decode()), delimiter=",", ndmin=2)
-    except (ValueError, EOFError, MemoryError) as error:
-        # What NumPy and Python advise about reading helps nobody here, and may do harm.
-        why = str(error).partition(";")[0].rstrip(".")
-        if isinstance(error, UnicodeDecodeError):
-            why = "it is neither"
-        elif why.startswith("Object arrays"):
-            why = "it holds Python objects, which could run code"
-        raise ValueError(f"Expected {given} to be .npy or .csv with numbers: {why}.") from None
-    return Votes.from_labels(array.T, classes=classes) if labels else Votes(array)  # type: ignore[arg-type]
 
 
 # Numbers of teachers whose votes come with dplearn.

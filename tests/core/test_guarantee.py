@@ -30,7 +30,6 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("lower", False, {}, "epsilon >= 1.514", ""),
         ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
         ("approximate", False, {}, "epsilon ~ 1.514", " (an approximation, not a bound)"),
-        ("probable", False, {"reason": "false in 2.3 %"}, "epsilon <~ 1.515", " (false in 2.3 %)"),
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
@@ -45,9 +44,8 @@ def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
     shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
     bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
-    assert signs == bounds | {"probable": "≲", "approximate": "≈", "lower": "≥"}
-    # It is raised to the safe side like a bound.
-    assert shown["probable"].endswith("1.52") and shown["approximate"].endswith("1.51")
+    assert signs == bounds | {"approximate": "≈", "lower": "≥"}
+    assert shown["approximate"].endswith("1.51")
 
 
 def test_delta_that_was_found_is_the_subject():

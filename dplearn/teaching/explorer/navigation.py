@@ -17,7 +17,7 @@ from dplearn.teaching.explorer.kit import language, look, questions
 from dplearn.teaching.explorer.kit.language import retold
 from dplearn.teaching.explorer.kit.state import tell_unseen
 
-GROUPS = ("See", "Check", "Systems")
+GROUPS = ("See", "Check")
 
 
 def modules() -> list[ModuleType]:

@@ -15,7 +15,6 @@
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 07 (sampling) and lesson 10 (clipping).
-# * **Beside it** [the page of phones and a server](explorer:federated?clients=100&place=phones), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -48,7 +47,7 @@
 # %% tags=["hide-input"]
 import numpy as np
 
-from dplearn import DPSGD
+from dplearn import DPSGD, Gaussian, smallest_noise_multiplier
 from dplearn.datasets import school
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.federated.noise import DistributedNoise
@@ -277,7 +276,41 @@ for place, deviation in shares.deviations().items():
     print(f"{place:12} {deviation:7.4f}")
 
 # %% [markdown]
-# **Central**: the server sees the sum, and is trusted to add noise. **Local** (本地): each phone trusts nobody, and adds all the noise itself; the sum has ten times as much. **Distributed** (分布式噪声): each adds a share, and masks see to it that nobody meets a share alone. It costs hardly more than trust.
+# **Central**: the server sees the sum, and is trusted to add noise. **Local** (本地): each phone trusts nobody, and adds all the noise itself. **Distributed** (分布式噪声): each adds a share, and masks hide every single share. Before you move the slider ($\varepsilon$): do the lines meet?
+
+# %% tags=["hide-input"]
+many = [10, 30, 100, 300, 1000]
+
+
+def places(epsilon):
+    z = smallest_noise_multiplier(Gaussian(1.0), epsilon=epsilon, delta=1e-5).value
+    noises = [DistributedNoise(clients=n, noise_multiplier=z, **size).deviations() for n in many]
+    local, shares, central = (
+        Curve(
+            x=many,
+            y=[noise[place] / n for noise, n in zip(noises, many, strict=True)],
+            label=place,
+            role=role,
+            label_at=0.5,
+            side=side,
+        )
+        for place, role, side in (
+            ("local", "wrong", "top right"),
+            ("distributed", "second", "top right"),
+            ("central", "exact", "bottom left"),
+        )
+    )
+    title = f"ε = {epsilon:g}: the mean of 100 has noise {shares.y[2]:.3g} C, or {local.y[2]:.3g} C"
+    axes = {"x": "phones", "y": "noise on the mean, in C", "log_x": True, "log_y": True}
+    return curves([local, shares, central], title=title, y_range=(3e-4, 3), **axes)
+
+
+frames = {f"{epsilon:g}": places(epsilon) for epsilon in (0.5, 1, 2, 4, 8)}
+words = "; ".join(f.layout.title.text for f in frames.values())
+show(slider(frames, name="ε", start=1), f"All frames. {words}.")
+
+# %% [markdown]
+# Never. Shares cost hardly more than trust; local noise is $\sqrt n$ times as large.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask: what is a share of the noise worth without masks? Each phone's own update would carry a tenth of $C$: $z=0.1$. Both are needed.

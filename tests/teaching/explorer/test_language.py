@@ -65,7 +65,7 @@ def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
     asked = {*chain.from_iterable(map(asked_for, FILES))}
     # The kit says the heading of a page for it; titles and groups are found by their English.
     asked |= {(name, key) for name in KEYED for key in ("heading", "purpose")} & pairs
-    asked |= {("shared", key) for key in ("see", "check", "systems")}
+    asked |= {("shared", key) for key in ("see", "check")}
     missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
     assert not [one for one in asked if missing(*one)]
     met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in asked)
@@ -180,10 +180,6 @@ def chinese(monkeypatch):
 AMPLIFIED = {"quantity": "amplified_epsilon", "of": "approximate_dp"}
 SHOWN = [
     ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
-    ("pate", {"queries": "60", "answers": "40", "check": "agreed"}),
-    ("pate", {"queries": "30", "check": "agreed", "threshold": "1000", "check_std": "10"}),
-    ("federated", {}),
-    ("federated", {"place": "server"}),
     ("audit", {"program": "twice"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon/3", "relation": "lower", "x": "q"}),

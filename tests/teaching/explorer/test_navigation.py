@@ -62,7 +62,7 @@ def test_the_menu_names_each_group_before_its_first_page():
     app = opened(language="zh")
     rules = app.get("html")[0].proto.body
     names = dict(re.findall(r'\[href\$="/(\w*)"\]::before { content: "(\w+)"', rules))
-    assert names == {"": "看", "check_a_claim": "查", "pate": "系统"}
+    assert names == {"": "看", "check_a_claim": "查"}
 
 
 def test_a_page_is_short_and_no_file_is_long():
@@ -100,7 +100,7 @@ def parts(node) -> int:
     return 1 + sum(map(parts, getattr(node, "children", {}).values()))
 
 
-PARTS = {"epsilon_vs_steps": 6, "mechanisms": 5, "pate": 45, "audit": 50}
+PARTS = {"epsilon_vs_steps": 6, "mechanisms": 5, "audit": 50}
 
 
 @each("name, most", PARTS.items())

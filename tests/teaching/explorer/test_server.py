@@ -69,14 +69,14 @@ def test_a_foreign_page_is_refused_at_once_and_nothing_is_sent_anywhere(watched)
     assert knock(address, Host="evil.example", Origin="http://evil.example") == 403
 
 
-def test_two_pages_take_files_and_the_server_holds_one_for_each_reader():
+def test_one_page_takes_files_and_the_server_holds_one_for_each_reader():
     config = Path(explorer.__file__).with_name(".streamlit") / "config.toml"
-    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 64
+    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 16
     pages = "".join(path.read_text() for path in Path(explorer.__file__).parent.rglob("*.py"))
-    assert pages.count("file_uploader") == 2 and not re.search(r"st\.cache_(data|resource)", pages)
+    assert pages.count("file_uploader") == 1 and not re.search(r"st\.cache_(data|resource)", pages)
     files = MemoryUploadedFileManager("")
     for session, id in (("one", "a"), ("other", "b"), ("one", "c")):
-        record = UploadedFileRec(id, "votes.npy", "", bytes(1000))
+        record = UploadedFileRec(id, "notes.tex", "", bytes(1000))
         _alone(MemoryUploadedFileManager.add_file)(files, session, record)
     kept = {session: [*held] for session, held in files.file_storage.items()}
     assert kept == {"one": ["c"], "other": ["b"]}

@@ -35,7 +35,7 @@ _BUTTON, _PEOPLE = "button[kind=primary]", ".people p"
 _SMALL = (
     (1024, "formula_book", "dark", _BUTTON),
     (820, "train", "dark", _BUTTON),
-    (390, "federated?place=server", "light", _PEOPLE),
+    (390, "audit?program=twice", "light", _PEOPLE),
 )
 
 

@@ -1,6 +1,6 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,33 +11,20 @@ from streamlit.components.v2 import component
 
 from dplearn.teaching.explorer.kit.fields import Field, Quantity, Selection, Words, by_key
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import Hidden, State, load, save
+from dplearn.teaching.explorer.kit.state import State, load, save
 
 Then = Callable[[State], None] | None
 
 
-def page_state(
-    name: str, say: Words, fields: Sequence[Field], hidden: Hidden = lambda _: ()
-) -> State:
-    """The state of a page of these fields, once they are drawn in its sidebar."""
-    state = load(name, lambda _: State(by_key(*fields), hidden))
+def page_state(name: str, say: Words, fields: Sequence[Field]) -> State:
+    """Return the state of a page, with its heading and its fields drawn in the sidebar."""
+    state = load(name, lambda _: State(by_key(*fields)))
     with st.sidebar:
-        draw(state, say, fields)
+        st.markdown(say("heading"), help=say("purpose"))
+        for kind in fields:
+            (quantity if isinstance(kind, Quantity) else choice)(state, kind)  # type: ignore[operator]
     save(state)
     return state
-
-
-def draw(state: State, say: Words, fields: Iterable[Field]) -> None:
-    """The heading and purpose of a page, and the controls of those fields that count.
-
-    A hidden control keeps its place: else the browser shows those after it twice for a moment.
-    """
-    st.markdown(say("heading"), help=say("purpose"))
-    for kind in fields:
-        if kind.key in state.hidden(state.values):
-            st.empty()
-        else:
-            (quantity if isinstance(kind, Quantity) else choice)(state, kind)  # type: ignore[operator]
 
 
 def note(state: State, key: str) -> None:

@@ -69,12 +69,6 @@ def people_below(whose: str, share: float) -> Any:
     return right
 
 
-def assumptions(clauses: Iterable[str], first: str = "") -> None:
-    """What must be true, after a first sentence, folded up; nothing where nothing is assumed."""
-    if told := true_if(clauses):
-        st.expander(_say("assumptions")).caption(f"{first} {told}")
-
-
 def true_if(clauses: Iterable[str]) -> str:
     """What must be true, each clause once; "" where nothing is assumed."""
     told = "; ".join(map(language.retold, dict.fromkeys(clauses)))

@@ -66,15 +66,6 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         _answers[key] = answer
         if len(_answers) > _KEPT:
             _answers.pop(next(iter(_answers)))
-    return _result(answer)
-
-
-def once(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The same, but nothing of question and answer stays: for what is a reader's own."""
-    return _result(_submit(function, *arguments))
-
-
-def _result(answer: Future) -> Any:
     try:
         return answer.result()
     except BrokenProcessPool:

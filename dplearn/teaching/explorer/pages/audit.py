@@ -152,7 +152,6 @@ def _scores(told: Audit) -> tuple[Any, str, str]:
         finding=title,
         roles=("quiet", "exact"),
         axes=(_say("score"), _say("number")),
-        stacked=False,
     )
     counts = told.left_out.size, told.included.size
     alt = _say("scores", title=title, left_out=counts[0], included=counts[1])

@@ -58,9 +58,8 @@ def bare(guarantee: Guarantee, digits: int = 3) -> str:
 
 def relation(guarantee: Guarantee) -> str:
     """The sign between epsilon and its number."""
-    return {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}.get(
-        guarantee.kind, "≤"
-    )
+    signs = {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}
+    return signs.get(guarantee.kind, "≤")
 
 
 def floor(guarantee: Guarantee) -> float:

@@ -4,6 +4,7 @@ import copy
 import math
 
 import pytest
+from dplearn.ledger import BudgetExceeded
 
 from cases import each
 from dplearn import (
@@ -20,7 +21,6 @@ from dplearn import (
     PoissonSubsampled,
     RandomizedResponse,
 )
-from dplearn.ledger import BudgetExceeded
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
