@@ -19,7 +19,7 @@ CORE := $(addprefix tests/,ground engine mechanisms accountants certificates boo
 	figures browser site app)
 REST := $(filter-out $(CORE) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) dplearn
 
-.PHONY: app train test fast fast-core fast-rest lint lessons site bench clean
+.PHONY: app train test fast fast-core fast-rest lint lessons site flower bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -48,6 +48,11 @@ lessons: $(VENV)/all  ## rebuild the notebooks from their sources
 
 site: $(VENV)/all  ## lessons, book and ε against T as plain files in artefacts/site
 	$(BIN)/dplearn site artefacts/site
+
+flower:  ## run the Flower example once, in an environment of its own
+	$(PYTHON) -m venv artefacts/flower
+	artefacts/flower/bin/python -m pip install --quiet --editable ".[flower]" pytest
+	artefacts/flower/bin/python -m pytest --noconftest -o addopts= tests/federated/flower_example.py
 
 bench: $(VENV)/all  ## side-by-side measurements
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
