@@ -20,7 +20,7 @@ CORE := $(addprefix tests/,core engine mechanisms accountants certificates house
 REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
 
-.PHONY: app train test fast fast-core fast-rest lint lessons site bench clean
+.PHONY: app train test fast fast-core fast-rest lint lessons site flower bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -49,6 +49,11 @@ lessons: $(VENV)/all  ## rebuild the notebooks from their sources
 
 site: $(VENV)/all  ## lessons, book and ε against T as plain files in artefacts/site
 	$(BIN)/dplearn site artefacts/site
+
+flower:  ## run the Flower example once, in an environment of its own
+	$(PYTHON) -m venv artefacts/flower
+	artefacts/flower/bin/python -m pip install --quiet --editable ".[flower]" pytest
+	artefacts/flower/bin/python -m pytest --noconftest -o addopts= tests/federated/flower_example.py
 
 bench: $(VENV)/all  ## side-by-side measurements
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

@@ -21,6 +21,9 @@ import random
 import shutil
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +32,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 from playwright.async_api import Browser, async_playwright
-from support.flower import wait_for
 from support.measure import machine
 from support.tables import table
 
@@ -90,6 +92,18 @@ async def read(
         await page.locator(PROVED).first.wait_for()
         met.proofs.append(1e3 * (loop.time() - start))
     await page.close()
+
+
+def wait_for(address: str) -> None:
+    """Wait until a server answers, half an hour at most."""
+    end = time.monotonic() + 1800
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+            return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise TimeoutError(f"Expected {address} to answer within half an hour.")
 
 
 @contextmanager

@@ -1,10 +1,9 @@
 """Federated learning whose privacy is that of users.
 
 `FederatedPlan` says before a run begins what it can leak of one user, `CorrelatedPlan` where users
-take part a bounded number of times. What else there is has rooms of its own, so that a phone need
-not load what a server does: `dplearn.federated.simulation` runs thousands of users in one process
-(PyTorch), `dplearn.federated.aggregation` adds up what nobody may see (cryptography),
-`dplearn.federated.noise` lets clients add the noise.
+take part a bounded number of times. `dplearn.federated.simulation` trains thousands of users in one
+process (PyTorch), `dplearn.federated.noise` lets clients add the noise. A phone loads only the
+module that it needs.
 """
 
 from dplearn.federated.plan import CorrelatedPlan, FederatedPlan, UserGuarantee, user_level

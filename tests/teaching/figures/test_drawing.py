@@ -14,16 +14,16 @@ from dplearn.teaching.figures import Curve, Dot, curves
 from dplearn.teaching.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
 from dplearn.teaching.figures.kit.marks import legend, upright
 from dplearn.teaching.figures.kit.template import style_of
-from dplearn.teaching.figures.prices import price_lines
+from dplearn.teaching.figures.prices import proved_by_guesses
 from dplearn.teaching.figures.training_run import training_run
 
-LOOK = {"roles": ("exact",), "dashed": (), "axes": ("x", "y"), "finding": "t"}
+LOOK = {"here": (2, 1), "claim": 3, "finding": "t"}
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
 
 
 def test_pages_and_lessons_share_the_look_of_their_axes():
     lesson = curves([Curve(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
-    page = price_lines([1, 2], {"m": [1, 2]}, **LOOK)
+    page = proved_by_guesses([1, 2], [0, 1], [1, 2], **LOOK)
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
     one, other = (figure.layout.template.layout for figure in (page, lesson))
     assert one.font == other.font
@@ -35,7 +35,7 @@ def test_a_page_shows_unchecked_what_plotly_has_after_checking():
     event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
     plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
     for figure in (
-        price_lines([1, 2], {"m": [1, 2]}, **LOOK),
+        proved_by_guesses([1, 2], [0, 1], [1, 2], **LOOK),
         *training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
     ):
         shown = figure.to_dict()

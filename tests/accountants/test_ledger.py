@@ -4,7 +4,6 @@ import copy
 import math
 
 import pytest
-from dplearn.ledger import BudgetExceeded
 
 from cases import each
 from dplearn import (
@@ -21,6 +20,7 @@ from dplearn import (
     PoissonSubsampled,
     RandomizedResponse,
 )
+from dplearn.ledger import BudgetExceeded
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
