@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dplearn.teaching.classroom import sources
-from dplearn.teaching.classroom.minutes import counted, too_much
+from dplearn.teaching.classroom.duration import counted, too_much
 from dplearn.teaching.classroom.sources import EXPLORER, Lesson, LessonError
 
 # Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas

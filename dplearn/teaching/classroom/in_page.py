@@ -32,7 +32,7 @@ def described(program: Program) -> str:
 
     It is empty where what is measured needs more than the standard library.
     """
-    from dplearn.teaching.classroom.kept import outside  # a page, which keeps no file, does without
+    from dplearn.teaching.classroom.saved import outside  # pages save no file
 
     source = "" if program.measure is programs.returned else _source(program.measure)
     if {*outside(compile(source, "<measure>", "exec"))} - {*_scope(source)}:

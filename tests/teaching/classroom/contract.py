@@ -19,9 +19,9 @@ from dplearn.teaching import browser
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
 from dplearn.teaching.classroom.display import PLOTLY
-from dplearn.teaching.classroom.minutes import MINUTES, counted, too_much
+from dplearn.teaching.classroom.duration import MINUTES, counted, too_much
 from dplearn.teaching.explorer import navigation
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from explorer import page_at, start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
@@ -251,7 +251,7 @@ def _unreadable(target):
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
             if lost := address.keys() - names:
                 raise KeyError(*lost)
-            fields = notary.fields_of_a_run()
+            fields = confirmation.fields_of_a_run()
             address = {key: address[key] for key in address.keys() & fields.keys()}
         else:
             fields = start(page_at(page.path), address).fields

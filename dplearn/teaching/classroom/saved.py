@@ -1,4 +1,4 @@
-"""A student's library: right answers to code exercises in ``my_dp.py``, for later lessons.
+"""Saved solutions: right answers to code exercises in ``my_dp.py``, for later lessons.
 
 The file is the student's. Each function stands between two comments with its exercise's key and a
 digest of what was written; only text that still has this digest is ever replaced.
@@ -30,13 +30,13 @@ _HEAD = '"""My own library of differential privacy: functions that were right, a
 
 
 def library() -> Path | None:
-    """The file of kept functions, beside the notebook; none if ``$DPLEARN_MINE`` is empty."""
+    """Return the file of saved solutions, None if ``$DPLEARN_MINE`` is empty."""
     name = os.environ.get("DPLEARN_MINE", "my_dp.py")
     return Path(name).resolve() if name else None
 
 
-def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
-    """The student's function for an exercise, if it is there and right, and whose is used."""
+def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
+    """Return the saved solution of an exercise, None unless it is right, and whose is used."""
     path = library()
     if path is None or not path.exists():
         return None, "ours, as no my_dp.py lies beside this notebook."
@@ -52,7 +52,7 @@ def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
     return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
 
 
-def keep(key: str, exercise: Any, function: Callable) -> str:
+def save(key: str, exercise: Any, function: Callable) -> str:
     """Write a right answer to exercise `key` into the file; the sentence says what was done."""
     if (path := library()) is None:
         return "not kept: $DPLEARN_MINE is empty, so there is no file."
