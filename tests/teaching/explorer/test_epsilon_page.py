@@ -11,7 +11,7 @@ from dplearn.certificates import check
 from dplearn.run import DPSGD
 
 pytestmark = DRIVEN
-EPSILON, SIGMA = ".dp-eps output", "b[data-drag=sigma]"
+EPSILON, SIGMA = ".dp-eps output", "b[data-drag=noise_multiplier]"
 # Every text that is to be seen on the first screen.
 SEEN = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];

@@ -28,13 +28,13 @@ from dplearn.teaching.explorer import navigation, runs
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.kit.fields import ADJACENCY
 from dplearn.teaching.explorer.pages import check_a_claim
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT, Scenario, answer_of
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import LEAVES_OUT, Scenario
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 from dplearn.teaching.explorer.pages.train import job_of
 
 APP = Path(navigation.__file__).parent
-KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
+KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
 FILES = [*APP.rglob("*.py")]
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
@@ -239,14 +239,14 @@ def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of,
 
 @pytest.mark.slow
 def test_what_the_library_says_of_any_run_is_translated(chinese):
-    kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
+    kinds = (confirmation.mechanism(), confirmation.SAMPLING, ADJACENCY)
     for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
         left_out = sampling.endswith(LEAVES_OUT)
         kind = sampling.removesuffix(LEAVES_OUT)
         run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, leaves_out=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
-            answer = answer_of(name, run, (1,))
+            answer = confirmation.answer_of(name, run, (1,))
             said = [
                 answer.refusal.partition(": ")[2],
                 *(a for g in answer.curve for a in g.assumptions),

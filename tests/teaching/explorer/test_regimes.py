@@ -10,13 +10,13 @@ from scenarios import ABADI
 from cases import each
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import details
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.details import (
     ORDERS,
     REGIMES,
     condition_value,
     warnings_of,
 )
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import Answers, Scenario
 
 FULL = dataclasses.replace(ABADI, sampling="none", sample_rate=1.0)
 LOUD = dataclasses.replace(FULL, noise_multiplier=1000.0)

@@ -252,10 +252,10 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
         rate = float(asked.get("sample_rate", 1))
         if "batch_size" in asked:
             rate = int(asked["batch_size"]) / int(asked["dataset_size"])
-        assert (run["sigma"], run["T"], run["delta"]) == tuple(
+        assert (run["noise_multiplier"], run["T"], run["delta"]) == tuple(
             float(asked[name]) for name in ("noise_multiplier", "here", "delta")
         )
-        assert run["q"] == pytest.approx(rate, rel=1e-12)
+        assert run["sample_rate"] == pytest.approx(rate, rel=1e-12)
         told = float(view.locator(".dp-eps output").text_content())
         assert end["lower"] <= end["upper"] <= told < 1.01 * end["lower"]
         assert not view.locator(".dp-unread").text_content()
@@ -287,7 +287,8 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
     drawn = list(drawn_figures())
     assert len(drawn) > 2
     for row in drawn:
-        plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))
+        about = {name: row[name] for name in ("noise_multiplier", "sample_rate")}
+        plan = DPSGD(**about, steps=int(row["T"]))
         value = plan.guarantee(row["accountant"], delta=row["delta"]).epsilon
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 

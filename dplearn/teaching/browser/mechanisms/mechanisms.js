@@ -1,6 +1,6 @@
 // One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
 import { copied } from "../page/files.js";
-import { Hands } from "../page/hands.js";
+import { Drag } from "../page/drag.js";
 import { clamp, digits } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { set } from "../page/shapes.js";
@@ -11,8 +11,8 @@ import { NAMES, Pictures, SETS } from "./pictures.js";
 import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
-import { tell } from "./tell.js";
-import { WORDS, probability } from "./words.js";
+import { writeText } from "./text.js";
+import { MESSAGES, probability } from "./messages.js";
 
 const REST = 90;
 const KEPT = 300;
@@ -66,7 +66,7 @@ class Page {
 
   /** Build all nodes, in one language. */
   speakIn(language) {
-    this.words = WORDS[language] ?? WORDS.en;
+    this.words = MESSAGES[language] ?? MESSAGES.en;
     this.root.innerHTML = markup(this.words, this.catalogue, this.names);
     this.body = this.root.querySelector(".dp");
     this.pictures = new Pictures(this.words);
@@ -74,7 +74,7 @@ class Page {
     this.svg = this.pictures.svg;
     this.find(".dp-plot").append(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
+    this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
     this.svg.addEventListener("pointermove", (event) => this.hover(event));
@@ -144,8 +144,8 @@ class Page {
   hover(event) {
     const { pictures, view } = this;
     let guide = null;
-    if (event && event.pointerType === "mouse" && !this.hands.held && view) {
-      const [x, y] = this.hands.place(event);
+    if (event && event.pointerType === "mouse" && !this.drag.held && view) {
+      const [x, y] = this.drag.place(event);
       const name = pictures.under(x, y);
       guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
     }
@@ -211,7 +211,7 @@ class Page {
   schedule() {
     this.queued ||= requestAnimationFrame(() => {
       // What the hand has asked belongs to this frame, not to the next.
-      this.hands.act();
+      this.drag.act();
       this.queued = 0;
       this.draw();
     });
@@ -225,10 +225,10 @@ class Page {
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
-      this.pictures.draw(this.view, this.spans.next(wanted, this.hands.held, this.calm.matches));
+      this.pictures.draw(this.view, this.spans.next(wanted, this.drag.held, this.calm.matches));
       if (this.spans.moving) this.schedule();
     }
-    tell(this);
+    writeText(this);
     this.body.dataset.drawn = this.waiting ? "0" : "1";
   }
 

@@ -1,7 +1,7 @@
-// Numbers that hands, keys and addresses set: the range of each, and what a drag or a press does.
+// Numbers that drags, keys and addresses set: the range of each, and what a drag or a press does.
 import { clamp, digits, percent, text } from "./numbers.js";
 
-const SHARES = ["q", "rate", "sample_rate", "false_positive_rate"];
+const SHARES = ["rate", "sample_rate", "false_positive_rate"];
 
 /** A number as it stands in a sentence, as it is typed, and as it is heard. */
 export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(value);

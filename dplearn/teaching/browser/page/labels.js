@@ -3,7 +3,7 @@ import { least } from "./answers.js";
 import { bound } from "./numbers.js";
 import { ACCOUNTANTS } from "./run.js";
 import { apart, el, set, setAll, widthOf } from "./shapes.js";
-import { STYLES } from "./words.js";
+import { STYLES } from "./messages.js";
 
 const ALL = [...ACCOUNTANTS, "pinned"];
 

@@ -2,17 +2,17 @@
 import { Answers, least } from "./answers.js";
 import { choose, click, link } from "./buttons.js";
 import { Frame } from "./frame.js";
-import { Hands } from "./hands.js";
+import { Drag } from "./drag.js";
 import { markup } from "./markup.js";
-import { Notary } from "./notary.js";
+import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { ACCOUNTANTS, OWN, asked, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
+import { ACCOUNTANTS, OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
-import { sketch } from "./sketch.js";
-import { lastingKey, tell } from "./tell.js";
-import { STYLES, WORDS } from "./words.js";
+import { drawFreehand } from "./freehand.js";
+import { lastingKey, writeText } from "./text.js";
+import { STYLES, MESSAGES } from "./messages.js";
 import { askLater } from "./worker.js";
 
 const REST = 90;
@@ -45,11 +45,11 @@ class Page {
     this.guessing = false;
     this.stroke = [];
     this.later = askLater(engine, source);
-    this.notary = new Notary(send, () => {
+    this.confirmation = new Confirmation(send, () => {
       this.schedule();
       this.rest();
     });
-    this.answers = new Answers(engine, this.later, this.notary, () => this.schedule());
+    this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.open(address() || left);
@@ -65,19 +65,19 @@ class Page {
 
   /** Build all nodes, in one language. */
   speakIn(language) {
-    this.words = WORDS[language];
+    this.words = MESSAGES[language];
     this.root.innerHTML = markup(this.words, this.presets, this.kinds);
     this.body = this.root.querySelector(".dp");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
     this.find(".dp-plot").prepend(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.hands = new Hands(this.body, this);
+    this.drag = new Drag(this.body, this);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
     this.body.addEventListener("click", (event) => click(this, event));
     this.body.addEventListener("change", (event) => choose(this, event));
-    this.svg.addEventListener("pointerdown", (event) => sketch(this, event));
+    this.svg.addEventListener("pointerdown", (event) => drawFreehand(this, event));
     // A toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
     this.watch?.disconnect();
@@ -102,9 +102,9 @@ class Page {
   update({ answer, language, kinds }) {
     this.kinds = kinds;
     if (language !== this.words.code) this.speakIn(language);
-    if (answer && answer.id === this.notary.id) {
+    if (answer && answer.id === this.confirmation.id) {
       if (answer.kind !== "curves") this.confirm(answer);
-      this.notary.take(answer);
+      this.confirmation.take(answer);
     }
   }
 
@@ -117,13 +117,13 @@ class Page {
 
   /** Ask the library, of its own accord only where nobody moves anything. */
   askLibrary(kind) {
-    const { run, notary } = this;
+    const { run, confirmation } = this;
     const { pld } = this.view.ends;
     const key = `${keyOf(run)}@${run.T}`;
     const quiet = kind === "confirm";
-    if (quiet && (document.hidden || this.hands.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
+    if (quiet && (document.hidden || this.drag.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
     const drawn = proved(run) && pld.upper !== null ? { lower: pld.lower, upper: pld.upper } : {};
-    if (notary.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
+    if (confirmation.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
   }
 
   end() {
@@ -166,7 +166,7 @@ class Page {
 
   /** The noise with which the PLD curve passes through a point. */
   pull(T, epsilon) {
-    this.change("sigma", this.answers.noise(this.run, T, epsilon));
+    this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
 
   epsilon() {
@@ -189,13 +189,13 @@ class Page {
   }
 
   draw(now) {
-    const { frame, answers, hands } = this;
-    hands.act();
+    const { frame, answers, drag } = this;
+    drag.act();
     if (frame.advance(now)) this.schedule();
-    if (hands.held && !hands.held.still) frame.grow(this.run);
+    if (drag.held && !drag.held.still) frame.grow(this.run);
     const { run } = this;
-    const draft = Boolean(hands.held);
-    this.notary.held = draft;
+    const draft = Boolean(drag.held);
+    this.confirmation.held = draft;
     const view = { frame, touched: this.touched, stroke: this.stroke, guessing: this.guessing };
     view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T, undefined, draft);
@@ -207,10 +207,10 @@ class Page {
       };
     }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => proved(run) && near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
+    view.points = this.published.filter((row) => proved(run) && ["noise_multiplier", "sample_rate", "delta"].every((name) => near(row[name], run[name])));
     this.view = view;
     this.picture.draw(run, view);
-    tell(this);
+    writeText(this);
     if (this.wanted) this.askLibrary(this.wanted);
     this.attack();
     this.body.dataset.drawn = "1";
@@ -221,14 +221,14 @@ class Page {
   rest() {
     clearTimeout(this.resting);
     clearTimeout(this.confirming);
-    if (this.notary.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
+    if (this.confirmation.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
     this.resting = setTimeout(() => {
       const { run } = this;
       this.frame.settle(run, performance.now(), this.calm.matches);
       const key = lastingKey(run);
       const names = [...new Set(["pld", ...run.shown])].filter((name) => name !== "gdp");
       if (proved(run) && this.lasting?.key !== key) {
-        this.later.ask("crossings", { run: asked(run), budget: run.budget, names, limit: LIMIT }, (all) => {
+        this.later.ask("crossings", { run, budget: run.budget, names, limit: LIMIT }, (all) => {
           this.lasting = all && { key, all };
           this.schedule();
         });
@@ -256,7 +256,7 @@ class Page {
     this.find(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
     this.people.show(this.guessing ? undefined : this.caught, run.rate, say);
     if (kept.has(key) || !proved(run)) return;
-    this.later.ask("attack", { run: asked(run), steps: run.T, rate: run.rate }, (ends) => {
+    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {
       this.answers.remember(key, ends);
       this.schedule();
     });

@@ -6,7 +6,7 @@ import { power, text } from "./numbers.js";
 import { ACCOUNTANTS, proved } from "./run.js";
 import { el, set, setAll, smooth, valueSet, widthOf } from "./shapes.js";
 import { ticks } from "./ticks.js";
-import { STYLES } from "./words.js";
+import { STYLES } from "./messages.js";
 
 let count = 0;
 

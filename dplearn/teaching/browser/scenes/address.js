@@ -1,7 +1,7 @@
 // What an address says of the minute: the run, the reader's guess or one that was sent, the scene.
 import { fromAddress, written } from "../page/run.js";
 import { guessOf, guessText } from "./guess.js";
-import { LANGUAGES } from "./words.js";
+import { LANGUAGES } from "./messages.js";
 
 /** All that an address names; the scene from 0. */
 export function readAddress(asked) {

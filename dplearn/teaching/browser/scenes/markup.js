@@ -10,7 +10,7 @@ export function markup({ say }) {
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);
   const copy = button("copy", say(navigator.share ? "share" : "copy"));
   return `<section class="dm" lang="${say("code")}" aria-label="${say("minute")}"><div class="dm-in">
-<div class="dm-say" aria-live="polite"><h2 class="dm-head"></h2><p class="dm-tell"></p><p class="dm-small"></p></div>
+<div class="dm-say" aria-live="polite"><h2 class="dm-head"></h2><p class="dm-text"></p><p class="dm-small"></p></div>
 <div class="dm-stage"><svg class="dm-svg"></svg><div class="dm-holder"></div></div>
 <p class="dm-acts">${button("png", say("png"))} ${button("svg", say("svg"))} ${copy} <a data-do="explore">${say("explore")}</a></p>
 <div class="dm-bar">${button("other", say("other"))}

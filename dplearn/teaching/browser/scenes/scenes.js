@@ -3,17 +3,17 @@
 import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
-import { sketch } from "../page/sketch.js";
+import { drawFreehand } from "../page/freehand.js";
 import { addressForOthers, addressOf, placeOf, readAddress } from "./address.js";
 import { card, savePng, saveSvg } from "./card.js";
 import { Plane, chart } from "./chart.js";
 import { end, kept, straight } from "./guess.js";
-import { Hands } from "./hands.js";
+import { Navigation } from "./navigation.js";
 import { markup } from "./markup.js";
-import { tell } from "./tell.js";
+import { sentences } from "./text.js";
 import { Truth } from "./truth.js";
 import { VIEWS } from "./views.js";
-import { LANGUAGES, speaker } from "./words.js";
+import { LANGUAGES, speaker } from "./messages.js";
 
 const CARD = 4;
 // Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
@@ -50,13 +50,13 @@ class Minute {
       this.speakIn(this.language);
     };
     addEventListener("hashchange", this.follow);
-    this.hands = new Hands(this);
+    this.navigation = new Navigation(this);
     this.speakIn(this.language);
   }
 
   end() {
     this.watch.disconnect();
-    this.hands.end();
+    this.navigation.end();
     removeEventListener("hashchange", this.follow);
     this.root.replaceChildren();
   }
@@ -72,7 +72,7 @@ class Minute {
     this.language = asked.language ?? this.language;
     this.truth = new Truth(this.engine, this.run);
     const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
-    const own = (row) => ["sigma", "q", "delta", "T"].every((name) => near(name, row));
+    const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
     this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
   }
 
@@ -107,8 +107,8 @@ class Minute {
 
   /** The scene in view, from its beginning. */
   show() {
-    const { head, tell: said, small } = tell(this);
-    for (const [part, words] of Object.entries({ head, tell: said, small })) this.find(`.dm-${part}`).textContent = words;
+    const said = sentences(this);
+    for (const [part, words] of Object.entries(said)) this.find(`.dm-${part}`).textContent = words;
     this.body.dataset.scene = String(this.scene + 1);
     this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
     this.find("[data-do=back]").disabled = !this.scene;
@@ -118,17 +118,17 @@ class Minute {
     if (isCard) this.svg.replaceChildren();
     this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
     this.find("[data-do=copy]").hidden = !this.link();
-    this.tellHands();
+    this.describePicture();
     this.started = 0;
     this.schedule();
   }
 
   /** The picture by its words; while a guess is drawn it is a slider for the keyboard. */
-  tellHands() {
+  describePicture() {
     const { svg, run, say, guess } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
-    const image = { role: "img", "aria-label": this.find(".dm-tell").textContent };
+    const image = { role: "img", "aria-label": this.find(".dm-text").textContent };
     const told = this.guessing ? slider : image;
     for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
     for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
@@ -178,7 +178,7 @@ class Minute {
 
   /** A hand draws; when it is lifted, what it drew is the guess. */
   draws(event) {
-    sketch(this, event);
+    drawFreehand(this, event);
     if (!this.guessing) return;
     this.svg.addEventListener("lostpointercapture", () => {
       const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
@@ -197,8 +197,8 @@ class Minute {
 
   take(guess) {
     this.guess = guess;
-    this.find(".dm-tell").textContent = tell(this).tell;
-    this.tellHands();
+    this.find(".dm-text").textContent = sentences(this).text;
+    this.describePicture();
     this.save();
     this.schedule();
   }

@@ -1,7 +1,7 @@
-"""Epsilon against the number of steps, across accountants: the browser's page, and its notary.
+"""Epsilon against the number of steps, across accountants: the page that the browser draws.
 
-The browser proves and draws the runs that it has an engine for, without a word to the server. It
-asks for the others, and for what goes into a paper.
+The browser proves the runs that it has an engine for, and asks the server for the others, for a
+confirmation, and for what goes into a paper.
 """
 
 from typing import Any
@@ -13,8 +13,8 @@ from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import LEAVES_OUT
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
@@ -34,10 +34,10 @@ def render() -> None:
 def _page() -> None:
     """The page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
-        answer = notary.library_reply(question)
+        answer = confirmation.library_reply(question)
         st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
         if question["kind"] == "prove" and "refused" not in answer:
-            st.session_state["epsilon_details"] = notary.details_of(question)
+            st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
@@ -62,7 +62,7 @@ def _kinds() -> dict[str, Any]:
     """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
     kinds = {
         field.key: {option: language.retold(words) for option, words in field.options.items()}
-        for field in (notary.mechanism(), notary.SAMPLING)
+        for field in (confirmation.mechanism(), confirmation.SAMPLING)
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]

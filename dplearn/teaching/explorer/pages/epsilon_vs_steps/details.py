@@ -13,18 +13,18 @@ import pyarrow as pa
 import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.choosing import readings
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms.drawing import SAMPLINGS, sampled
 from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 from dplearn.teaching.book.kit.written import parse
 from dplearn.teaching.book.spoken import VERDICTS
+from dplearn.teaching.choosing import readings
 from dplearn.teaching.explorer.kit import links, look
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA, Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import REFERENCE, Answers, printed_rows
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import REFERENCE, Answers
 from dplearn.teaching.figures import ladder
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.marks import TEMPLATE
@@ -92,7 +92,7 @@ def show_details(answers: Answers) -> None:
         if box.open:
             with box:
                 part(answers)
-    if rows := printed_rows(answers.scenario):
+    if rows := confirmation.printed_rows(answers.scenario):
         st.subheader(_say("printed"), anchor="published")
         # As Arrow, which is what is sent: Streamlit would take the long way, through pandas.
         table = pa.Table.from_pylist([_printed(row) for row in rows])
@@ -271,9 +271,9 @@ def _guarantee(answers: Answers, accountant: str) -> Guarantee | None:
     if accountant in answers.readings:
         return answers.readings[accountant]
     asked = answers.scenario, (answers.here,)
-    claimed = accountant == "claim"
-    curve = notary.claimed_curve(*asked) if claimed else notary.answer_of(accountant, *asked).curve
-    return next(iter(curve), None)
+    if accountant == "claim":
+        return next(iter(confirmation.claimed_curve(*asked)), None)
+    return next(iter(confirmation.answer_of(accountant, *asked).curve), None)
 
 
 def _more(answers: Answers, orders: tuple[float, ...]) -> float:
@@ -281,7 +281,7 @@ def _more(answers: Answers, orders: tuple[float, ...]) -> float:
     rdp = _guarantee(answers, "rdp")
     if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= rdp.details["order"] <= 63:
         return 0.0
-    coarse = notary.answer_of("rdp", answers.scenario, (answers.here,), orders=orders)
+    coarse = confirmation.answer_of("rdp", answers.scenario, (answers.here,), orders=orders)
     return coarse.curve[0].epsilon / rdp.epsilon - 1
 
 

@@ -5,7 +5,7 @@ const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 // Of a swipe, in pixels; it goes at least twice as far across as up or down.
 const SWIPE = 50;
 
-export class Hands {
+export class Navigation {
   constructor(minute) {
     this.minute = minute;
     this.touched = null;

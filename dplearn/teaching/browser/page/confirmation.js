@@ -8,7 +8,7 @@ const MOST = 1e7;
 const PATIENCE = 60_000;
 const NOTHING = { steps: [1], of: {}, asked: true };
 
-export class Notary {
+export class Confirmation {
   /** `send(question)` reaches the server, which answers some time later through `take`. */
   constructor(send, changed) {
     this.send = send;

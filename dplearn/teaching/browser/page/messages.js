@@ -19,7 +19,7 @@ const VAST = 30;
 const en = {
   code: "en",
   names: {
-    sigma: "Noise multiplier sigma", q: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
+    noise_multiplier: "Noise multiplier sigma", sample_rate: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
     rate: "False alarms", N: "Records N", B: "Expected batch B", curve: "PLD curve: epsilon at T, met by sigma",
   },
   about: {
@@ -28,7 +28,7 @@ const en = {
     rdp: "Rényi divergences of all orders", zcdp: "zero-concentrated DP, blind to sampling",
     pld: "the privacy loss distribution: both ends are proved", gdp: "central limit theorem: an approximation, no bound",
   },
-  sentence: "Noise σ = {sigma} in each of {T} steps; a step sees {sampling}. At δ = {delta},",
+  sentence: "Noise σ = {noise_multiplier} in each of {T} steps; a step sees {sampling}. At δ = {delta},",
   chance: [["each record with chance ", ""], ["a share ", " of the records"]], byCounts: "about {B} of {N} records",
   assumed: "{mechanism} {sampling} {adjacency}",
   own: { mechanism: "Gaussian noise,", sampling: "Poisson sampling," }, kinds: { mechanism: "Noise", sampling: "Batches" },
@@ -67,7 +67,7 @@ const en = {
     : `Were half of all people members, an accusation would be right in at most ${people(odds / (1 + odds))}\u202f% of cases, not 50\u202f%.`),
   than: (ratio, epsilon, differs) => `${ratio} × the pinned ${epsilon}${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `epsilon at most ${epsilon} after ${T} steps`,
-  curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.sigma}`,
+  curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.noise_multiplier}`,
   share: (value) => `${digits(100 * value, 12)} percent`,
 };
 
@@ -75,7 +75,7 @@ const zh = {
   ...en,
   code: "zh",
   names: {
-    sigma: "噪声乘数 sigma", q: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
+    noise_multiplier: "噪声乘数 sigma", sample_rate: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
     rate: "误报率", N: "记录数 N", B: "期望批次 B", curve: "PLD 曲线：T 处的 epsilon，由 sigma 满足",
   },
   about: {
@@ -84,7 +84,7 @@ const zh = {
     rdp: "所有阶的 Rényi 散度", zcdp: "零集中差分隐私，不计采样",
     pld: "隐私损失分布：上下两端均已证明", gdp: "中心极限定理：近似值，并非上界",
   },
-  sentence: "共 {T} 步，每一步加噪声 σ = {sigma}，{sampling}。于是在 δ = {delta} 时，",
+  sentence: "共 {T} 步，每一步加噪声 σ = {noise_multiplier}，{sampling}。于是在 δ = {delta} 时，",
   chance: [["每条记录以 ", " 的概率进入一步"], ["用到 ", " 的记录"]], byCounts: "平均用到 {N} 条记录中的 {B} 条",
   assumed: "{mechanism} {sampling} {adjacency}",
   own: { mechanism: "高斯噪声，", sampling: "泊松采样，" }, kinds: { mechanism: "噪声", sampling: "批次" },
@@ -123,8 +123,8 @@ const zh = {
     : `假如一半人是成员，指认的正确率至多为 ${people(odds / (1 + odds))}\u202f%，瞎猜为 50\u202f%。`),
   than: (ratio, epsilon, differs) => `是固定设置 ${epsilon} 的 ${ratio} 倍${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `${T} 步之后 epsilon 至多为 ${epsilon}`,
-  curve: (epsilon, run) => `T ${run.T}、sigma ${run.sigma} 时 epsilon 至多为 ${epsilon}`,
+  curve: (epsilon, run) => `T ${run.T}、sigma ${run.noise_multiplier} 时 epsilon 至多为 ${epsilon}`,
   share: (value) => `百分之 ${digits(100 * value, 12)}`,
 };
 
-export const WORDS = { en, zh };
+export const MESSAGES = { en, zh };
