@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import pytest
@@ -11,7 +11,9 @@ import pytest
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled
+from dplearn.accountants.moments import RDP
 from dplearn.teaching import browser
+from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.figures.kit.template import style_of
 
 pytestmark = DRAWN
@@ -27,16 +29,20 @@ STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
 
 
+def as_page(folder, more: str = "") -> str:
+    """Address of the page as a file, mounted with more options."""
+    mount = f"""const {{ page }} = epsilonPage.mount(here, {{
+      engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
+      published: {json.dumps(PRINTED)}, accountants: {json.dumps(accountants())}, {more}
+    }});"""
+    scripts = browser.source() + browser.source("epsilonPage", "page/page")
+    return as_file(folder, style_sheet("page/page"), scripts, mount).as_uri()
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The page as a file."""
-    mount = f"""const {{ page }} = epsilonPage.mount(here, {{
-      engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
-      published: {json.dumps(PRINTED)},
-    }});"""
-    scripts = browser.source() + browser.source("epsilonPage", "page/page")
-    folder = tmp_path_factory.mktemp("page")
-    return as_file(folder, browser.style("page/page"), scripts, mount).as_uri()
+    return as_page(tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture
@@ -315,14 +321,42 @@ def test_files_hold_what_is_drawn(open_page):
     assert len(cells) == 4 * len(ALL) and any(cell.startswith("0.946") for cell in cells)
 
 
-def test_languages_say_the_same_things_and_colours_are_those_of_the_figures(open_page):
+def test_languages_say_the_same_things(open_page):
     view = open_page()
     en = view.evaluate("Object.keys(page.words)")
     view.locator("[data-do=language]").click()
     assert view.evaluate("Object.keys(page.words)") == en and len(en) > 40
-    for name in ALL:
-        (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("page/page"))
-        assert colour.upper() == style_of(name).colour
+
+
+@dataclass(frozen=True)
+class OrderTwo(RDP):
+    """An accountant that the registry got and the browser's engine lacks."""
+
+    name = "order_two"
+
+
+def chips(view) -> list[str]:
+    return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
+
+
+def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_one(
+    browser, open_page, tmp_path, monkeypatch
+):
+    assert sorted(chips(open_page())) == sorted(ACCOUNTANTS)
+    monkeypatch.setitem(ACCOUNTANTS, OrderTwo.name, OrderTwo)
+    page = as_page(tmp_path, "send: (question) => { window.question = question; }")
+    with visits(browser) as visit:
+        view = visit(page, ".dp[data-drawn]", SCREEN)
+        assert sorted(chips(view)) == sorted(ACCOUNTANTS)
+        view.locator("[data-chip=order_two]").click()
+        assert view.wait_for_function("window.question").json_value()["shown"][-1] == "order_two"
+        answer = "{...question, steps: [1, 1e7], of: {order_two: {lower: null, upper: [1, 2]}}}"
+        view.evaluate(f"page.confirmation.take({answer})")
+        line = view.locator(".dp-line.dp-order_two")
+        view.wait_for_function("document.querySelector('.dp-line.dp-order_two').getAttribute('d')")
+        red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
+        colour = line.evaluate("node => getComputedStyle(node).stroke")
+        assert colour == f"rgb({red}, {green}, {blue})"
 
 
 def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page):

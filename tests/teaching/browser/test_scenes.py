@@ -305,7 +305,7 @@ def test_what_the_address_says_in_vain_is_told_and_rubbish_is_no_guess(opened):
 def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
     view = opened()
     view.add_script_tag(content=browser.source("messages", "scenes/messages"))
-    table = view.evaluate("words.TABLE")
+    table = view.evaluate("messages.TABLE")
     folder = Path(browser.__file__).parent / "scenes"
     texts = "".join(p.read_text() for p in folder.glob("*.js") if p.name != "messages.js")
     names = re.compile(r"\{(\w+)\}")

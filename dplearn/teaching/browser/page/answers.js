@@ -1,5 +1,6 @@
 // Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
 // the way back of a drag cost nothing.
+import { STYLES } from "./accountants.js";
 import { FIELDS, keyOf, proved, stepsUpTo } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
@@ -130,7 +131,7 @@ function point(curve, i, draft) {
 export function least(ends) {
   let best = { name: "rdp", value: Infinity };
   for (const [name, end] of Object.entries(ends)) {
-    if (name !== "gdp" && end.upper !== null && end.upper < best.value) best = { name, value: end.upper };
+    if (!STYLES[name]?.approximation && end.upper !== null && end.upper < best.value) best = { name, value: end.upper };
   }
   const pld = ends.pld?.upper ?? null;
   return pld !== null && pld <= best.value * (1 + 1e-9) ? { name: "pld", value: pld } : best;

@@ -1,8 +1,9 @@
 // What buttons and choices do to the run in view.
+import { ACCOUNTANTS } from "./accountants.js";
 import { reached } from "./answers.js";
 import { copied, csv, python, save, shell, svg } from "./files.js";
 import { read } from "./numbers.js";
-import { ACCOUNTANTS, allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
+import { allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
 import { lastingKey } from "./text.js";
 
 /** What a button does; false where the run is as it was. */

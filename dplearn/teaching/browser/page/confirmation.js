@@ -1,6 +1,7 @@
 // Runs that the browser has no engine for: the server is asked, one question at a time.
+import { ACCOUNTANTS } from "./accountants.js";
 import { asNumber } from "./numbers.js";
-import { ACCOUNTANTS, keyOf, runOf } from "./run.js";
+import { keyOf, runOf } from "./run.js";
 
 const KEPT = 60;
 const MOST = 1e7;

@@ -1,5 +1,6 @@
 // What can be taken along: the curves as CSV, the picture as SVG, the run as code.
-import { ACCOUNTANTS, proved } from "./run.js";
+import { ACCOUNTANTS } from "./accountants.js";
+import { proved } from "./run.js";
 
 /** One row a number of steps, both ends of what is proved of each accountant. */
 export function csv(engine, run, { steps, of }) {

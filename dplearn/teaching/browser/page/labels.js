@@ -1,16 +1,14 @@
 // Values on the T line and names at the ends of curves, apart from each other.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least } from "./answers.js";
 import { bound } from "./numbers.js";
-import { ACCOUNTANTS } from "./run.js";
 import { apart, el, set, setAll, widthOf } from "./shapes.js";
-import { STYLES } from "./messages.js";
-
-const ALL = [...ACCOUNTANTS, "pinned"];
 
 export class Labels {
   constructor(group, words) {
-    const make = (tag, kind, more = {}) => (name) => [name, group.appendChild(el(tag, { class: `dp-${kind} dp-${name}`, ...more }))];
-    const all = (...how) => Object.fromEntries(ALL.map(make(...how)));
+    const make = (tag, kind, more = {}) => (name) => [name, group.appendChild(el(tag, { class: `dp-${kind} ${STYLES[name].classes}`, ...more }))];
+    this.every = [...ACCOUNTANTS, "pinned"];
+    const all = (...how) => Object.fromEntries(this.every.map(make(...how)));
     this.leaders = all("path", "leader");
     this.dots = all("path", "dot");
     this.values = all("text", "value");
@@ -18,11 +16,11 @@ export class Labels {
     this.names = all("text", "name");
     this.hint = group.appendChild(el("text", { class: "dp-hint" }));
     this.words = words;
-    for (const name of ALL) set(this.dots[name], "d", STYLES[name][1]);
+    for (const name of this.every) set(this.dots[name], "d", STYLES[name].outline);
     for (const name of ACCOUNTANTS) {
       const title = el("title");
-      title.textContent = words.about[name];
-      this.names[name].append(title, STYLES[name][0]);
+      title.textContent = STYLES[name].about[words.code];
+      this.names[name].append(title, STYLES[name].label);
     }
   }
 
@@ -55,14 +53,14 @@ export class Labels {
     const [above, below] = [[], []];
     const ceiling = least(view.ends).value * (1 + 1e-6);
     const standing = this.standing();
-    const hidden = ALL.filter((name) => !standing.some(([one]) => one === name));
+    const hidden = this.every.filter((name) => !standing.some(([one]) => one === name));
     for (const name of hidden) this.hide(name);
     for (const [name, value] of standing) {
       const y = frame.y(run, value);
       const off = y < top || value === Infinity;
       set(this.dots[name], "visibility", !off && y <= bottom ? null : "hidden");
       set(this.dots[name], "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-      const sign = `${off ? "↑ " : ""}${name === "gdp" ? "≈ " : ""}`;
+      const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
       const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
       const aside = value > ceiling && x - left > (small ? 60 : 76);
       // What is off the scale is ordered by its value all the same.
@@ -105,7 +103,7 @@ export class Labels {
       set(this.links[name], "d", "");
       if (!end) continue;
       const [x, y] = end;
-      const room = widthOf(STYLES[name][0], frame.box.named) + 10;
+      const room = widthOf(STYLES[name].label, frame.box.named) + 10;
       if (y <= top) tops.push({ name, want: Math.min(Math.max(x, left + 20), right - 10), room });
       else sides.push({ name, want: Math.min(y, bottom), y });
     }

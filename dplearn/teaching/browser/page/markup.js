@@ -1,6 +1,5 @@
 // The nodes of the page, without their numbers.
-import { ACCOUNTANTS } from "./run.js";
-import { STYLES } from "./messages.js";
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 
 const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
@@ -30,8 +29,8 @@ export function markup(words, presets, kinds) {
   const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
   const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
   const select = `<select name="adjacency" aria-label="adjacency" title="${words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
-  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip dp-${name}" data-chip="${name}" title="${words.about[name]}">
-    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name][1]}"/></svg>${STYLES[name][0]}</button>`).join("");
+  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
+    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label)}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><select name="preset" aria-label="${words.preset}">${chosen}</select>

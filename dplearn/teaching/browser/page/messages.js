@@ -1,18 +1,6 @@
 // All that the page says, in both languages; a number that can be dragged stands as {its name}.
 import { bound, digits, down, people, text } from "./numbers.js";
 
-/** Of each accountant: its name on the screen and the outline of its mark. */
-export const STYLES = {
-  basic: ["Basic", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
-  advanced: ["Advanced", "M0-5L5 4H-5Z"],
-  optimal: ["(ε₀, δ₀) only", "M0 5L5-4H-5Z"],
-  moments: ["Moments", "M-4-4H4V4H-4Z"],
-  rdp: ["RDP", "M0-5.5L5 0L0 5.5L-5 0Z"],
-  zcdp: ["zCDP", "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z"],
-  pld: ["PLD", "M0-6L1.6-2H6L2.4 1L3.8 5.4L0 2.8L-3.8 5.4L-2.4 1L-6-2H-1.6Z"],
-  gdp: ["GDP", "M-4-4L4 4M-4 4L4-4"],
-  pinned: ["", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
-};
 // Above this factor an epsilon rules next to nothing out.
 const VAST = 30;
 
@@ -21,12 +9,6 @@ const en = {
   names: {
     noise_multiplier: "Noise multiplier sigma", sample_rate: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
     rate: "False alarms", N: "Records N", B: "Expected batch B", curve: "PLD curve: epsilon at T, met by sigma",
-  },
-  about: {
-    basic: "adds up the ε and δ of every step", advanced: "advanced composition in closed form (Kairouz, Oh & Viswanath 2015)",
-    optimal: "knows each step's (ε₀, δ₀) only (Kairouz, Oh & Viswanath 2015)", moments: "the moments accountant as printed in 2016, λ ≤ 32",
-    rdp: "Rényi divergences of all orders", zcdp: "zero-concentrated DP, blind to sampling",
-    pld: "the privacy loss distribution: both ends are proved", gdp: "central limit theorem: an approximation, no bound",
   },
   sentence: "Noise σ = {noise_multiplier} in each of {T} steps; a step sees {sampling}. At δ = {delta},",
   chance: [["each record with chance ", ""], ["a share ", " of the records"]], byCounts: "about {B} of {N} records",
@@ -77,12 +59,6 @@ const zh = {
   names: {
     noise_multiplier: "噪声乘数 sigma", sample_rate: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
     rate: "误报率", N: "记录数 N", B: "期望批次 B", curve: "PLD 曲线：T 处的 epsilon，由 sigma 满足",
-  },
-  about: {
-    basic: "把每一步的 ε 与 δ 相加", advanced: "高级组合的闭式 (Kairouz, Oh & Viswanath 2015)",
-    optimal: "只知道每一步的 (ε₀, δ₀) (Kairouz, Oh & Viswanath 2015)", moments: "2016 年发表的矩会计，λ ≤ 32",
-    rdp: "所有阶的 Rényi 散度", zcdp: "零集中差分隐私，不计采样",
-    pld: "隐私损失分布：上下两端均已证明", gdp: "中心极限定理：近似值，并非上界",
   },
   sentence: "共 {T} 步，每一步加噪声 σ = {noise_multiplier}，{sampling}。于是在 δ = {delta} 时，",
   chance: [["每条记录以 ", " 的概率进入一步"], ["用到 ", " 的记录"]], byCounts: "平均用到 {N} 条记录中的 {B} 条",

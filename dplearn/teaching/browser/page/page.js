@@ -1,4 +1,5 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
+import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
 import { Answers, least } from "./answers.js";
 import { choose, click, link } from "./buttons.js";
 import { Frame } from "./frame.js";
@@ -8,11 +9,11 @@ import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { ACCOUNTANTS, OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
+import { OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
 import { drawFreehand } from "./freehand.js";
 import { lastingKey, writeText } from "./text.js";
-import { STYLES, MESSAGES } from "./messages.js";
+import { MESSAGES } from "./messages.js";
 import { askLater } from "./worker.js";
 
 const REST = 90;
@@ -24,7 +25,8 @@ const LIMIT = 1e7;
 // The run in view when the page was left.
 let left = "";
 
-/** Draw the page into `root`: `engine` is the object of proofs, `source` the text of the function
+/** Draw the page into `root`: `engine` is the object of proofs, `accountants` those of the registry (name,
+ * kind, label, symbol, about), `source` the text of the function
  * that makes it (for a worker), `published` rows of printed figures, `presets` of published runs.
  * Where there is a server, `send(question)` reaches it, `kinds` are the runs that it knows, and
  * `onLanguage(code)` is called in place of a change of language. */
@@ -34,7 +36,8 @@ export function mount(root, options) {
 }
 
 class Page {
-  constructor(root, { engine, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
+  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
+    register(accountants, engine, send);
     this.root = root;
     this.kinds = kinds;
     this.onLanguage = onLanguage;
@@ -144,7 +147,7 @@ class Page {
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
-    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name][0], named)));
+    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label, named)));
     const [left, right] = [small ? 40 : 56, Math.ceil(widest) + 20];
     this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
     this.body.classList.toggle("dp-small", small);
@@ -226,7 +229,7 @@ class Page {
       const { run } = this;
       this.frame.settle(run, performance.now(), this.calm.matches);
       const key = lastingKey(run);
-      const names = [...new Set(["pld", ...run.shown])].filter((name) => name !== "gdp");
+      const names = [...new Set(["pld", ...run.shown])].filter((name) => !STYLES[name].approximation);
       if (proved(run) && this.lasting?.key !== key) {
         this.later.ask("crossings", { run, budget: run.budget, names, limit: LIMIT }, (all) => {
           this.lasting = all && { key, all };

@@ -1,12 +1,12 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
 import { Frame } from "./frame.js";
 import { Labels } from "./labels.js";
 import { power, text } from "./numbers.js";
-import { ACCOUNTANTS, proved } from "./run.js";
+import { proved } from "./run.js";
 import { el, set, setAll, smooth, valueSet, widthOf } from "./shapes.js";
 import { ticks } from "./ticks.js";
-import { STYLES } from "./messages.js";
 
 let count = 0;
 
@@ -25,7 +25,7 @@ export class Picture {
     const path = (name) => lines.appendChild(el("path", { class: `dp-${name}` }));
     this.band = path("band");
     this.pinned = path("ghost");
-    this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line dp-${name}`)]));
+    this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line ${STYLES[name].classes}`)]));
     this.gap = path("gap");
     this.claim = path("claim");
     this.stroke = path("guess");
@@ -208,7 +208,7 @@ export class Picture {
     const nodes = seen.flatMap((row) => {
       const [x, y] = [this.frame.x(run, row.T), this.frame.y(run, row.epsilon)];
       if (x < left || x > right || y < top || y > bottom) return [];
-      const [, outline] = STYLES.pinned;
+      const { outline } = STYLES.pinned;
       const ring = el("path", { class: `dp-ring dp-${row.accountant}`, d: outline, transform: `translate(${x} ${y}) scale(2.1)` });
       ring.append(el("title"));
       ring.firstChild.textContent = this.words.printed(row);

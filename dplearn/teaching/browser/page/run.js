@@ -1,4 +1,5 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { nearest } from "./fields.js";
 import { read } from "./numbers.js";
 
@@ -13,7 +14,6 @@ export const FIELDS = {
   N: { ends: [1, 1e10], digits: 3, pixels: 100, key: "dataset_size", whole: true },
   B: { ends: [1, 1e10], digits: 3, pixels: 120, key: "batch_size", whole: true },
 };
-export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
 const FIRST = ["basic", "moments", "pld"];
 /** B is 0 where the rate itself is given; `pin` is a run to compare with; `then` are further phases,
  * which begin after the `first` steps. */
@@ -47,7 +47,8 @@ export const changed = (run, name, value) => {
 };
 
 /** Whether the engine proves the run; the others are asked of a server. */
-export const proved = (run) => run.mechanism === "gaussian" && run.sampling === "poisson" && !run.then;
+export const proved = ({ mechanism, sampling, then, shown }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !then && !shown.some((name) => STYLES[name]?.served);
 
 /** A run as the server reads it, under the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, then, first, T }) =>

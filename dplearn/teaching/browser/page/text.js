@@ -1,10 +1,10 @@
 // The words of the page: what a picture says, said again in sentences.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
 import { heard, shown } from "./fields.js";
 import { bound, clamp, digits, down, text } from "./numbers.js";
-import { ACCOUNTANTS, FIELDS, keyOf, proved, valueOf } from "./run.js";
+import { FIELDS, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
-import { STYLES } from "./messages.js";
 
 /** Write everything that is not in the picture. */
 export function writeText(page) {
@@ -46,7 +46,7 @@ function writeButtons(page, value) {
   for (const name of ACCOUNTANTS) {
     const chip = page.find(`[data-chip=${name}]`);
     set(chip, "aria-pressed", String(run.shown.includes(name)));
-    set(chip, "title", view.found.refusals?.[name] ?? words.about[name]);
+    set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.find(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
@@ -69,7 +69,7 @@ function writeProof({ run, words, guessing, body, view, confirmed }, end = { low
   const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
   const proof = () => {
     if (view.found.asked && !view.ends[name]) return view.found.refused ? "" : words.waiting;
-    if (!known) return words.open(STYLES[name][0]);
+    if (!known) return words.open(STYLES[name].label);
     if (end.upper === 0) return words.fits;
     if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
     return words.proved(count);
@@ -117,14 +117,14 @@ function lasts({ words, run, view, lasting }, name) {
 
 function writeTable(page) {
   const { run, words, answers } = page;
-  const ends = answers.at(run, run.T, ACCOUNTANTS);
+  const ends = answers.at(run, run.T, ACCOUNTANTS.filter((name) => !STYLES[name].served));
   const rows = ACCOUNTANTS.map((name) => {
     const { lower, upper } = ends[name] ?? { lower: null, upper: null };
-    const approximate = name === "gdp" && run.sample_rate < 1;
+    const approximate = STYLES[name].approximation && run.sample_rate < 1;
     const below = lower && name === "pld" ? `${down(lower, 8)} ≤ ` : "";
     const epsilon = upper === null ? "—" : `${below}ε ${approximate ? "≈" : "≤"} ${bound(upper, name === "pld" ? 8 : 5)}`;
     const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
-    return [STYLES[name][0], epsilon, budget, words.about[name]];
+    return [STYLES[name].label, epsilon, budget, STYLES[name].about[words.code]];
   });
   const cells = rows.flat();
   const body = page.find(".dp-more tbody");

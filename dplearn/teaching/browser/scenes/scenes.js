@@ -1,5 +1,6 @@
 // One minute in five scenes, each one idea and one picture: a guess, the truth, why a paper said
 // more, what shuffling does, a card. `mount` shows them in a node.
+import { register } from "../page/accountants.js";
 import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
@@ -29,6 +30,7 @@ export function mount(root, options) {
 
 class Minute {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
+    register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
     this.root = root;
     this.engine = engine;
     this.published = published;

@@ -12,6 +12,7 @@ from dplearn.mechanisms.drawing import natural_adjacency
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
+from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import LEAVES_OUT
@@ -44,6 +45,7 @@ def _page() -> None:
     told = {"language": language.spoken(), "kinds": _kinds()}
     told |= {"answer": st.session_state.get(_ANSWER)}
     told |= {"presets": browser.presets(), "published": list(drawn_figures())}
+    told |= {"accountants": accountants()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
 
@@ -70,4 +72,4 @@ def _kinds() -> dict[str, Any]:
     return kinds | {"natural": natural}
 
 
-_component = scripts.component("epsilonPage", browser.style("page/page"))
+_component = scripts.component("epsilonPage", style_sheet("page/page"))
