@@ -4,7 +4,6 @@ Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated
 """
 
 import argparse
-import json
 import math
 import re
 import sys
@@ -16,7 +15,7 @@ from typing import Any, NoReturn, cast
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.core.json_values import as_json
+from dplearn.core.json_values import as_json, print_json
 from dplearn.mechanisms import Gaussian, Mechanism
 from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
 from dplearn.run import DPSGD, Phases
@@ -151,7 +150,7 @@ def _epsilon(options: argparse.Namespace) -> int:
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
     if options.json:
-        _print_json([_plain(g) for g in guarantees])
+        print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
     return 0
@@ -205,7 +204,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         return 1
     if options.json:
         proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
-        _print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
+        print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
     return 0
@@ -215,10 +214,6 @@ def _plain(guarantee: Guarantee) -> dict[str, Any]:
     """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
     return as_json(vars(guarantee) | {"details": finite})
-
-
-def _print_json(rows: list[dict[str, Any]]) -> None:
-    print(json.dumps(rows, indent=2, allow_nan=False))
 
 
 if __name__ == "__main__":

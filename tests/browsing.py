@@ -22,7 +22,7 @@ import chromium
 ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
-PATIENCE = 600_000
+PATIENCE = 60_000
 SCREEN = {"width": 1440, "height": 900}
 # Marks of a file that drives Chromium at a server, or at files; one worker takes all of a kind.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]

@@ -1,7 +1,7 @@
 // Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
 // the way back of a drag cost nothing.
 import { STYLES } from "./accountants.js";
-import { FIELDS, keyOf, proved, stepsUpTo } from "./run.js";
+import { FIELDS, keyOf, proved } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
@@ -30,7 +30,9 @@ export class Answers {
   /** Curves up to a number of steps; of PLD, points without a proof are null. */
   curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.curves(run, largest);
-    const steps = stepsUpTo(largest, run.logT);
+    const grid = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
+    if (!run.logT) for (let i = 1; i <= 20; i++) grid.push(Math.round((largest * i) / 20));
+    const steps = [...new Set(grid)].sort((a, b) => a - b);
     const key = `${keyOf(run)}|${largest}|${run.logT}|`;
     const missing = names.filter((name) => !this.kept.has(key + name));
     if (missing.length) {

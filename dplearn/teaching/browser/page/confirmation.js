@@ -1,6 +1,5 @@
 // Runs that the browser has no engine for: the server is asked, one question at a time.
 import { ACCOUNTANTS } from "./accountants.js";
-import { asNumber } from "./numbers.js";
 import { keyOf, runOf } from "./run.js";
 
 const KEPT = 60;
@@ -37,7 +36,8 @@ export class Confirmation {
     if (answer.id !== this.id || !this.waiting) return;
     this.waiting = false;
     if (answer.kind === "curves") {
-      const ends = (all) => all && all.map(asNumber);
+      // Infinity is a word in JSON.
+      const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
       const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
       this.kept.set(answer.key, { ...answer, of, asked: true });
       if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);

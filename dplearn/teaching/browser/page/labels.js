@@ -54,7 +54,11 @@ export class Labels {
     const ceiling = least(view.ends).value * (1 + 1e-6);
     const standing = this.standing();
     const hidden = this.every.filter((name) => !standing.some(([one]) => one === name));
-    for (const name of hidden) this.hide(name);
+    for (const name of hidden) {
+      set(this.dots[name], "visibility", "hidden");
+      set(this.values[name], "text", "");
+      set(this.leaders[name], "d", "");
+    }
     for (const [name, value] of standing) {
       const y = frame.y(run, value);
       const off = y < top || value === Infinity;
@@ -76,12 +80,6 @@ export class Labels {
     const lowest = Math.max(top, ...below.map((item) => item.at));
     const hinted = !view.touched && !view.found.asked && !small && standing.length && lowest + 34 < bottom && x < width - 150;
     setAll(this.hint, { x: x + 16, y: Math.min(lowest + 30, bottom - 8), text: hinted ? this.words.pull : "" });
-  }
-
-  hide(name) {
-    set(this.dots[name], "visibility", "hidden");
-    set(this.values[name], "text", "");
-    set(this.leaders[name], "d", "");
   }
 
   write({ name, at, y, off, words }, line, side) {

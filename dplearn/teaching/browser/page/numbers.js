@@ -47,9 +47,6 @@ export const bound = (x, count = 3) => {
   return value >= 1000 ? text(value) : value.toPrecision(Math.max(count, value >= 100 ? 3 : 1));
 };
 
-/** A number as JSON has it, where infinity is a word. */
-export const asNumber = (x) => (x === null ? null : Number(x));
-
 export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
 
 /** A share of people in per cent: rounded up, and never to all of them where some are missing. */

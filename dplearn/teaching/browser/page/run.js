@@ -126,10 +126,3 @@ export function fromAddress(address, kinds = OWN) {
 
 /** What is kept of a run to compare with. */
 export const pinned = ({ N, B, ...run }) => ({ N, B, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });
-
-/** Numbers of steps at which a curve is drawn, up to a power of ten. */
-export function stepsUpTo(largest, log) {
-  const steps = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
-  if (!log) for (let i = 1; i <= 20; i++) steps.push(Math.round((largest * i) / 20));
-  return [...new Set(steps)].sort((a, b) => a - b);
-}

@@ -1,7 +1,6 @@
 """How every page looks: room on the first screen, charts, people beside an epsilon."""
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -50,29 +49,6 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     st.plotly_chart(
         Unchecked(parts), theme=None, key=key, config={"displayModeBar": False}, alt=alt
     )
-
-
-def pair(*figures: tuple[Any, str, str]) -> None:
-    """Two figures side by side, also on a projector, each with the arguments of `draw_figure`."""
-    columns = st.container(key="both").columns(2, gap="small")
-    for column, (figure, key, alt) in zip(columns, figures, strict=True):
-        with column:
-            draw_figure(figure, f"pair_{key}", alt)
-
-
-def people_below(whose: str, share: float) -> Any:
-    """People below the pictures, headed by whose epsilon it is, and the place beside them."""
-    left, right = st.container(key="below").columns([3, 2], gap="medium")
-    with left:
-        st.markdown(whose)
-        people(share)
-    return right
-
-
-def true_if(clauses: Iterable[str]) -> str:
-    """What must be true, each clause once; "" where nothing is assumed."""
-    told = "; ".join(map(language.retold, dict.fromkeys(clauses)))
-    return _say("true_if", assumptions=told) if told else ""
 
 
 def people(share: float) -> None:

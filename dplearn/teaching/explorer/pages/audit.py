@@ -19,8 +19,8 @@ from dplearn.core.guarantee import round_down
 from dplearn.mechanisms import Gaussian
 from dplearn.teaching.book.chapters.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
 from dplearn.teaching.explorer.kit import controls, look
-from dplearn.teaching.explorer.kit.fields import DELTA, Words
-from dplearn.teaching.explorer.kit.state import State
+from dplearn.teaching.explorer.kit.fields import DELTA, Quantity, Words, by_key
+from dplearn.teaching.explorer.kit.state import State, load, save
 from dplearn.teaching.figures.prices import histogram, proved_by_guesses
 
 _say = Words("audit")
@@ -108,7 +108,13 @@ def _mu(epsilon: float, delta: float) -> float:
 
 def render() -> None:
     """Controls, one sentence, scores beside what guesses prove, what an audit cannot say."""
-    state = controls.page_state("audit", _say, FIELDS)
+    state = load("audit", lambda _: State(by_key(*FIELDS)))
+    with st.sidebar:
+        st.markdown(_say("heading"), help=_say("purpose"))
+        for kind in FIELDS:
+            control: Any = controls.quantity if isinstance(kind, Quantity) else controls.choice
+            control(state, kind)
+    save(state)
     asked: dict[str, Any] = {**state.values}
     asked["confidence"] = float(asked["confidence"])
     asked["guesses"] = min(asked["guesses"], asked["canaries"])
@@ -119,9 +125,16 @@ def render() -> None:
     curves = told.sizes, told.proved, told.ceiling
     figure = proved_by_guesses(*curves, here=here, claim=claim, finding=title)
     alt = _say("proved", proved=here[1], guesses=here[0], title=title)
-    look.pair(_scores(told), (figure, "proved", alt))
+    columns = st.container(key="both").columns(2, gap="small")
+    for column, drawn in zip(columns, (_scores(told), (figure, "pair_proved", alt)), strict=True):
+        with column:
+            look.draw_figure(*drawn)
     share = permitted(epsilon=claim, delta=delta, assume=asked["assume"])
-    with look.people_below(_say("if_true", claim=claim), share):
+    left, right = st.container(key="below").columns([3, 2], gap="medium")
+    with left:
+        st.markdown(_say("if_true", claim=claim))
+        look.people(share)
+    with right:
         st.markdown(_say(f"about.{asked['program']}"))
         st.expander(_say("limits")).caption(_say("cannot"))
 
@@ -155,4 +168,4 @@ def _scores(told: Audit) -> tuple[Any, str, str]:
     )
     counts = told.left_out.size, told.included.size
     alt = _say("scores", title=title, left_out=counts[0], included=counts[1])
-    return figure, "scores", alt
+    return figure, "pair_scores", alt

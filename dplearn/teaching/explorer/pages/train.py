@@ -78,7 +78,23 @@ def render() -> None:
     state = load("training", lambda _: State(by_key(*FIELDS), HIDDEN))
     job = job_of(state)
     with st.sidebar:
-        _settings(state, job)
+        # Data and model, then everything that the guarantee or the accuracy depends on.
+        st.markdown(_say("heading"))
+        pair = st.columns([3, 2])
+        for place, kind in zip(pair, (DATASET, MODEL), strict=True):
+            controls.choice(state, kind, then=suit_recipe, place=place)
+        given = state.values
+        noise = TARGET if given["noise_from"] == "epsilon" else NOISE
+        controls.quantity(state, noise, unit=NOISE_FROM)
+        lot = replace(LOT, upper=float(PRACTICE_SIZES[job.dataset]))
+        controls.quantity(state, lot if given["lot_from"] == "lot" else RATE, unit=LOT_FROM)
+        epochs = replace(EPOCHS, label=f"T = {text.spaced(job.steps)}")
+        length = STEPS if given["length_in"] == "steps" else epochs
+        controls.quantity(state, length, unit=LENGTH_IN)
+        for kind in (CLIPPING, LEARNING_RATE, DELTA):
+            controls.quantity(state, kind)
+        for place, kind in zip(st.columns(2), (BOUND, COMPARE), strict=True):
+            controls.choice(state, kind, place=place)
     if runs.reader() and find_spec("torch"):
         runs.pool().prepare()
     run = runs.run_in_view(state.values["run"])
@@ -91,33 +107,34 @@ def render() -> None:
 
 
 def _watch(job: Job, run: Run | None) -> None:
-    """The picture; drawn anew by itself as long as a run goes on."""
+    """Draw the picture, how far the run is or how it ended, and what its epsilon is for people."""
     went_on = run is not None and run.live
     run = runs.run_in_view(run.name if run else "")
     _picture(job, run)
-    _outcome(job, run)
+    plan = (job if run is None else run.job).plan
+    left, right = st.columns([3, 2])
+    with left:
+        with st.container(key="status", gap="small"):
+            if run is None:
+                st.caption(_say("press"))
+            elif not run.live:
+                _ended(job, run)
+            elif run.before:
+                queue = _say("queue", runs=_counted("run", run.before))
+                st.info(queue, icon=":material/hourglass_top:")
+            elif run.progress:
+                last, steps = run.progress[-1], run.job.steps
+                rest = last["seconds"] / last["step"] * (steps - last["step"])
+                st.progress(run.done / steps, _say("left", step=run.done, steps=steps, left=rest))
+            else:
+                st.progress(0.0, _say("starting"))
+        spread = text.rounded(job.noise_multiplier * job.max_grad_norm)
+        st.markdown(_say("meaning", norm=job.max_grad_norm, spread=spread))
+    with right:
+        # Of the steps so far, as in the headline.
+        look.people(attacker(plan, run.done if run and run.done else plan.steps))
     if run is not None and went_on and not run.live:
         st.rerun()
-
-
-def _settings(state: State, job: Job) -> None:
-    """Data and model, then everything that the guarantee or the accuracy depends on."""
-    st.markdown(_say("heading"))
-    pair = st.columns([3, 2])
-    for place, kind in zip(pair, (DATASET, MODEL), strict=True):
-        controls.choice(state, kind, then=suit_recipe, place=place)
-    given = state.values
-    noise = TARGET if given["noise_from"] == "epsilon" else NOISE
-    controls.quantity(state, noise, unit=NOISE_FROM)
-    lot = replace(LOT, upper=float(PRACTICE_SIZES[job.dataset]))
-    controls.quantity(state, lot if given["lot_from"] == "lot" else RATE, unit=LOT_FROM)
-    epochs = replace(EPOCHS, label=f"T = {text.spaced(job.steps)}")
-    length = STEPS if given["length_in"] == "steps" else epochs
-    controls.quantity(state, length, unit=LENGTH_IN)
-    for kind in (CLIPPING, LEARNING_RATE, DELTA):
-        controls.quantity(state, kind)
-    for place, kind in zip(st.columns(2), (BOUND, COMPARE), strict=True):
-        controls.choice(state, kind, place=place)
 
 
 def _heading(job: Job, run: Run | None) -> None:
@@ -197,38 +214,6 @@ def _without_a_blink(figures: Sequence[Any], alts: Sequence[str]) -> None:
                         key = f"training_run_{place}_{rank}"
                         look.draw_figure(frame[0][rank], key, frame[1][1][rank])
     st.html(f'<i class="front_{front}"></i>')
-
-
-def _outcome(job: Job, run: Run | None) -> None:
-    """How far the run is, or how it ended, and what its epsilon is for people."""
-    plan = (job if run is None else run.job).plan
-    left, right = st.columns([3, 2])
-    with left:
-        with st.container(key="status", gap="small"):
-            if run is None:
-                st.caption(_say("press"))
-            elif run.live:
-                _waiting(run)
-            else:
-                _ended(job, run)
-        spread = text.rounded(job.noise_multiplier * job.max_grad_norm)
-        st.markdown(_say("meaning", norm=job.max_grad_norm, spread=spread))
-    with right:
-        # Of the steps so far, as in the headline.
-        look.people(attacker(plan, run.done if run and run.done else plan.steps))
-
-
-def _waiting(run: Run) -> None:
-    """How long a run waits, or how far it is."""
-    if run.before:
-        runs = _counted("run", run.before)
-        st.info(_say("queue", runs=runs), icon=":material/hourglass_top:")
-    elif run.progress:
-        last, steps = run.progress[-1], run.job.steps
-        left = last["seconds"] / last["step"] * (steps - last["step"])
-        st.progress(run.done / steps, _say("left", step=run.done, steps=steps, left=left))
-    else:
-        st.progress(0.0, _say("starting"))
 
 
 def _ended(job: Job, run: Run) -> None:

@@ -42,7 +42,15 @@ def _page() -> None:
             st.rerun()
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
-    told = {"language": language.spoken(), "kinds": _kinds()}
+    # The runs that the library knows: names, words on the screen, neighbours with a theorem.
+    kinds: dict[str, Any] = {
+        field.key: {option: language.retold(words) for option, words in field.options.items()}
+        for field in (confirmation.mechanism(), confirmation.SAMPLING)
+    }
+    # Who takes all records says q = 100 %.
+    del kinds["sampling"]["none"]
+    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    told = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
     told |= {"answer": st.session_state.get(_ANSWER)}
     told |= {"presets": browser.presets(), "published": list(drawn_figures())}
     told |= {"accountants": accountants()}
@@ -58,18 +66,6 @@ def _spoken() -> None:
     """A language is chosen for all pages, not for this part."""
     language.choose(st.session_state["epsilon"].language)
     st.session_state[_SPOKEN] = True
-
-
-def _kinds() -> dict[str, Any]:
-    """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
-    kinds = {
-        field.key: {option: language.retold(words) for option, words in field.options.items()}
-        for field in (confirmation.mechanism(), confirmation.SAMPLING)
-    }
-    # Who takes all records says q = 100 %.
-    del kinds["sampling"]["none"]
-    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
-    return kinds | {"natural": natural}
 
 
 _component = scripts.component("epsilonPage", style_sheet("page/page"))

@@ -67,7 +67,9 @@ def show_details(answers: Answers) -> None:
         return
     name, best = answers.best
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
-    assumed = look.true_if(a for g in answers.readings.values() for a in g.assumptions)
+    clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
+    told = "; ".join(map(retold, clauses))
+    assumed = _say("true_if", assumptions=told) if told else ""
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
         share, delta = f"{1 / answers.records:.3g}", DELTA.show(answers.scenario.delta)
