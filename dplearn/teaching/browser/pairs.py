@@ -127,7 +127,6 @@ def _parameters(name: str) -> dict[str, type]:
 
 
 def _settable(name: str) -> list[str]:
-    """The parameters that are numbers, or the mechanism inside."""
     return [key for key, kind in _parameters(name).items() if kind in _NUMBERS or key == "base"]
 
 
@@ -186,7 +185,6 @@ def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
 
 
 def _accepted(key: str, value: float) -> bool:
-    """Whether some mechanism takes this value."""
     for name in MECHANISMS:
         if key in _parameters(name):
             with suppress(ValueError):
@@ -313,7 +311,6 @@ def _law(whole: Profile) -> dict[str, Any]:
 
 
 def _delta(nodes: NDArray, masses: NDArray, infinity: float, epsilon: NDArray) -> NDArray:
-    """Delta of a law of losses."""
     part = np.maximum(-np.expm1(np.minimum(epsilon[:, None] - nodes, 0.0)), 0.0)
     return part @ masses + infinity
 

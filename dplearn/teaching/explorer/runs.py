@@ -173,7 +173,6 @@ class Run:
             self.worker = None
 
     def _show(self, most: int) -> None:
-        """Take in some of what was told."""
         for _ in range(min(most, len(self._told))):
             event = self._told.popleft()
             self.events.append(event)

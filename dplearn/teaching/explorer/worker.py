@@ -99,7 +99,6 @@ def _tell(**event: Any) -> None:
 
 
 def _fail(message: str) -> None:
-    """Say why, and end whatever is going on."""
     _tell(event="error", message=message)
     os._exit(1)
 

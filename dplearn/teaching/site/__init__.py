@@ -110,7 +110,6 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
-    """All pages, in the order of the search's answers."""
     drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     title = "Differential privacy for deep learning"
     front = ("page.css", "minute.css")

@@ -59,7 +59,6 @@ def _contents(lesson: Lesson, body: str) -> str:
 
 
 def _asked(body: str) -> int:
-    """How many fields of a lesson's page ask for something."""
     return body.count(' data-ask="')
 
 

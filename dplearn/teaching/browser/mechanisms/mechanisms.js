@@ -129,8 +129,6 @@ class Page {
     this.schedule();
   }
 
-  // -- what hands ask ---------------------------------------------------------------------------
-
   touch() {
     this.lent = null;
   }
@@ -180,8 +178,6 @@ class Page {
     if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
   }
 
-  // -- the library's tables ---------------------------------------------------------------------
-
   update({ language, answer }) {
     if (language && language !== this.words.code) this.speakIn(language);
     if (!answer || this.pairs.has(answer.key)) return;
@@ -205,8 +201,6 @@ class Page {
     const law = closedForm(asked.mechanism, asked, asked.adjacency);
     return law && this.remember(key, new Pair(law));
   }
-
-  // -- frames -----------------------------------------------------------------------------------
 
   schedule() {
     this.queued ||= requestAnimationFrame(() => {

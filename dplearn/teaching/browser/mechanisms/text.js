@@ -1,5 +1,5 @@
 // The words of the page: what the pictures say, said again in sentences and to those who only hear.
-import { heard, shown } from "../page/fields.js";
+import { heard, shown } from "../page/numbers.js";
 import { describe, set } from "../page/shapes.js";
 import { NAMES, SETS } from "./pictures.js";
 

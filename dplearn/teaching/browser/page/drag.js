@@ -1,6 +1,5 @@
 // Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
-import { digits, read } from "./numbers.js";
-import { dragged, nearest, pressed, typed } from "./fields.js";
+import { digits, dragged, nearest, pressed, read, typed } from "./numbers.js";
 import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 

@@ -1,7 +1,6 @@
 // The axes: what they span, where a value lies, and when they are set anew.
 import { least } from "./answers.js";
-import { clamp } from "./numbers.js";
-import { nice } from "./ticks.js";
+import { clamp, nice } from "./numbers.js";
 
 const EASE = 320;
 const FAR = 3000;

@@ -154,8 +154,6 @@ class Page {
     this.schedule();
   }
 
-  // -- what hands ask ---------------------------------------------------------------------------
-
   touch() {
     this.touched = true;
     this.frame.moving = null;
@@ -175,8 +173,6 @@ class Page {
   epsilon() {
     return least(this.answers.at(this.run)).value;
   }
-
-  // -- frames -----------------------------------------------------------------------------------
 
   schedule() {
     this.queued ||= requestAnimationFrame((now) => {

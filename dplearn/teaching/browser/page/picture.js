@@ -3,10 +3,9 @@ import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
 import { Frame } from "./frame.js";
 import { Labels } from "./labels.js";
-import { power, text } from "./numbers.js";
+import { power, text, ticks } from "./numbers.js";
 import { proved } from "./run.js";
 import { el, set, setAll, smooth, widthOf } from "./shapes.js";
-import { ticks } from "./ticks.js";
 
 let count = 0;
 

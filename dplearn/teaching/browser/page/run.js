@@ -1,7 +1,6 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { nearest } from "./fields.js";
-import { read } from "./numbers.js";
+import { nearest, read } from "./numbers.js";
 
 /** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address where it differs. */
 export const FIELDS = {

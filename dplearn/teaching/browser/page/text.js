@@ -1,8 +1,7 @@
 // The words of the page: what a picture says, said again in sentences.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
-import { heard, shown } from "./fields.js";
-import { bound, clamp, digits, down, text } from "./numbers.js";
+import { bound, clamp, digits, down, heard, shown, text } from "./numbers.js";
 import { FIELDS, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
 

@@ -5,15 +5,13 @@ import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
 import { drawFreehand } from "../page/freehand.js";
-import { addressForOthers, addressOf, placeOf, readAddress } from "./address.js";
 import { card, savePng, saveSvg } from "./card.js";
-import { Plane, chart } from "./chart.js";
-import { end, kept, straight } from "./guess.js";
+import { Plane, VIEWS, chart } from "./chart.js";
+import { addressForOthers, addressOf, end, kept, placeOf, readAddress, straight } from "./guess.js";
 import { Navigation } from "./navigation.js";
 import { markup } from "./markup.js";
 import { sentences } from "./text.js";
 import { Truth } from "./truth.js";
-import { VIEWS } from "./views.js";
 import { LANGUAGES, speaker } from "./messages.js";
 
 const CARD = 4;
@@ -87,8 +85,6 @@ class Minute {
   link() {
     return this.place && `${this.place}#${addressForOthers(this)}`.replace(/#$/, "");
   }
-
-  // -- what is shown -----------------------------------------------------------------------------
 
   speakIn(language) {
     this.language = language;
@@ -172,8 +168,6 @@ class Minute {
     else this.body.dataset.drawn = String(this.scene + 1);
   }
 
-  // -- the guess ---------------------------------------------------------------------------------
-
   get guessing() {
     return this.scene === 0;
   }
@@ -204,8 +198,6 @@ class Minute {
     this.save();
     this.schedule();
   }
-
-  // -- buttons -----------------------------------------------------------------------------------
 
   do(name, node) {
     const link = this.link();

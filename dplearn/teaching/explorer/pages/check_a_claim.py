@@ -256,7 +256,6 @@ def _verdict(
 
 
 def _headline(verdict: Verdict) -> str:
-    """What came out, in a word."""
     words = _say(f"outcome.{verdict.status}")
     if verdict.status == "violated" and verdict.relation == "upper":
         words += _say("too_much")
@@ -264,7 +263,6 @@ def _headline(verdict: Verdict) -> str:
 
 
 def _map(state: State, verdict: Verdict) -> None:
-    """The map, and the choice of its axes."""
     told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
     told += map(retold, verdict.sentences()[1:])
     with st.container(key="picture"):

@@ -20,7 +20,7 @@ from dplearn.teaching.explorer.kit import controls, look
 from dplearn.teaching.explorer.kit import fields as kit
 from dplearn.teaching.explorer.kit.fields import Text, Words, by_key
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import State, idle, load, save
+from dplearn.teaching.explorer.kit.state import State, load, save
 from dplearn.teaching.explorer.runs import Run
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.training_run import training_run
@@ -54,13 +54,10 @@ FIELDS = (
     *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, LENGTH_IN),
     *(STEPS, EPOCHS, CLIPPING, BOUND, LEARNING_RATE, DELTA, COMPARE, RUN),
 )
-HIDDEN = idle(
-    {
-        "noise_from": {"epsilon": {"noise_multiplier"}, "noise": {"target_epsilon"}},
-        "lot_from": {"lot": {"sample_rate"}, "rate": {"batch_size"}},
-        "length_in": {"steps": {"epochs"}, "epochs": {"steps"}},
-    }
-)
+# The field that each option makes idle.
+_IDLE = {"epsilon": "noise_multiplier", "noise": "target_epsilon", "lot": "sample_rate"}
+_IDLE |= {"rate": "batch_size", "steps": "epochs", "epochs": "steps"}
+HIDDEN = lambda values: {_IDLE[values[key]] for key in ("noise_from", "lot_from", "length_in")}
 # Found by trying on the held-out records, at epsilon 3 within seconds.
 _RECIPES: dict[str, dict[str, Any]] = {
     "digits": {"batch_size": 512, "sample_rate": 0.356, "steps": 60, "epochs": 20, "delta": 1e-4},
@@ -138,7 +135,6 @@ def _watch(job: Job, run: Run | None) -> None:
 
 
 def _heading(job: Job, run: Run | None) -> None:
-    """The guarantee of the plan, and the button."""
     left, right = st.columns([6, 1], vertical_alignment="center")
     button = right.container(key="button").button
     promise = _say(
@@ -248,7 +244,6 @@ def headline(run: Run | None) -> str:
 
 
 def _epsilon(job: Job, steps: int) -> str:
-    """Epsilon of so many steps."""
     promised = spent(job, steps)
     return f"ε\u00a0{text.relation(promised)}\u00a0{text.bare(promised)}"
 

@@ -304,7 +304,6 @@ _parsed = lru_cache(maxsize=len(REGIMES))(parse)
 
 
 def _in_words(answers: Answers, name: str) -> str:
-    """A number in a sentence."""
     value = condition_value(answers, name)
     if name.endswith(("_misses", "_more")):
         return f"{text.rounded(100 * value, 2)}\u00a0%"

@@ -18,7 +18,7 @@ from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import controls, language, links, look, questions
 from dplearn.teaching.explorer.kit.fields import Quantity, Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import State, load
+from dplearn.teaching.explorer.kit.state import State
 from dplearn.teaching.explorer.pages.formula_book import fields, search
 from dplearn.teaching.explorer.pages.formula_book.fields import place_of, words
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
@@ -153,19 +153,7 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     return links.to(".", {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]})
 
 
-def state_in_view() -> State:
-    """The page as the session, its address or the last click has it."""
-    wish = st.session_state.pop("formula_wish", None)
-    # The picture of a wrong variant begins at its counterexample.
-    with st.spinner(_say("searching")):
-        state = load("formula_book", fields.state_at)
-        if wish:
-            state = st.session_state["formula_book"] = fields.turn(state, wish)
-    return state
-
-
 def _go(**changed: str) -> None:
-    """To another entry, or another wrong variant, at the next run."""
     st.session_state["formula_wish"] = changed
 
 
@@ -268,7 +256,6 @@ def show_entries(state: State) -> None:
 
 
 def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
-    """One after the other until the time is over."""
     bar, began = st.progress(0.0), time.perf_counter()
     for done, id in enumerate(ids):
         if time.perf_counter() - began > _PATIENCE:
