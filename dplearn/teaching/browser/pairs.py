@@ -323,7 +323,6 @@ def _masses(masses: NDArray, infinity: float) -> dict[str, Any]:
 
 
 def _drawn(outputs: Outputs) -> dict[str, Any]:
-    """Both laws at places in ascending order."""
     x, _, p, q = outputs.nodes(1.0)
     high = np.flatnonzero(np.maximum(p, q) > _LOW * max(np.max(p), np.max(q)))
     low, top = float(x[high[0]]), float(x[high[-1]])

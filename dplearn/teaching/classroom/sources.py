@@ -151,7 +151,8 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         for cell in notebook.cells:
             cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
+        told = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
+        notebook.cells = told
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -178,11 +179,6 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     if any(not cell.source for cell in shown) or next(told, ""):
         raise LessonError(f"Expected {lesson.chinese} to have as many cells as the lesson's text.")
     return shown
-
-
-def is_note(cell: Any) -> bool:
-    """Whether a cell is for the teacher only."""
-    return "instructor" in cell.metadata.get("tags", ())
 
 
 def exercise_key(cell: Any) -> str:

@@ -1,7 +1,7 @@
 // One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
 import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
-import { clamp, digits } from "../page/numbers.js";
+import { clamp, digits, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { set } from "../page/shapes.js";
 import { CLOSED, closedForm } from "./laws.js";
@@ -44,7 +44,7 @@ class Page {
     this.open(address() || (send && sessionStorage.getItem(REMEMBERED)) || "");
     this.follow = () => {
       if (!this.body.isConnected) this.end();
-      else if (address() !== this.address()) {
+      else if (address() !== this.mark().slice(1)) {
         this.open(address());
         this.build();
       }
@@ -72,8 +72,8 @@ class Page {
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
-    this.find(".dp-plot").append(this.svg);
-    this.people = new People(this.find(".dp-crowd"), this.words);
+    this.body.querySelector(".dp-plot").append(this.svg);
+    this.people = new People(this.body.querySelector(".dp-crowd"), this.words);
     this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
@@ -81,13 +81,13 @@ class Page {
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.find(".dp-plot"));
+    this.watch.observe(this.body.querySelector(".dp-plot"));
     this.build();
   }
 
   /** The numbers of the mechanism in view. */
   build() {
-    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
+    this.body.querySelector(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.built = this.catalogue.used(this.state).join();
     this.schedule();
@@ -108,10 +108,6 @@ class Page {
     }));
   }
 
-  find(selector) {
-    return this.body.querySelector(selector);
-  }
-
   end() {
     this.watch.disconnect();
     removeEventListener("popstate", this.follow);
@@ -119,10 +115,10 @@ class Page {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const width = Math.round(this.body.querySelector(".dp-plot").clientWidth);
     if (!width) return;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
-    const people = this.find(".dp-people");
+    const above = this.body.querySelector(".dp-plot").getBoundingClientRect().top + scrollY;
+    const people = this.body.querySelector(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
     this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
     this.measured = true;
@@ -134,7 +130,8 @@ class Page {
   }
 
   change(name, value) {
-    this.state = this.catalogue.changed(this.state, name, value);
+    const field = this.catalogue.fields[name];
+    this.state = { ...this.state, [name]: field ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
   }
@@ -255,10 +252,6 @@ class Page {
     return said.size ? `${this.send ? "?" : "#"}${said}` : "";
   }
 
-  address() {
-    return this.mark().slice(1);
-  }
-
   /** What is done when the hand has let go: write the address, ask for what is not known here. */
   rest() {
     clearTimeout(this.resting);
@@ -274,7 +267,7 @@ class Page {
         this.send({ key, ...question });
       }
       this.asked = key;
-      if (this.view) set(this.find(".dp-live"), "text", this.words.heard(this.view));
+      if (this.view) set(this.body.querySelector(".dp-live"), "text", this.words.heard(this.view));
       this.schedule();
     }, REST);
   }

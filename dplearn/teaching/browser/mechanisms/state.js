@@ -44,10 +44,6 @@ export class Catalogue {
     return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
   }
 
-  changed(state, name, value) {
-    return { ...state, [name]: this.fields[name] ? nearest(this.fields[name], value) : value };
-  }
-
   /** The address of a state: what differs from the first picture. */
   written(state) {
     const named = ["mechanism", ...this.used(state), "adjacency", "direction", ...VIEW];

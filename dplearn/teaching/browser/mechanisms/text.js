@@ -6,7 +6,7 @@ import { NAMES, SETS } from "./pictures.js";
 /** Write everything that is not in the pictures. */
 export function writeText(page) {
   const { words, state, catalogue, view, waiting } = page;
-  const say = (selector, said) => set(page.find(selector), "text", said);
+  const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
   for (const node of page.numbers) {
     // Somebody types.
     if (!node.querySelector("input")) writeNumber(page, node, node.dataset.drag, true);

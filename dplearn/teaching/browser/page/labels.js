@@ -32,18 +32,6 @@ export class Labels {
     this.drawNames();
   }
 
-  /** What stands at the T line: [name, value]. */
-  standing() {
-    const { run, view } = this;
-    if (view.guessing) return [];
-    const own = run.shown.flatMap((name) => {
-      const end = view.ends[name]?.upper ?? null;
-      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
-      return end > 0 ? [[name, end]] : [];
-    });
-    return view.pinned ? [...own, ["pinned", least(view.pinned.ends).value]] : own;
-  }
-
   /** Curves rise: what lies above PLD stands left of the line, above its dot; PLD and what lies
    * below stand right of it, below. So no number lies on a curve. */
   drawValues() {
@@ -52,7 +40,13 @@ export class Labels {
     const x = frame.x(run, run.T);
     const [above, below] = [[], []];
     const ceiling = least(view.ends).value * (1 + 1e-6);
-    const standing = this.standing();
+    // What stands at the T line: [name, value].
+    const standing = view.guessing ? [] : run.shown.flatMap((name) => {
+      const end = view.ends[name]?.upper ?? null;
+      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
+      return end > 0 ? [[name, end]] : [];
+    });
+    if (view.pinned && !view.guessing) standing.push(["pinned", least(view.pinned.ends).value]);
     const hidden = this.every.filter((name) => !standing.some(([one]) => one === name));
     for (const name of hidden) {
       set(this.dots[name], "visibility", "hidden");

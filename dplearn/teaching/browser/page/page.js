@@ -73,8 +73,8 @@ class Page {
     this.body = this.root.querySelector(".dp");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
-    this.find(".dp-plot").prepend(this.svg);
-    this.people = new People(this.find(".dp-crowd"), this.words);
+    this.body.querySelector(".dp-plot").prepend(this.svg);
+    this.people = new People(this.body.querySelector(".dp-crowd"), this.words);
     this.drag = new Drag(this.body, this);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
@@ -82,10 +82,10 @@ class Page {
     this.body.addEventListener("change", (event) => choose(this, event));
     this.svg.addEventListener("pointerdown", (event) => drawFreehand(this, event));
     // A toggle does not bubble.
-    this.find(".dp-more").addEventListener("toggle", () => this.schedule());
+    this.body.querySelector(".dp-more").addEventListener("toggle", () => this.schedule());
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.find(".dp-plot"));
+    this.watch.observe(this.body.querySelector(".dp-plot"));
     this.schedule();
     this.rest();
   }
@@ -95,10 +95,6 @@ class Page {
     const { run, unread } = fromAddress(asked, this.kinds);
     this.run = run;
     this.unread = unread;
-  }
-
-  find(selector) {
-    return this.body.querySelector(selector);
   }
 
   /** What the server says: an answer, and its words in the language that it speaks now. */
@@ -139,10 +135,10 @@ class Page {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const width = Math.round(this.body.querySelector(".dp-plot").clientWidth);
     if (!width) return;
     const small = width < 520;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const above = this.body.querySelector(".dp-plot").getBoundingClientRect().top + scrollY;
     // The choices below the picture are seen without scrolling.
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
@@ -235,7 +231,7 @@ class Page {
       const to = link(run);
       if (to !== location.href) history.replaceState(history.state, "", to);
       const heard = this.guessing ? this.words.guessing : this.words.spoken(bound(this.epsilon(), 4), run.T);
-      set(this.find(".dp-live"), "text", heard);
+      set(this.body.querySelector(".dp-live"), "text", heard);
       this.schedule();
     }, REST);
   }
@@ -246,13 +242,13 @@ class Page {
     const { kept } = this.answers;
     if (!proved(run)) this.caught = promised(least(this.view.ends).value, run);
     const say = (finds, right) => {
-      set(this.find(".dp-finds"), "text", finds);
-      set(this.find(".dp-note"), "text", right);
+      set(this.body.querySelector(".dp-finds"), "text", finds);
+      set(this.body.querySelector(".dp-note"), "text", right);
     };
     if (kept.has(key)) this.caught = kept.get(key);
     if (this.guessing) say("…", "");
     // An older answer stands, pale, until the newer one is there.
-    this.find(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
+    this.body.querySelector(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
     this.people.show(this.guessing ? undefined : this.caught, run.rate, say);
     if (kept.has(key) || !proved(run)) return;
     this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {

@@ -1,7 +1,7 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
-import { Frame } from "./frame.js";
+import { FAR } from "./frame.js";
 import { Labels } from "./labels.js";
 import { power, text, ticks } from "./numbers.js";
 import { proved } from "./run.js";
@@ -158,7 +158,7 @@ export class Picture {
       }
       const y = this.frame.y(run, end);
       parts.at(-1).push([this.frame.x(run, steps[i]), y]);
-      if (Frame.far(y)) break;
+      if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }

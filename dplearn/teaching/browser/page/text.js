@@ -8,7 +8,7 @@ import { describe, set } from "./shapes.js";
 /** Write everything that is not in the picture. */
 export function writeText(page) {
   const { run, words, view, picture, guessing } = page;
-  const say = (selector, said) => set(page.find(selector), "text", said);
+  const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
   writeNumbers(page);
   const { name, value } = least(view.ends);
   describe(picture.curve, [0, 1e9], guessing ? 0 : value, guessing ? "?" : words.curve(bound(value, 6), run));
@@ -23,7 +23,7 @@ export function writeText(page) {
   say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
   say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
   writeButtons(page, value);
-  if (page.find(".dp-more").open) writeTable(page);
+  if (page.body.querySelector(".dp-more").open) writeTable(page);
 }
 
 function writeNumbers({ run, words, numbers, picture }) {
@@ -43,21 +43,21 @@ function writeButtons(page, value) {
   const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-guessing": guessing, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
   for (const name of ACCOUNTANTS) {
-    const chip = page.find(`[data-chip=${name}]`);
+    const chip = page.body.querySelector(`[data-chip=${name}]`);
     set(chip, "aria-pressed", String(run.shown.includes(name)));
     set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
-  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.find(`.dp-rate-${i}`), "text", said);
+  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
   set(buttons.guess, "text", guessing ? words.truth : words.guess);
   set(buttons.logT, "text", run.logT ? words.log : words.linear);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.log : words.linear);
   for (const name of ["adjacency", "mechanism", "sampling", "then", "first"]) {
-    const choice = page.find(`[name=${name}]`);
+    const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.find("option[value=replace_one]").disabled = proved(run) && run.sample_rate < 1;
+  page.body.querySelector("option[value=replace_one]").disabled = proved(run) && run.sample_rate < 1;
 }
 
 function writeProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
@@ -126,7 +126,7 @@ function writeTable(page) {
     return [STYLES[name].label, epsilon, budget, STYLES[name].about[words.code]];
   });
   const cells = rows.flat();
-  const body = page.find(".dp-more tbody");
+  const body = page.body.querySelector(".dp-more tbody");
   if (!body.children.length) {
     body.innerHTML = rows.map((row) => `<tr>${"<td></td>".repeat(row.length)}</tr>`).join("");
   }

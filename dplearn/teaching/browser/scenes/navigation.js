@@ -18,10 +18,6 @@ export class Navigation {
     listen(minute.root, "pointercancel", () => (this.touched = null));
   }
 
-  end() {
-    this.stop.abort();
-  }
-
   /** Keys are the minute's while it fills most of the window and nobody types elsewhere. */
   key(event) {
     const { minute } = this;

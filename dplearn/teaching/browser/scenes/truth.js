@@ -15,17 +15,14 @@ export class Truth {
 
   /** The curves of PLD, where it is open of RDP, and of the moments accountant: [T, epsilon]. */
   get curves() {
-    return (this.drawn ??= this.draw());
-  }
-
-  draw() {
+    if (this.drawn) return this.drawn;
     const { T } = this.run;
     // Steep at first: more points there.
     const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
     const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
-    return { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) };
+    return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }
 
   /** Both ends at T of what is proved; no lower one where PLD is open. */

@@ -165,7 +165,6 @@ def _heading(job: Job, run: Run | None) -> None:
 
 
 def _picture(job: Job, run: Run | None) -> None:
-    """The run, or the plan before there is one."""
     job, title = run.job if run else job, headline(run)
     with st.container(key="reached", gap=None):
         st.markdown(f"**{title}**")

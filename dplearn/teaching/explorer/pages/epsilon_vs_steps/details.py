@@ -151,7 +151,6 @@ def _theorems(answers: Answers) -> None:
 
 
 def _printed(row: Mapping[str, str]) -> dict[str, str]:
-    """What was printed about this run, and what became of a check."""
     told = {
         "source": retold(row["source"]),
         "T": text.spaced(float(row["steps"])) if row["steps"] else "",
