@@ -17,7 +17,8 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.json_values import as_json
-from dplearn.mechanisms import Gaussian, Mechanism
+from dplearn.ledger import BudgetExceeded, Ledger
+from dplearn.mechanisms import ZCDP, ApproximateDP, Gaussian, Mechanism
 from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
 from dplearn.run import DPSGD, Phases
 
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     checker.add_argument("file", type=Path)
     for command in (epsilon, find):
         command.add_argument("--json", action="store_true", help="print one list of objects")
+    _add_ledger(commands)
     # The library does not import what stands on it.
     import_module("dplearn.teaching.commands").add_commands(commands)
     return parser
@@ -89,13 +91,60 @@ def _add_run_options(
     choices: list[str],
     samplings: Sequence[str] = SAMPLINGS,
 ) -> None:
-    command.add_argument("--noise-multiplier", type=float, required=required)
-    command.add_argument("--sample-rate", type=float)
-    command.add_argument("--steps", type=int, required=required)
+    _add_mechanism_options(command, required=required, samplings=samplings)
     command.add_argument("--delta", type=float, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
-    command.add_argument("--sampling", default="poisson", choices=samplings)
     command.add_argument("--adjacency", choices=ADJACENCIES)
+
+
+def _add_mechanism_options(
+    command: argparse.ArgumentParser, *, required: bool, samplings: Sequence[str]
+) -> None:
+    command.add_argument("--noise-multiplier", type=float, required=required)
+    command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
+    about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
+    command.add_argument("--steps", type=_whole, required=required, help=about)
+    command.add_argument("--sampling", default="poisson", choices=samplings)
+
+
+def _number(text: str) -> float:
+    """Return a number typed as such or as a fraction."""
+    try:
+        top, _, bottom = text.partition("/")
+        return float(top) / (float(bottom) if bottom else 1.0)
+    except (ValueError, ZeroDivisionError):
+        message = f"Expected a number such as 0.004 or 256/60000, got {text!r}."
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def _whole(text: str) -> int:
+    """Return a whole number, which may be typed as 1e4."""
+    if (value := _number(text)) != math.floor(value):
+        raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
+    return int(value)
+
+
+def _add_ledger(commands: argparse._SubParsersAction) -> None:
+    about = "releases from one data set: their total, and a budget that they must fit into"
+    ledger = commands.add_parser("ledger", help=about)
+    ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
+    actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
+    new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
+    new.set_defaults(run=_new_ledger)
+    new.add_argument("--epsilon", type=float)
+    new.add_argument("--delta", type=float, required=True)
+    new.add_argument("--adjacency", choices=ADJACENCIES, default="add_remove")
+    new.add_argument("--fixed", action="store_true", help="no release depends on results of others")
+    new.add_argument("--reserve", type=float, help="part of delta for releases known by a pair")
+    add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
+    add.set_defaults(run=_add_to_ledger)
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    add.add_argument("--delta", type=float, default=0.0)
+    add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
+    _add_mechanism_options(add, required=False, samplings=SAMPLINGS)
+    show = actions.add_parser("show", help="print the releases, the total and what remains")
+    show.set_defaults(run=_show_ledger)
 
 
 def _rate(options: argparse.Namespace) -> float:
@@ -103,7 +152,8 @@ def _rate(options: argparse.Namespace) -> float:
     if options.sample_rate is not None:
         return options.sample_rate
     if options.command != "calibrate" and options.sampling != "none":
-        raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
+        other = "or --sampling none"
+        raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}, {other}.")
     return 1.0
 
 
@@ -154,6 +204,54 @@ def _epsilon(options: argparse.Namespace) -> int:
         _print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
+    return 0
+
+
+def _new_ledger(options: argparse.Namespace) -> int:
+    if options.file.exists():
+        raise ValueError(f"Expected a new file, got {options.file}, which exists.")
+    Ledger(
+        epsilon=options.epsilon,
+        delta=options.delta,
+        adjacency=options.adjacency,
+        adaptive=not options.fixed,
+        reserve=options.reserve,
+    ).save(options.file)
+    return 0
+
+
+def _ledger(options: argparse.Namespace) -> Ledger:
+    if not options.file.exists():
+        begin = f"dplearn ledger {options.file} new --epsilon 1 --delta 1e-5"
+        raise ValueError(f"Expected the file of a ledger, got {options.file}; begin it: {begin}")
+    return Ledger.read(options.file)
+
+
+def _show_ledger(options: argparse.Namespace) -> int:
+    print(_ledger(options))
+    return 0
+
+
+def _add_to_ledger(options: argparse.Namespace) -> int:
+    known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
+    if len(given := [name for name, value in known.items() if value is not None]) != 1:
+        flags = ", ".join("--" + name.replace("_", "-") for name in known)
+        raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
+    ledger = _ledger(options)
+    if options.rho is not None:
+        release: Mechanism = ZCDP(options.rho)
+    elif options.epsilon is not None:
+        release = ApproximateDP(options.epsilon, options.delta)
+    else:
+        options.adjacency = ledger.adjacency
+        release, _ = _step(options)
+    try:
+        ledger.add(release, name=options.name, steps=options.steps or 1)
+    except BudgetExceeded as error:
+        print(f"dplearn ledger: {error}", file=sys.stderr)
+        return 1
+    ledger.save(options.file)
+    print(ledger)
     return 0
 
 

@@ -53,6 +53,36 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
+def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
+    file = tmp_path / "ledger.json"
+    for words in ("show", "add x --epsilon 0.1"):
+        status, _, err = called(f"ledger {file} {words}", capsys)
+        assert status == 2 and f"begin it: dplearn ledger {file} new" in err
+    assert called(f"ledger {file} new --epsilon 3 --delta 1e-5", capsys)[0] == 0
+    assert called(f"ledger {file} new --delta 1e-5", capsys)[0] == 2
+    run = "--noise-multiplier 1.1 --sample-rate 256/60000 --steps 1e4"
+    for words in ("patients --epsilon 0.1", "census --rho 0.001", f"training {run}"):
+        status, out, _ = called(f"ledger {file} add {words}", capsys)
+        assert status == 0 and f" {words.split()[0]} | " in out
+    before = file.read_text()
+    status, _, err = called(f"ledger {file} add more {run}", capsys)
+    assert status == 1 and "got 'more': together epsilon" in err and file.read_text() == before
+    for words in ("--rho 1 --epsilon 1", "", "--noise-multiplier 1"):
+        status, _, err = called(f"ledger {file} add x {words}", capsys)
+        assert status == 2 and "Expected" in err
+    assert called(f"ledger {file} show", capsys)[1] == out
+    pair = "x --epsilon 0.1 --delta 1e-7"
+    assert "Ledger(reserve=...)" in called(f"ledger {file} add {pair}", capsys)[2]
+
+
+@each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
+def test_numbers_that_are_none_are_named(typed, expected, capsys):
+    words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
+    assert f"Expected {expected}" in called(words, capsys)[2]
+    words = words.replace(typed, "1/3").replace("1e3", "10.5")
+    assert "Expected a whole number such as 10000, got '10.5'" in called(words, capsys)[2]
+
+
 @each(
     "words, same",
     [
