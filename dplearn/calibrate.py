@@ -2,7 +2,7 @@
 
 Every search returns a point at which the accountant was asked and answered with an epsilon
 at most the target, together with that answer. Tightness depends on the search, truth does not.
-Far from the target a rougher accountant shows the way where there is one. A search that has done
+Far from the target a coarse accountant shows the way where there is one. A search that has done
 its work, counted in units that do not depend on the machine, returns the best point it has.
 """
 
@@ -66,8 +66,8 @@ class Attack:
     adjacency: Adjacency
 
     def __str__(self) -> str:
-        found, rate = round_up(self.true_positive_rate, 4), self.false_positive_rate
-        return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
+        most, rate = round_up(self.true_positive_rate, 4), self.false_positive_rate
+        return f"true positive rate <= {most} at false positive rate {rate}, {self.adjacency}"
 
 
 def smallest_noise_multiplier(
@@ -336,7 +336,7 @@ def _search(
     tried: list[tuple[float, Any]] = []
     with counting() as work:
         crossed = partial(_crossed, shares=target.shares, work=work)
-        if (rough := accountant.rougher()) != accountant:
+        if (rough := accountant.coarse()) != accountant:
             near, answer = crossed(partial(ask, rough), place, enough=_NEAR)
             place, part = place._replace(guess=near.root, slope=near.slope), _PART
             if near.x < math.inf:

@@ -80,7 +80,7 @@ class PrivacyFilter:
         """
         (total,) = _added(self.spent, mechanism, steps, [self.order], self.adjacency)
         epsilon = rdp_to_epsilon(self.order, total, delta=self.delta)
-        if mechanism.no_privacy() or not epsilon <= self.epsilon * (1 - 1e-12):
+        if mechanism.infinite_epsilon_reason() or not epsilon <= self.epsilon * (1 - 1e-12):
             return False
         self.spent = float(total)
         self.assumptions = tuple(dict.fromkeys((*self.assumptions, *mechanism.assumptions)))

@@ -14,9 +14,9 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
+from dplearn.training.probe import probing
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
-from dplearn.training.trial import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
 Part = tuple[Any, Any, Tensor | None]
@@ -126,7 +126,7 @@ class Records:
                 return loss_fn(called(model, inputs), targets)
 
         places = range(min(_COMPARED, len(self)))
-        with on_trial(model, precise=False):
+        with probing(model, precise=False):
             model.eval()
             together = losses(places)
             alone = [losses([i] * len(places))[i] for i in places]

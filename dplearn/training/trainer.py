@@ -24,15 +24,15 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings
+from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.learned import recalled
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
-from dplearn.training.place import Group, Place
+from dplearn.training.probe import check_stored
 from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
-from dplearn.training.trial import check_stored
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
@@ -89,7 +89,7 @@ class Trainer:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self.plan = self.plan.trained()
         phase, _ = self.plan.at(0)
-        self._place = Place(self.process_group)
+        self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
         every = list(self._clip.parameters.values())
@@ -107,8 +107,8 @@ class Trainer:
         self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
         run = self._fingerprint()
         records = "" if alone else self._data.digest()
-        self._place.agree({**run, "seed": repr(self._randomness.seed), "records": records})
-        self._place.start_equal(self.model)
+        self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
+        self._context.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
@@ -138,7 +138,7 @@ class Trainer:
         mean = self._noise(phase)
         with self._passes():
             tally = self._add_clipped(mean, lot, expected)
-        self._place.add_up(mean, tally)
+        self._context.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
         self._update(mean)
@@ -173,7 +173,7 @@ class Trainer:
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             drawing, position = divmod(step - before, phase.drawing.batches)
-            first, every = self._place.rank, self._place.processes
+            first, every = self._context.rank, self._context.processes
             rng = self._randomness.stream(LOTS, first, before + drawing)
             mine = len(range(first, len(self._data), every))
             lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
@@ -184,7 +184,7 @@ class Trainer:
     def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
         bound, parameters, groups, largest = self._clip
-        share = self._place.share_of_noise
+        share = self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
         scales = [1.0] if moves else groups.scales
@@ -202,7 +202,7 @@ class Trainer:
         # An accelerator would have to wait.
         looks = device.type == "cpu" and self.steps & (self.steps + 1) == 0
         unwritten = check_stored(self.model) if looks else nullcontext()
-        with self._randomness.for_model(device, self._place.rank, self.steps), unwritten:
+        with self._randomness.for_model(device, self._context.rank, self.steps), unwritten:
             yield
 
     def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
@@ -285,12 +285,12 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
         }
-        if self._place.rank == 0:
+        if self._context.rank == 0:
             checkpoint.write(path, content)
 
     def resume(self, path: str | Path) -> None:
         """Load the checkpoint at a path if there is one; write one, or raise OSError, anyway."""
-        if self._place.has(path):
+        if self._context.has(path):
             self.load(path)
         self.save(path)
 
@@ -304,7 +304,7 @@ class Trainer:
         ValueError is raised for a file that is damaged, belongs to another run, was written within
         an epoch whose order is not kept, or differs between processes, and after a step.
         """
-        self._place.has(path)
+        self._context.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
         steps, seed = written["steps"], written["seed"]
@@ -342,6 +342,6 @@ class Trainer:
             "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
-            "processes": repr(self._place.processes),
+            "processes": repr(self._context.processes),
             **checkpoint.parts(self.model, self.optimizer),
         }

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.contour.hits import Quiet, Split
 from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.small_rate import Remainder, Split
 from dplearn.engine.contour.table import Table, shared
 from dplearn.engine.contour.trapezoid import Nodes, Trapezoid
 
 # Number of steps, epsilon and log delta, each of shape (n,); one of the last two is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
 # Most nodes, the freedom of the tilt, how many times longer a period a row may take to share a
-# line (see Table.tilts), and whether quiet runs are left out (see hits). The first try is short:
-# where the guess was poor it only finds a better one, and a line costs more than the nodes it
-# wastes. At the end a row may pay with rounding for fewer.
+# line (see Table.tilts), and whether uninformative runs are left out (see small_rate). The first
+# try is short: where the guess was poor it only finds a better one, and a line costs more than the
+# nodes it wastes. At the end a row may pay with rounding for fewer.
 Effort = tuple[int, float, float, bool]
 TRIES: tuple[Effort, ...] = (
     (2**8, 2.0, 3.0, False),
@@ -49,8 +49,8 @@ def sums(
             continue
         x0, least, size = None, 0.95 * epsilon[group], None
         if split:
-            quiet = Quiet(table.pair)
-            x0, size = quiet.place(steps[group], least, log_tau + log_delta[group])
+            remainder = Remainder(table.pair)
+            x0, size = remainder.place(steps[group], least, log_tau + log_delta[group])
             if size is None:
                 continue
         line = Line(table.pair, tilt) if x0 is None else Split(table.pair, tilt, x0)
@@ -89,7 +89,7 @@ def tries(
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:
-        now = left[table.few_hits(rows[0][left])] if effort[3] else left
+        now = left[table.rarely_sampled(rows[0][left])] if effort[3] else left
         if not now.size:
             continue
         poor = np.ones(rows[0].size, dtype=bool)

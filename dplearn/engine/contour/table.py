@@ -15,8 +15,8 @@ _ROUNDING = 3e-14
 _GRID = np.geomspace(1e-6, 1.0, 96)
 # Room for an epsilon or a delta that is only guessed.
 _ROOM = 0.3
-# Hits below which the sum of losses is one large loss and a rest, of which a saddle point knows
-# little.
+# Number of sampled steps below which the sum of losses is one large loss and a rest, where a
+# saddle point is poor.
 _FEW = 10
 
 
@@ -95,14 +95,14 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Epsilon near which delta is reached, by a saddle point or else by few hits."""
-        guess, few = self.guess_at_saddle(steps, log_delta), self.few_hits(steps)
+        """Epsilon near which delta is reached, by a saddle point or else by few sampled steps."""
+        guess, few = self.guess_at_saddle(steps, log_delta), self.rarely_sampled(steps)
         if np.any(few):
             one = self._guess_of_few(steps[few], log_delta)
             guess[few] = np.where(guess[few] > 1.15 * one, one, guess[few])
         return guess
 
-    def few_hits(self, steps: NDArray) -> NDArray:
+    def rarely_sampled(self, steps: NDArray) -> NDArray:
         """Whether so few records are sampled that the sum is far from normal."""
         return (self.pair.q * steps < _FEW) & (self.pair.sign > 0)
 

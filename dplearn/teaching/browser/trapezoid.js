@@ -63,7 +63,7 @@ export function nodesOf(table, line, period, count, logTau) {
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
   /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff
-   * @param {{least: number, log: number} | null} leftOut what quiet runs add to delta, and from
+   * @param {{least: number, log: number} | null} leftOut what the runs left out add to delta, and from
    *   which epsilon on */
   constructor(nodes, steps, count, cutoff, leftOut) {
     const { line, h, table } = nodes;

@@ -1,6 +1,6 @@
-"""A model on trial, and records made up for it, so that no real one decides what is accepted.
+"""A probe of a model with synthetic records, so that no real one decides what is accepted.
 
-On trial a model has other parameters and copies of everything else, and is afterwards as it was.
+A probed model has other parameters and copies of everything else; afterwards it is as it was.
 Records are made up from shapes and types alone. Which numbers a model takes (tokens, classes,
 logarithms) is tried out: each tensor gets the first of the kinds below with which the model works.
 Some more records have the form of masks, lengths and ignored labels.
@@ -27,12 +27,12 @@ Kind = Callable[[Tensor, Tensor], Tensor]
 
 
 @contextmanager
-def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
+def probing(*modules: nn.Module, precise: bool) -> Iterator[None]:
     """Trainable parameters are moved a little and all attributes are copies, while this lasts.
 
     Everything is in float64 if `precise`. Gradients that vanish at the start, behind a head of
     zeros, do not vanish then. Modules and parameters stay the same objects, so that code which
-    refers to them (a loss with a penalty) is on trial too.
+    refers to them (a loss with a penalty) is probed too.
     """
     every = list(dict.fromkeys(part for module in modules for part in module.modules()))
     parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
@@ -219,7 +219,7 @@ def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
     return not other and (bool_too or leaf.dtype != torch.bool)
 
 
-class MadeUp:
+class SyntheticBatch:
     """Pairs (inputs, targets) like an example, which `works` takes without raising.
 
     They are rows of the example if that is public. ValueError, or what `works` raises of the
