@@ -226,14 +226,12 @@ class HasGuarantee(ABC):
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records}
-        parts["trusted"] = "nobody" if trust == "local" else trusted
+        parts |= {"trusted": "nobody" if trust == "local" else trusted, "certificate": certificate}
         _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
         if tuned := hasattr(tuning, "run"):
-            stated = _tuned(tuning, self.composed, stated, certificate)
-        else:
-            validate.one_of(TUNINGS, tuning=tuning)
+            stated = tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
         _refuse(stated, parts["records"])
         proved = _proved(certificate, self.composed, stated) if certificate else ""
         if released != "every_step":
@@ -278,21 +276,18 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
         raise ValueError(
             f"Expected records={plan.units} as in the plan, got records={parts['records']}."
         )
+    if not hasattr(parts["tuning"], "run"):
+        validate.one_of(TUNINGS, tuning=parts["tuning"])
+    elif parts["tuning"].run != plan.composed or parts["certificate"]:
+        raise ValueError(
+            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
+            "which proves one run; got another."
+        )
     if parts["sampling"] not in ("", own):
         raise ValueError(
             f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
             "state the plan of what was run."
         )
-
-
-def _tuned(tuning: Any, composed: Composed, stated: Guarantee, certificate: str) -> Guarantee:
-    """The price of the best of several such runs."""
-    if tuning.run != composed or certificate:
-        raise ValueError(
-            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
-            "which proves one run; got another."
-        )
-    return tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
 
 
 def _refuse(stated: Guarantee, records: int) -> None:

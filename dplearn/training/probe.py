@@ -41,9 +41,14 @@ def probing(*modules: nn.Module, precise: bool) -> Iterator[None]:
     rng = torch.Generator().manual_seed(0)
     try:
         for part in every:
-            vars(part).update({name: _copied(x, same) for name, x in vars(part).items()})
+            for name, value in list(vars(part).items()):
+                with suppress(Exception):  # generators, locks: whatever their type raises
+                    vars(part)[name] = copy.deepcopy(value, same)
         for p in parameters:
-            p.data = _moved(p, rng)
+            p.data = p.data.clone()
+            if p.requires_grad:  # signs stay, and zeros become small numbers
+                normal = torch.randn(p.shape, generator=rng, dtype=torch.float64).to(p.data)
+                p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
         for module in modules if precise else ():
             module.double()
         torch.clear_autocast_cache()  # it holds the weights as they were
@@ -55,23 +60,6 @@ def probing(*modules: nn.Module, precise: bool) -> Iterator[None]:
             vars(part).update(before)
         for p, before in zip(parameters, data, strict=True):
             p.data = before
-
-
-def _copied(value: Any, same: dict[int, Any]) -> Any:
-    """A copy of an attribute, or the value itself where it cannot be copied."""
-    try:
-        return copy.deepcopy(value, same)
-    except Exception:  # generators, locks, tensors inside a graph: whatever their type raises
-        return value
-
-
-def _moved(parameter: Tensor, rng: torch.Generator) -> Tensor:
-    """Near a trainable parameter: signs stay, and zeros become small numbers."""
-    data = parameter.data
-    if not parameter.requires_grad:
-        return data.clone()
-    normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data)
-    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp())
 
 
 def widened(values: Tensor) -> Tensor:

@@ -8,8 +8,8 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -131,28 +131,22 @@ class Trainer:
 
         The model is looked at again if its mode or its trainable parameters have changed.
         """
-        phase = self._begin()
-        expected = self._expected(phase)
-        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
-        lot = self._data.parts(left, self._lot, rows)
-        mean = self._noise(phase)
-        with self._passes():
-            tally = self._add_clipped(mean, lot, expected)
-        self._context.add_up(mean, tally)
-        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(tally, expected)
-        self._update(mean)
-        return record
-
-    def _begin(self) -> DPSGD:
-        """The phase of the next step, whose bound is in use; ValueError if there is none."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._clip.bound != (bound := Flat(phase.max_grad_norm)):
             self._clip = Clip.of(self.model, bound)
-        return phase
+        expected = self._expected(phase)
+        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
+        lot = self._data.parts(left, self._lot, rows)
+        mean = self._noise(phase)
+        tally = self._add_clipped(mean, lot, expected)
+        self._context.add_up(mean, tally)
+        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        record = self._counted(tally, expected)
+        self._update(mean)
+        return record
 
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
@@ -194,26 +188,21 @@ class Trainer:
             noise[:-1] *= largest[0]
         return noise
 
-    @contextmanager
-    def _passes(self) -> Iterator[None]:
-        """Dropout draws from the seed, and at steps 1, 2, 4, 8, ... nothing may be written."""
-        device = self._like.device
-        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        # An accelerator would have to wait.
-        looks = device.type == "cpu" and self.steps & (self.steps + 1) == 0
-        unwritten = check_stored(self.model) if looks else nullcontext()
-        with self._randomness.for_model(device, self._context.rank, self.steps), unwritten:
-            yield
-
     def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
         """Add the clipped sum of a lot over its public size; returned is the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
         options: Any = {"clip": self._clip, "inventory": self._inventory}
-        for *pair, mask in lot:
-            part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
-            tally += tally_of(part, self._clip.largest[0], tally.dtype)
+        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
+        # At steps 1, 2, 4, 8, ... nothing may be written; an accelerator would have to wait.
+        looks = self._like.device.type == "cpu" and self.steps & (self.steps + 1) == 0
+        unwritten = check_stored(self.model) if looks else nullcontext()
+        key = self._context.rank, self.steps
+        with self._randomness.for_model(self._like.device, *key), unwritten:
+            for *pair, mask in lot:
+                part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
+                tally += tally_of(part, self._clip.largest[0], tally.dtype)
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:

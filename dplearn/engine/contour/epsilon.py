@@ -85,7 +85,20 @@ def worse_brackets(
     pair = SampledGaussian(sigma, q, "add")
     table = Table(pair, largest_power(pair, log_delta))
     rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
-    rows = rows[~_enough(table, steps[rows], upper[rows], log_delta)]
+    proved, target = np.zeros(rows.shape, dtype=bool), np.full(rows.shape, log_delta)
+    # Mostly few lines are enough; a row that has none of its own may do with another's.
+    for longer in (10.0, 3.0) if rows.size else ():
+        rough = sums(
+            table,
+            (steps[rows], upper[rows], target),
+            math.log(1e-3),
+            (2**12, 7.0, longer, False),
+        )
+        for part, total in rough:
+            proved[part] |= _at_most(total, upper[rows][part], log_delta)
+        if np.all(proved):
+            break
+    rows = rows[~proved]
     if rows.size:
         low, high = _brackets(table, steps[rows], log_delta, math.log(SHARE * rtol))
         high = np.minimum(high, table.chernoff_epsilon(steps[rows], log_delta))
@@ -172,16 +185,3 @@ def _certified(
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be enough at epsilon: aliases only help."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
-
-
-def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Whether a rough sum proves that delta is enough at epsilon."""
-    proved, target = np.zeros(steps.shape, dtype=bool), np.full(steps.shape, log_delta)
-    rows = steps, epsilon, target
-    # Mostly few lines are enough; a row that has none of its own may do with another's.
-    for longer in (10.0, 3.0):
-        for part, total in sums(table, rows, math.log(1e-3), (2**12, 7.0, longer, False)):
-            proved[part] |= _at_most(total, epsilon[part], log_delta)
-        if np.all(proved):
-            break
-    return proved

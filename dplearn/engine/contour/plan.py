@@ -63,8 +63,7 @@ def sums(
         if effort == TRIES[0]:
             counts = np.minimum(counts, most)
         nodes = None
-        for part in _alike(counts, most_nodes):
-            count = _round_up(float(np.max(counts[part])))
+        for part, count in _alike(counts, most_nodes):
             # The first sum is the longest.
             nodes = nodes or Nodes(table, line, period, count)
             # Rows of one length share their powers.
@@ -99,18 +98,14 @@ def tries(
         left = left[poor[left]]
 
 
-def _alike(counts: NDArray, most: int) -> Iterator[NDArray]:
-    """Rows that take the same number of nodes at little waste, the largest first."""
+def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
+    """Yield rows that share a number of nodes at little waste, and that number, largest first."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:
         waste = np.cumsum(counts[order[0]] - counts[order])
-        yield order[waste <= _WASTE]
+        whole = max(math.ceil(counts[order[0]]), _FEWEST_NODES)
+        # Rounded up to 64, 80, 96, 112, 128, 160, ..., which have two digits of similar size.
+        part = 2 ** (whole - 1).bit_length() // 8
+        yield order[waste <= _WASTE], part * -(-whole // part)
         order = order[waste > _WASTE]
-
-
-def _round_up(count: float) -> int:
-    """Count rounded up to 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
-    whole = max(math.ceil(count), _FEWEST_NODES)
-    part = 2 ** (whole - 1).bit_length() // 8
-    return part * -(-whole // part)

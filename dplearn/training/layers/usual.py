@@ -24,11 +24,13 @@ def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) 
     return {name: form() for name, form in forms.items() if trained(getattr(module, name, None))}
 
 
-@rule(nn.Linear)
-def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
-    grad = _positions(grad)
+@rule(nn.Linear, nn.Bilinear)
+def _linear(module: nn.Linear | nn.Bilinear, inputs: Sequence[Tensor], grad: Tensor):
+    grad, values = _positions(grad), inputs[0]
+    if len(inputs) > 1:
+        values = (values[..., :, None] * inputs[1][..., None, :]).flatten(-2)
     bias = lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1)
-    return _affine(module, lambda: Outer(grad, _positions(inputs[0])), bias)
+    return _affine(module, lambda: Outer(grad, _positions(values)), bias)
 
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -47,12 +49,6 @@ def _transposed(module: Any, inputs: Sequence[Tensor], grad: Tensor):
     form = module.stride, module.padding, module.dilation, module.groups
     weight = lambda: Convolution(inputs[0], grad, module.weight.shape, *form)
     return _affine(module, weight, lambda: _per_channel(grad))
-
-
-@rule(nn.Bilinear)
-def _bilinear(module: nn.Bilinear, inputs: Sequence[Tensor], grad: Tensor):
-    products = inputs[0][..., :, None] * inputs[1][..., None, :]
-    return _linear(module, [products.flatten(-2)], grad)
 
 
 def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
@@ -89,7 +85,7 @@ def _bag(
     if input.dim() != 2:
         raise validate.unsupported("EmbeddingBag with offsets", "Pass bags of shape (B, T).")
     values = F.embedding(input, module.weight, module.padding_idx)
-    record(_embedding, (input,), {}, values)
+    record(RULES[nn.Embedding], (input,), {}, values)
     words = torch.ones_like(input, dtype=torch.bool)
     if module.padding_idx is not None:
         words = input != module.padding_idx
