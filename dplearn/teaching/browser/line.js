@@ -95,7 +95,7 @@ export class Line {
     /** @type {Line | null} the line of M, where this one has only a part of the law */
     this.whole = null;
     /** @type {Float64Array | null} log of the part of the law in which the record tells */
-    this.logLoud = null;
+    this.logPart = null;
     const first = this.transform(0, 1);
     this.sum = [first.re[0], first.im[0]];
     this.size = Math.hypot(this.sum[0], this.sum[1]);
@@ -237,13 +237,13 @@ export class Line {
   /** The i-th height over sigma^2, arg f and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
-    const { pair, first, x, tilt, sharper, logLoud } = this;
+    const { pair, first, x, tilt, sharper, logPart } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
     const { size: logs, angle } = this.ratios(phi);
     const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
     for (let j = 0; j < x.length; j++) {
       logs[j] = pair.power(tilt) * logs[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
-      if (logLoud) logs[j] += logLoud[j];
+      if (logPart) logs[j] += logPart[j];
     }
     const top = largest(logs);
     for (let j = 0; j < x.length; j++) logs[j] -= top;
