@@ -80,7 +80,11 @@ def check_model(
         for seed in range(_SEEDS) if random else (0,):
             _check_separate(probe, seed, together=not random)
         # Records are moved where nothing is drawn at random: dropout is off as long as this lasts.
-        if random and not probe.without_dropout().random():
+        for module in model.modules() if random else ():
+            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
+                if isinstance(vars(module).get(name), float):
+                    setattr(module, name, 0.0)
+        if random and not probe.random():
             _check_separate(probe, 0, together=True)
 
 
@@ -155,14 +159,6 @@ class _Probe:
         rows = lambda: self.records.rows(range(self.size))  # anew: a pass may write into them
         first, second = (self.passed(rows(), seed)[2].detach()[:, None] for seed in (0, 1))
         return not self.equal(first, second)
-
-    def without_dropout(self) -> "_Probe":
-        """The probe, whose model drops nothing from now on."""
-        for module in self.model.modules():
-            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
-                if isinstance(vars(module).get(name), float):
-                    setattr(module, name, 0.0)
-        return self
 
     def equal(self, first: Tensor, second: Tensor) -> bool:
         """Whether rows are the same but for rounding."""

@@ -38,8 +38,15 @@ class Records:
         self._device, self._due, self._coming = device, -1, iter(())
         self._collate, self._options = data.default_collate, {}
         if isinstance(dataset, data.DataLoader):
-            _check_loader(dataset)
-            loader, dataset = dataset, dataset.dataset
+            loader, dataset, sampler = dataset, dataset.dataset, dataset.sampler
+            plain = type(sampler) is data.SequentialSampler
+            plain |= type(sampler) is data.RandomSampler and not sampler.replacement
+            if not plain or type(loader.batch_sampler) is not data.BatchSampler:
+                raise ValueError(
+                    "Expected a DataLoader of a map-style dataset with a batch_size and without a "
+                    f"sampler, got sampler={type(sampler).__name__}, "
+                    f"batch_size={loader.batch_size}: lots are drawn by the plan."
+                )
             self._collate = loader.collate_fn
             names = _LOADING.split() if loader.num_workers else ()
             self._options = {name: getattr(loader, name) for name in names}
@@ -158,19 +165,6 @@ class _Arrays(data.Dataset):
         rows = lambda x: x.index_select(0, moved(at, x.device))
         take = lambda x: rows(x) if isinstance(x, Tensor) else x[index]
         return on_tensors(take, self._pair, _ARRAYS)
-
-
-def _check_loader(loader: data.DataLoader) -> None:
-    """Raise if a loader draws batches by a law of its own."""
-    sampler = loader.sampler
-    plain = type(sampler) is data.SequentialSampler
-    plain |= type(sampler) is data.RandomSampler and not sampler.replacement
-    if not plain or type(loader.batch_sampler) is not data.BatchSampler:
-        raise ValueError(
-            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
-            f"got sampler={type(sampler).__name__}, batch_size={loader.batch_size}: lots are drawn "
-            "by the plan."
-        )
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:

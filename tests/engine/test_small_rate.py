@@ -5,6 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from cases import each
 from dplearn import Gaussian, PoissonSubsampled
@@ -60,6 +61,15 @@ def test_remainder_is_bounded(x0, epsilon):
     if x0 == 4.0:
         # Nearly all runs are left out; the slack is that of a Chernoff bound.
         assert bound < math.log(true) + 4
+
+
+def test_cells_have_the_masses_of_the_law_without_the_record():
+    """Cell i ends at x[i]; the first has no left end."""
+    cells = Remainder(S3)
+    mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
+    near = np.abs(cells.x) < 4 * S3.sigma  # further out differences cancel
+    np.testing.assert_allclose(np.exp(cells.log_mass)[near], mass[near], rtol=1e-8)
+    assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
 
 
 def test_what_is_cut_off_lies_below_its_bound():

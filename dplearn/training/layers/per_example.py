@@ -265,16 +265,12 @@ def combined(uses: list[PerExample]) -> PerExample:
     rows = [use for use in uses if isinstance(use, Rows)]
     if len(outers) + len(rows) < len(uses):
         return Dense(reduce(torch.add, [_flat(use.dense()) for use in uses]))
-    if not outers:
-        return _all_rows(rows)
-    outer = Outer(torch.cat([x.left for x in outers], 1), torch.cat([x.right for x in outers], 1))
-    return Tied(outer, _all_rows(rows)) if rows else outer.cheapest()
-
-
-def _all_rows(rows: list[Rows]) -> Rows:
-    """Several look-ups as one."""
-    index, value = torch.cat([x.index for x in rows], 1), torch.cat([x.value for x in rows], 1)
-    return Rows(index, value, rows[0].length)
+    together = lambda name, parts: torch.cat([getattr(x, name) for x in parts], 1)
+    outer = Outer(together("left", outers), together("right", outers)) if outers else None
+    if not rows:
+        return outer.cheapest()
+    table = Rows(together("index", rows), together("value", rows), rows[0].length)
+    return Tied(outer, table) if outer else table
 
 
 def _flat(values: Tensor) -> Tensor:
