@@ -323,7 +323,7 @@ class Trainer:
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
-        return {
+        facts = {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._clip.bound),
@@ -332,5 +332,10 @@ class Trainer:
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
             "processes": repr(self._context.processes),
-            **checkpoint.parts(self.model, self.optimizer),
+            "optimizer": type(self.optimizer).__name__,
         }
+        for name, value in self.model.state_dict().items():
+            trained = " trained" * (name in self._clip.parameters)
+            facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
+        rates = [group.get("initial_lr", group.get("lr")) for group in self.optimizer.param_groups]
+        return facts | {"first learning rates": repr(rates)}
