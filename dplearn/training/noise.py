@@ -81,14 +81,10 @@ class Randomness:
                 part.mul_(scale)
             return flat
         if self.seed is None:
-            from cryptography.hazmat.primitives.ciphers import (  # type: ignore
-                Cipher,
-                algorithms,
-                modes,
-            )
+            from cryptography.hazmat.primitives import ciphers  # type: ignore
 
-            cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16)))
-            encrypt = cipher.encryptor().update
+            key, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
+            encrypt = ciphers.Cipher(key, start).encryptor().update
             words = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
         else:
             words = partial(_generated, self.stream(NOISE, *key))

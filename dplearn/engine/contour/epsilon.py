@@ -88,13 +88,8 @@ def worse_brackets(
     proved, target = np.zeros(rows.shape, dtype=bool), np.full(rows.shape, log_delta)
     # Mostly few lines are enough; a row that has none of its own may do with another's.
     for longer in (10.0, 3.0) if rows.size else ():
-        rough = sums(
-            table,
-            (steps[rows], upper[rows], target),
-            math.log(1e-3),
-            (2**12, 7.0, longer, False),
-        )
-        for part, total in rough:
+        left, effort = (steps[rows], upper[rows], target), (2**12, 7.0, longer, False)
+        for part, total in sums(table, left, math.log(1e-3), effort):
             proved[part] |= _at_most(total, upper[rows][part], log_delta)
         if np.all(proved):
             break
