@@ -26,12 +26,9 @@ class Registry(dict[str, Any]):
             if entry.name.startswith("_"):
                 continue
             module = importlib.import_module(f"{package}.{entry.name}")
-            # Defined there, not imported.
-            own = (
-                v for v in vars(module).values() if getattr(v, "__module__", "") == module.__name__
-            )
-            for cls in own:
-                if not (isinstance(cls, type) and issubclass(cls, base)):
+            for cls in vars(module).values():
+                own = isinstance(cls, type) and cls.__module__ == module.__name__  # not imported
+                if not (own and issubclass(cls, base)):
                     continue
                 name, problem = getattr(cls, "name", None), ""
                 if not isinstance(name, str):
