@@ -40,7 +40,7 @@ class Registry(dict[str, Any]):
                     problem = f"have a `name` of its own, got {name!r}, which {where} has"
                 if problem:
                     raise TypeError(f"Expected {cls.__module__}.{cls.__qualname__} to {problem}.")
-                named[name] = cls
+                named[cls.name] = cls
         super().__init__(sorted(named.items()))
 
     def __missing__(self, name: str) -> Any:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -83,9 +84,9 @@ class Randomness:
         if self.seed is None:
             from cryptography.hazmat.primitives import ciphers  # type: ignore
 
-            key, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
-            encrypt = ciphers.Cipher(key, start).encryptor().update
-            words = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
+            aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
+            encrypt = ciphers.Cipher(aes, start).encryptor().update
+            words: Any = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
         else:
             words = partial(_generated, self.stream(NOISE, *key))
         flat = torch.empty(sum(sizes), dtype=like.dtype)

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -266,7 +267,7 @@ def combined(uses: list[PerExample]) -> PerExample:
     if len(outers) + len(rows) < len(uses):
         return Dense(reduce(torch.add, [_flat(use.dense()) for use in uses]))
     together = lambda name, parts: torch.cat([getattr(x, name) for x in parts], 1)
-    outer = Outer(together("left", outers), together("right", outers)) if outers else None
+    outer: Any = Outer(together("left", outers), together("right", outers)) if outers else None
     if not rows:
         return outer.cheapest()
     table = Rows(together("index", rows), together("value", rows), rows[0].length)
