@@ -19,7 +19,7 @@ from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.json_values import as_json
 from dplearn.ledger import BudgetExceeded, Ledger
 from dplearn.mechanisms import ZCDP, ApproximateDP, Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, default_adjacency, sampled
 from dplearn.run import DPSGD, Phases
 
 
@@ -160,7 +160,7 @@ def _rate(options: argparse.Namespace) -> float:
 def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
     """One step, what is left out being a placeholder for the search to vary, and neighbours."""
     noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    adjacency = options.adjacency or default_adjacency(options.sampling)
     return sampled(
         Gaussian(noise), sampling=options.sampling, sample_rate=_rate(options)
     ), adjacency
@@ -194,7 +194,7 @@ def _epsilon(options: argparse.Namespace) -> int:
     )
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    adjacency = options.adjacency or default_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
     guarantees = [

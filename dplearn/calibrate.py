@@ -2,7 +2,7 @@
 
 Every search returns a point at which the accountant was asked and answered with an epsilon
 at most the target, together with that answer. Tightness depends on the search, truth does not.
-Far from the target a rougher accountant shows the way where there is one. A search that has done
+Far from the target a coarse accountant shows the way where there is one. A search that has done
 its work, counted in units that do not depend on the machine, returns the best point it has.
 """
 
@@ -101,8 +101,12 @@ def smallest_noise_multiplier(
     noise_multiplier = 1.467365: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
     largest = _LARGEST
-    while not _allows(mechanism, largest):
-        largest /= 2
+    while largest >= 1:  # some mechanisms tabulate their noise and stop early
+        try:
+            mechanism.vary(noise_multiplier=largest)
+            break
+        except ValueError:  # below 1 some other parameter is wrong: the search will say so
+            largest /= 2
     if true_positive_rate is false_positive_rate is None:
         target = _Budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
     elif epsilon is delta is None:
@@ -196,15 +200,6 @@ def smallest_delta(
             f"by {accountant.name}."
         )
     return Calibration(parameter="delta", value=guarantee.delta, guarantee=guarantee)
-
-
-def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
-    """Whether the mechanism takes so much noise; some tabulate it and stop early."""
-    try:
-        mechanism.vary(noise_multiplier=noise_multiplier)
-    except ValueError:
-        return noise_multiplier < 1.0  # some other parameter is wrong: let it speak
-    return True
 
 
 class _Place(NamedTuple):
@@ -342,7 +337,7 @@ def _search(
     tried: list[tuple[float, Any]] = []
     with counting() as work:
         crossed = partial(_crossed, shares=target.shares, work=work)
-        if (rough := accountant.rougher()) != accountant:
+        if (rough := accountant.coarse()) != accountant:
             near, answer = crossed(partial(ask, rough), place, enough=_NEAR)
             place, part = place._replace(guess=near.root, slope=near.slope), _PART
             if near.x < math.inf:

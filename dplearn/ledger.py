@@ -273,7 +273,7 @@ class Ledger:
             for line in lines
             for m, count in line.mechanism.parts()
         ]
-        if any(m.no_privacy() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
+        if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
         routes = [math.fsum(_pure(m, self.adjacency) * count for m, count in parts)]
         if self.epsilon is None and self.delta > reserve:

@@ -20,10 +20,10 @@ from dplearn.mechanisms.drawing import (
     EVERY_SAMPLING,
     Drawing,
     Sampling,
-    natural_adjacency,
+    default_adjacency,
     steps_of,
 )
-from dplearn.statement import Statable
+from dplearn.statement import HasGuarantee
 
 # Schemes that what else a plan may say belongs to.
 _ONLY = {
@@ -70,7 +70,7 @@ def _composed(
     )
 
 
-class Plan(Statable):
+class Plan(HasGuarantee):
     """Public description of a run, which decides how much it can leak: `DPSGD` or `Phases`."""
 
     steps: int
@@ -150,7 +150,7 @@ class Plan(Statable):
         >>> [round(g.epsilon, 2) for g in plan.guarantees("rdp", delta=1e-5, steps=[100, 101])]
         [2.17, 3.19]
         """
-        natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self.phases]
+        natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
         if adjacency is None and len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))
             raise ValueError(
@@ -307,7 +307,7 @@ class DPSGD(Plan):
             epsilon=epsilon,
             delta=delta,
             steps=-(-run.steps // run.drawing.batches),
-            adjacency=natural_adjacency(run.sampling),
+            adjacency=default_adjacency(run.sampling),
         )
         return replace(run, noise_multiplier=least.value)
 

@@ -84,7 +84,7 @@ class Tuned:
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)
         best = int(np.argmin(epsilons))
-        unbounded = self.run.no_privacy() or "no order has a finite divergence"
+        unbounded = self.run.infinite_epsilon_reason() or "no order has a finite divergence"
         return Guarantee(
             epsilon=float(epsilons[best]),
             delta=delta,

@@ -6,7 +6,7 @@ import sys
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
-from newcomer import registered  # noqa: F401
+from new_mechanism import registered  # noqa: F401
 
 from browsing import address, browser, page  # noqa: F401
 

@@ -81,7 +81,7 @@ class Accountant(ABC):
             return str(error)
         return ""
 
-    def rougher(self) -> Self:
+    def coarse(self) -> Self:
         """An accountant of the same theorem that costs less, if there is one; else itself."""
         return self
 
@@ -128,7 +128,7 @@ class Accountant(ABC):
         runs = self._covered(mechanism, counts, adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact", proof="nothing is released")
         bounds: Iterator[Bound] = iter(())
-        if reason := runs.no_privacy:
+        if reason := runs.infinite_epsilon_reason:
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
             bounds = iter(self._bounds(runs[released], delta))
@@ -155,7 +155,7 @@ class Accountant(ABC):
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
-        composes = runs.totals[0] and not runs.no_privacy
+        composes = runs.totals[0] and not runs.infinite_epsilon_reason
         if composes and (ends := self._delta(runs, epsilon)) is not None:
             lower, upper = ends[0], max(ends[1], math.exp(_LEAST_LOG_DELTA))
             kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"

@@ -70,9 +70,9 @@ class Runs:
         return cls(chosen, rows[:, used].astype(np.int64), adjacency)
 
     @property
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         """Reason why epsilon is infinite where all of them run, or an empty string."""
-        return next((why for m in self.mechanisms if (why := m.no_privacy())), "")
+        return next((why for m in self.mechanisms if (why := m.infinite_epsilon_reason())), "")
 
     @property
     def totals(self) -> NDArray:

@@ -163,7 +163,7 @@ def _of_different(
 
     The worst such releases are randomized responses, which the lattice composes.
     """
-    tried, law = [], PLD().rougher()
+    tried, law = [], PLD().coarse()
     # The closed form's division, and next to nothing for the steps.
     for i in (int(np.argmin(closed)), paid.size - 1):
         coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]

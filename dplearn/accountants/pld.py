@@ -80,7 +80,7 @@ class PLD(Accountant):
         validate.positive(rtol=self.rtol)
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
-    def rougher(self) -> Self:
+    def coarse(self) -> Self:
         """An accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
@@ -187,7 +187,7 @@ class PLD(Accountant):
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
         (row,) = runs.counts
-        if not rates.size or not row.sum() or mechanism.no_privacy():
+        if not rates.size or not row.sum() or mechanism.infinite_epsilon_reason():
             return rates, np.where(row.sum(), 1.0, rates)
         ends = [
             power_brackets(

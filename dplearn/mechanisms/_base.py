@@ -104,7 +104,7 @@ class Mechanism(ABC):
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
         """Laws on a line whose profiles at epsilon >= 0 are `profiles`, laid out alike; or ()."""
         self.require_theorem(adjacency)
-        return () if self.no_privacy() else self._outputs(adjacency)
+        return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return ()
@@ -182,7 +182,7 @@ class Mechanism(ABC):
         """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""
         return ((self, 1),)
 
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         """Reason why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
@@ -247,8 +247,8 @@ class Wrapped(Mechanism):
         """rho of what dominates it: zCDP cannot see that sampling helps."""
         return self.dominating(adjacency).zcdp(adjacency)
 
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
+    def infinite_epsilon_reason(self) -> str:
+        return self.base.infinite_epsilon_reason()
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Noise(Mechanism):
         """rho = shift^2 / 2 (Bun & Steinke 2016, Propositions 1.4 and 1.6)."""
         return 0.5 * self.shift(adjacency) ** 2
 
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:

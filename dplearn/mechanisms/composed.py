@@ -73,5 +73,7 @@ class Composed(Mechanism):
         each = [(m.zcdp(adjacency), count) for m, count in self.parts()]
         return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]
 
-    def no_privacy(self) -> str:
-        return next((why for m, n in self.parts() if n and (why := m.no_privacy())), "")
+    def infinite_epsilon_reason(self) -> str:
+        return next(
+            (why for m, n in self.parts() if n and (why := m.infinite_epsilon_reason())), ""
+        )

@@ -28,12 +28,12 @@ _ROUNDING = 1e-9
 _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
 
-def natural_adjacency(sampling: Sampling) -> Adjacency:
+def default_adjacency(sampling: Sampling) -> Adjacency:
     """Adjacency for which the sampling scheme has a theorem.
 
     Examples
     --------
-    >>> [natural_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
+    >>> [default_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
     ['add_remove', 'replace_one', 'zero_out']
     """
     validate.one_of(EVERY_SAMPLING, sampling=sampling)

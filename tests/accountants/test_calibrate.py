@@ -270,7 +270,7 @@ def test_a_search_ends_when_it_has_done_its_work(
         assert search(mechanism, **question) == first and works[0].units == works[1].units
     # What is returned is an answer at that value.
     step = mechanism.vary(**{first.parameter: first.value})
-    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.rougher()))
+    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
@@ -286,16 +286,16 @@ def test_what_one_step_costs_is_charged_to_whoever_searches():
 
 
 @each(
-    "rougher, cost, answers, error",
+    "coarse, cost, answers, error",
     [(True, 0.0, 30, 3e-9), (True, 4e7, 1, 2e-4), (True, 1e9, 0, 2e-4), (False, 4e7, 9, 2e-4)],
 )
-def test_costly_answers_are_few(rougher, cost, answers, error):
+def test_costly_answers_are_few(coarse, cost, answers, error):
     """An epsilon that jumps over the target is bisected as long as there is work left."""
     asked = []
 
     class Costly(type(PLD)):
-        def rougher(self):
-            return super().rougher() if rougher else self
+        def coarse(self):
+            return super().coarse() if coarse else self
 
         def epsilon(self, mechanism, **question):
             asked.append(self.rtol)

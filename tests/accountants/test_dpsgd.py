@@ -18,7 +18,7 @@ from dplearn import (
     PoissonSubsampled,
     WithoutReplacement,
 )
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, natural_adjacency, sampled
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, default_adjacency, epoch, sampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
@@ -146,7 +146,7 @@ def test_a_curve_is_its_points(sampling):
     steps = [0, 1, 100, 150, 1000]
     curve = run.guarantees("rdp", delta=1e-5, steps=np.array(steps))
     assert curve == tuple(run.guarantee("rdp", delta=1e-5, steps=n) for n in steps)
-    assert {g.adjacency for g in curve} == {natural_adjacency(sampling)}
+    assert {g.adjacency for g in curve} == {default_adjacency(sampling)}
     for bad in ([1.5], [-1], [[1]], 3):
         with pytest.raises(ValueError, match="steps to be whole numbers"):
             run.guarantees("rdp", delta=1e-5, steps=bad)

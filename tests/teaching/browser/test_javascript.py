@@ -274,7 +274,7 @@ def test_only_its_charge_keeps_a_poor_sum_honest(browser, unchanged, spoil, free
 
 
 def test_only_its_charge_keeps_a_late_cut_honest(browser):
-    """Quiet runs that tell something are left out: the bracket is open, or else it is wrong."""
+    """Runs that add to delta are left out: the bracket is open, or else it is wrong."""
     run = CASE | {"noiseMultiplier": 0.8, "sampleRate": 0.001}
     least, most = bracket(browser, {}, run, 3)
     late = {"    this.x0 = low;\n": "    this._move(low + 0.8);\n"}
@@ -292,7 +292,7 @@ def test_the_densities_of_the_cut_are_those_of_their_definition(browser):
     """At the nodes of every Split: within half of the ulps that it is charged."""
     at = [(-w, v) for w in (0, 1e-3, 0.4, 1, 3, 8, 20) for v in (0, 0.3, 1, 1.471)]
     opened = browser.new_page()
-    opened.add_script_tag(content=engine.source("cut", "hits"))
+    opened.add_script_tag(content=engine.source("cut", "small_rate"))
     parts = opened.evaluate("at => at.map(([w, v]) => cut.leftPart(w, v))", at)
     opened.close()
     for (w, v), part in zip(at, parts, strict=True):

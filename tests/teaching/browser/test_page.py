@@ -113,10 +113,10 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
 
 def test_people_are_those_of_the_certified_trade_off(open_page):
     view = open_page()
-    view.wait_for_function("page.caught !== undefined")
+    view.wait_for_function("page.true_positive_rate !== undefined")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
-    found = view.evaluate("page.caught")
+    found = view.evaluate("page.true_positive_rate")
     assert found["lower"] <= high and low <= found["upper"]
     members, others = (float(n.text_content()) for n in view.locator("figcaption b").all())
     assert members >= 100 * low and others == 1
@@ -218,7 +218,9 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
     view.goto(first.url)
     view.reload()
     for page in (first, view):
-        page.wait_for_function("page.lasting && page.caught !== undefined && !page.queued")
+        page.wait_for_function(
+            "page.lasting && page.true_positive_rate !== undefined && !page.queued"
+        )
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         assert view.locator(part).text_content() == first.locator(part).text_content()
     assert view.evaluate("page.run.B / page.run.N === page.run.q && page.run.T === 80")
@@ -394,7 +396,7 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3), (500, 2.9, 3)):
         told = view.evaluate("T => page.notary.at(page.run, T).pld", steps)
         assert told == {"lower": lower, "upper": upper}
-    view.wait_for_function("page.caught?.upper > 0.1")
+    view.wait_for_function("page.true_positive_rate?.upper > 0.1")
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
-    assert view.evaluate("page.caught.upper") == pytest.approx(min(both))
+    assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.mechanisms.drawing import natural_adjacency
+from dplearn.mechanisms.drawing import default_adjacency
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
@@ -66,7 +66,7 @@ def _kinds() -> dict[str, Any]:
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
-    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    natural = {name: default_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     return kinds | {"natural": natural}
 
 

@@ -17,7 +17,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, Drawing, natural_adjacency
+from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, Drawing, default_adjacency
 from dplearn.run import DPSGD, Phases
 from dplearn.teaching.book.published import number, published
 from dplearn.teaching.explorer.kit import fields
@@ -162,7 +162,7 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
     """Epsilon of the Poisson run that is often quoted for an epoch's batches: no bound for them."""
     if not scenario.by_epoch:
         return ()
-    natural = natural_adjacency("poisson")
+    natural = default_adjacency("poisson")
     quoted = replace(scenario, sampling="poisson", leaves_out=False, adjacency=natural)
     curve = answer_of(REFERENCE, quoted, steps).curve
     return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
