@@ -23,6 +23,9 @@ from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
+_SUM = "the epsilons of all releases added up"
+# Bounds that differ by less are the same, each rounded up in its own way.
+_SAME = 1e-9
 # Smallest delta that `delta` distinguishes from 0.
 _LEAST_LOG_DELTA = -690.0
 # From here on delta counts as 1.
@@ -131,12 +134,21 @@ class Accountant(ABC):
         if reason := runs.infinite_epsilon_reason:
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
-            bounds = iter(self._bounds(runs[released], delta))
+            bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
             every = _rising(every)
         guarantees = [self._guarantee(bound, runs, delta) for bound in every]
         return tuple(guarantees[i] for i in place.ravel())
+
+    def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
+        """The bounds; of releases that are pure DP none is above the sum of their epsilons."""
+        most = np.full(runs.totals.shape, np.inf)
+        if self.kind == "upper" and runs.pure:
+            most = runs.summed_epsilons(delta)
+        for bound, cap in zip(self._bounds(runs, delta), most, strict=True):
+            above = bound.epsilon > cap * (1 + _SAME)
+            yield bound._replace(epsilon=max(cap, bound.lower), proof=_SUM) if above else bound
 
     def delta(
         self,

@@ -38,9 +38,7 @@ class Basic(Accountant):
     )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        shares = delta / runs.totals
-        totals = (runs.counts * runs.epsilon_of_one(shares)).sum(axis=1)
-        return _with_shares(totals, shares)
+        return _with_shares(runs.summed_epsilons(delta), delta / runs.totals)
 
 
 @dataclass(frozen=True)

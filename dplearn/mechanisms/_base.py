@@ -114,29 +114,25 @@ class Mechanism(ABC):
         orders: ArrayLike,
         *,
         adjacency: Adjacency = "add_remove",
-        method: Literal["auto", "formula", "quadrature"] = "auto",
+        method: Literal["auto", "quadrature"] = "auto",
     ) -> NDArray:
         """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
-        Orders are > 1, finite, of shape (n_orders,). The method is the closed form, the integral of
-        the profile, or by default the closed form if there is one; asked for one that does not
-        exist it raises NotImplementedError. The values are exact for the worst pair, or an upper
-        bound where the mechanism's profile is one.
+        Orders are > 1, finite, of shape (n_orders,). The method is the closed form where there is
+        one, or else, and if it is asked for, the integral of the profile. The values are exact for
+        the worst pair, or an upper bound where the mechanism's profile is one.
         """
         self.require_theorem(adjacency)
-        validate.one_of(("auto", "formula", "quadrature"), method=method)
+        validate.one_of(("auto", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
             raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
         if (wrong := orders[~((orders > 1) & (orders < np.inf))]).size:
             raise ValueError(f"Expected orders > 1 and finite, got orders={wrong[0]!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
-        if values is not None:
-            return values
-        if method == "formula":
-            what = f"method='formula' for {self.name} under {adjacency}"
-            raise validate.unsupported(what, "it has no closed form")
-        return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
+        if values is None:
+            return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
+        return values
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         return None

@@ -222,27 +222,20 @@ def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
 ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
 
 
-def closed(mechanism, adjacency):
-    """Rényi divergences by the closed form, None where there is none."""
-    try:
-        return mechanism.rdp(ORDERS, adjacency=adjacency, method="formula")
-    except NotImplementedError:
-        return None
-
-
 @pytest.mark.slow
 @each(
     "mechanism, adjacency",
-    [p for p in PAIRS if not isinstance(p[0], Composed) and closed(*p) is not None],
+    [p for p in PAIRS if p[0].name != "composed" and p[0]._rdp(ORDERS, p[1]) is not None],
 )
 def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
+    closed = mechanism._rdp(ORDERS, adjacency)
     integral = mechanism.rdp(ORDERS, adjacency=adjacency, method="quadrature")
     if mechanism.attained:
         # The quadrature aims at 1e-10 relative in X; a divergence near 0 loses no more.
-        np.testing.assert_allclose(closed(mechanism, adjacency), integral, rtol=1e-8)
+        np.testing.assert_allclose(closed, integral, rtol=1e-8)
     elif mechanism.name != "shuffled":
         # Of a shuffled epoch the profile may be the better bound.
-        assert np.all(closed(mechanism, adjacency) <= integral * (1 + 1e-8))
+        assert np.all(closed <= integral * (1 + 1e-8))
 
 
 @each("mechanism, adjacency", [p for p in PAIRS if p[0].zcdp(p[1]) is not None])
@@ -251,12 +244,35 @@ def test_zcdp_line_lies_above_the_renyi_curve(mechanism, adjacency):
     assert np.all(mechanism.rdp(ORDERS, adjacency=adjacency) <= line * (1 + 1e-9))
 
 
-@each("epsilon", [0.01, 0.3])
-def test_zcdp_of_the_exponential_mechanism_is_nearly_attained(epsilon):
-    """eps^2 / 8, and no multiple of it: the pair of order 1 comes as close as eps is small."""
-    step = MECHANISMS["exponential"](range_epsilon=epsilon)
-    assert step.zcdp() == pytest.approx(np.max(step.rdp(ORDERS) / ORDERS), rel=0.1)
-    assert step.zcdp("replace_one") == pytest.approx(4 * step.zcdp(), rel=1e-12)
+EXACT_ZCDP = [
+    p for p in PAIRS if p[0].name in ("laplace", "geometric", "randomized_response", "exponential")
+]
+
+
+@each("mechanism, adjacency", [*EXACT_ZCDP, (RandomizedResponse(0.1, 6), "replace_one")])
+def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
+    """By quadrature of the profile, which for bounded range is not that of one pair."""
+    orders = 1 + np.geomspace(1e-4, 1e3, 60)
+    method = "auto" if mechanism.name == "exponential" else "quadrature"
+    divergences = mechanism.rdp(orders, adjacency=adjacency, method=method)
+    assert 1 - 1e-8 <= mechanism.zcdp(adjacency) / np.max(divergences / orders) <= 1 + 1e-4
+
+
+PURE = [p for p in PAIRS if p[1] != "zero_out" and Runs.of(p[0], [1], p[1]).pure]
+
+
+@each("mechanism, adjacency", PURE)
+def test_no_bound_is_above_basic_composition_of_pure_releases(mechanism, adjacency):
+    question = {"delta": 1e-5, "steps": [1, 50], "adjacency": adjacency}
+    basic = [g.epsilon for g in ACCOUNTANTS["basic"]().epsilon_curve(mechanism, **question)]
+    pure = float(np.max([p.epsilon(0.0) for p in mechanism.profiles(adjacency)]))
+    assert np.all(basic <= np.array([1, 50]) * pure)
+    for name, law in ACCOUNTANTS.items():
+        if law().supports(mechanism, adjacency):
+            curve = (COARSE.get(name) or law()).epsilon_curve(mechanism, **question)
+            assert all(g.epsilon <= b * (1 + 1e-9) for g, b in zip(curve, basic, strict=True)), (
+                f"{name}: {curve}"
+            )
 
 
 def test_replace_one_is_two_contributions():

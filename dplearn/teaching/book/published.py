@@ -204,11 +204,8 @@ def computed(row: Row) -> float:
             return float(composed(epsilon=at["epsilon"], steps=at["steps"], slack=at["delta"]))
         case "pure_dp", _:
             return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
-        case "exponential", _:
-            # KL of the worst pair of range 1: losses t and t - 1.
-            t = np.linspace(0.45, 0.55, 5_001)
-            p = (math.e - np.exp(t)) / (math.e - 1)
-            return float(np.max(p * t + (1 - p) * (t - 1)))
+        case "exponential", _:  # the mean loss of the worst pair of range 1
+            return functions["bounded_range_zcdp"](epsilon=1.0)
         case "randomized_response", _:
             truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
             coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))
