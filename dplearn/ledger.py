@@ -1,7 +1,6 @@
 """A ledger of what was released from one data set: what it adds up to, and what still fits."""
 
 import dataclasses
-import html
 import json
 import math
 import os
@@ -17,6 +16,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
+from dplearn.core.display import as_html, as_latex
 from dplearn.core.files import write_whole
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down, round_up
 from dplearn.mechanisms import MECHANISMS, ZCDP, ApproximateDP, Composed, Mechanism
@@ -221,30 +221,25 @@ class Ledger:
         return ledger
 
     def __str__(self) -> str:
-        rows = [f"{n}. {' | '.join(row)}" for n, row in enumerate(self._rows(), 1)]
-        return "\n".join([*rows, *self._sums()])
+        return "\n".join(f"{name}: {words}" for name, words in self._shown().items())
 
     def _repr_html_(self) -> str:
-        cell = lambda tag, words: f"<{tag}>{html.escape(words)}</{tag}>"
-        head = "".join(cell("th", words) for words in ("release", "mechanism", "times", "alone"))
-        rows = "".join(
-            f"<tr>{''.join(cell('td', words) for words in row)}</tr>" for row in self._rows()
-        )
-        sums = "".join(cell("p", line) for line in self._sums())
-        return f"<table><tr>{head}</tr>{rows}</table>{sums}"
+        return as_html(self._shown())
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        """Return name, mechanism, number of runs, and the guarantee of each release alone."""
-        return [
-            (line.name, repr(line.mechanism), f"{line.steps}", f"{self._composed([line])}")
-            for line in self.releases
-        ]
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
 
-    def _sums(self) -> list[str]:
-        lines = [f"total: {self.guarantee}"]
+    def _shown(self) -> dict[str, str]:
+        """Return each release with its guarantee alone, the total, and what remains."""
+        shown = {
+            f"{number}. {line.name}": f"{line.mechanism!r}, {line.steps} x, alone: "
+            f"{self._composed([line])}"
+            for number, line in enumerate(self.releases, 1)
+        }
+        shown["total"] = str(self.guarantee)
         if self.epsilon is not None:
-            lines.append(f"a pure release of epsilon {round_down(self.remaining)} still fits")
-        return lines
+            shown["remaining"] = f"a pure release of epsilon {round_down(self.remaining)} fits"
+        return shown
 
     def _line(self, release: Any, name: str, steps: int) -> Release:
         mechanism = as_mechanism(release)

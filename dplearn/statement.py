@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
 from dplearn.core import validate
+from dplearn.core.display import ReadOnly, as_html, as_latex, in_signs
 from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
@@ -73,15 +74,6 @@ _NOT_COVERED = (
     "whether the program does what is written here",
 )
 _FALSE_ALARMS = 0.01
-_SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤"}
-_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "ε": r"$\varepsilon$",
-    "δ": r"$\delta$",
-    "≤": r"$\le$",
-}
 _CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Privacy statement</title>
 <meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
 body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
@@ -102,6 +94,9 @@ class Statement:
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text that ``dplearn check`` proves
     proved: str = ""  # the sentence that it printed
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "told", ReadOnly(self.told))
 
     @property
     def rows(self) -> dict[str, str]:
@@ -131,9 +126,13 @@ class Statement:
 
     def latex(self) -> str:
         """LaTeX of a table of two columns, for a paper; it needs no package."""
-        tex = str.maketrans(_TEX)
-        rows = [rf"{part} & {_signs(words).translate(tex)} \\" for part, words in self.rows.items()]
-        return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *rows, r"\end{tabular}", ""])
+        return as_latex(self.rows)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.rows)
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self.rows)
 
     def json(self) -> str:
         """JSON of every part for a machine, numbers in full, the certificate within."""
@@ -150,7 +149,7 @@ class Statement:
 
     def card(self) -> str:
         """HTML of one page that needs nothing else, to print or to hang up."""
-        rows = {part: html.escape(_signs(words)) for part, words in self.rows.items()}
+        rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
         promise = rows.pop("Promise")
         listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
         return _CARD.format(promise=promise, rows=listed)
@@ -158,6 +157,17 @@ class Statement:
 
 class HasGuarantee(ABC):
     """A plan of any kind, which has a guarantee and can be stated."""
+
+    def _repr_html_(self) -> str:
+        return as_html(self._shown())
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
+
+    def _shown(self) -> dict[str, str]:
+        """Return the fields of the plan as words."""
+        shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return {name: str(value) for name, value in shown if value is not None}
 
     # Whose data neighbours differ in, where the plan decides that.
     unit: ClassVar[str] = ""
@@ -340,10 +350,3 @@ def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
             f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
         )
     return proved
-
-
-def _signs(words: str) -> str:
-    """Words with the signs of formulas."""
-    for name, sign in _SIGNS.items():
-        words = words.replace(name, sign)
-    return words

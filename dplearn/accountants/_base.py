@@ -10,7 +10,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
-from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -212,5 +211,5 @@ class Accountant(ABC):
             only_for=runs.only_for,
             proof=bound.proof,
             reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
-            details=MappingProxyType(bound.details),
+            details=bound.details,
         )

@@ -233,10 +233,10 @@ def test_the_least_delta_is_that_of_the_accountant(name):
 
 @each(
     "parameter, value, shown",
-    [("noise_multiplier", 3.81281234, "3.81282"), ("sample_rate", 0.0123456789, "0.0123456"),
+    [("noise_multiplier", 3.81281234, "3.81281234"), ("sample_rate", 0.0123456789, "0.0123456789"),
      ("delta", 1.2345612e-7, "1.23457e-07"), ("steps", 1234567, "1234567")],
 )  # fmt: skip
-def test_what_is_shown_is_proved_too(parameter, value, shown):
+def test_a_calibration_is_shown_as_it_was_proved(parameter, value, shown):
     guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
     reached = Calibration(parameter=parameter, value=value, guarantee=guarantee)
     assert str(reached) == f"{parameter} = {shown}: {guarantee}"

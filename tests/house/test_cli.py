@@ -63,7 +63,7 @@ def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
     run = "--noise-multiplier 1.1 --sample-rate 256/60000 --steps 1e4"
     for words in ("patients --epsilon 0.1", "census --rho 0.001", f"training {run}"):
         status, out, _ = called(f"ledger {file} add {words}", capsys)
-        assert status == 0 and f" {words.split()[0]} | " in out
+        assert status == 0 and f" {words.split()[0]}: " in out
     before = file.read_text()
     status, _, err = called(f"ledger {file} add more {run}", capsys)
     assert status == 1 and "got 'more': together epsilon" in err and file.read_text() == before
