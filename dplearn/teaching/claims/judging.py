@@ -12,8 +12,8 @@ from dplearn.teaching.book import Misprint, Refutation, refute, starting_points
 from dplearn.teaching.book.kit.domains import Linear
 from dplearn.teaching.book.kit.entry import Kind
 from dplearn.teaching.book.kit.expression import GREEK
-from dplearn.teaching.book.kit.words import MEANINGS
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import MEANINGS
 from dplearn.teaching.claims.places import (
     CONSTANT,
     EQUAL,
@@ -41,6 +41,7 @@ _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
 # Words that account for a constant factor.
 _FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
 _SQUARE = re.compile(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*[({]?2[)}]?|²)")
+_NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
@@ -125,6 +126,7 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
 
 def _found(claim: Claim) -> Finding:
+    """Return the finding on which all readings of a claim agree, or that they disagree."""
     try:
         require_clear_noise(claim)
         if why := wrong_units(claim):
@@ -139,9 +141,20 @@ def _found(claim: Claim) -> Finding:
         found = candidates(claim)
         if not found and (enough := _enough_noise(claim)):
             return enough
-        return _judged(claim, _alike(claim, found))
+        findings = [_by_entry(claim, rival) for rival in _alike(claim, found)]
     except NotReadError as error:
         return Finding(verdict="not read", reason=str(error))
+    first, *others = findings
+    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
+    if {f.verdict == "refuted" for f in findings} == {True, False}:
+        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
+        return Finding(
+            verdict="ambiguous",
+            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
+            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
+            candidates=(Reading(first.reading, first.verdict, first.entry), *rest),
+        )
+    return replace(first, candidates=rest)
 
 
 def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
@@ -169,23 +182,6 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     if first.rank == CONSTANT:
         return rivals + [c for c in found if c.rank == EQUAL][:2]
     return rivals
-
-
-def _judged(claim: Claim, rivals: list[Candidate]) -> Finding:
-    """The finding on which all rivals agree, or that they do not."""
-    findings = [_by_entry(claim, rival) for rival in rivals]
-    first, *others = findings
-    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
-    if {f.verdict == "refuted" for f in findings} == {True, False}:
-        told = (Reading(first.reading, first.verdict, first.entry), *rest)
-        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
-        return Finding(
-            verdict="ambiguous",
-            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
-            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
-            candidates=told,
-        )
-    return replace(first, candidates=rest)
 
 
 def meant(claim: Claim, candidate: Candidate) -> Any:
@@ -309,7 +305,6 @@ def _how_far(candidate: Candidate) -> str:
 
 
 def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
-    """One sentence that says how the formula was read."""
     entry = candidate.entry
     about = claim.quantity or candidate.place.about
     said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
@@ -331,9 +326,7 @@ def _given(claim: Claim, candidate: Candidate) -> tuple[tuple[str, ...], bool]:
             condition = re.sub(rf"\b{re.escape(claim.left)}\b", f"({formula.text})", condition)
         letters = parse(condition, formula.names).names
         if letters <= {*names}:
-            stated.append(
-                re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: names.get(m[0], m[0]), condition)
-            )
+            stated.append(re.sub(_NAME, lambda m: names.get(m[0], m[0]), condition))
         else:
             more = more or bool(letters & {*formula.names, *candidate.roles})
     return tuple(stated), more
@@ -405,30 +398,27 @@ def _where(candidate: Candidate, kind: Kind) -> str:
         if outcome.status == "refuted":
             failing = _case(candidate, outcome)
             return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
-    told = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
     if candidate.turns:
-        return (
-            f"Only if it falls as {_LETTER[candidate.place.about]} grows: there it is {entry.id}."
-        )
-    return f"It is {entry.id}{told}."
+        about = _LETTER[candidate.place.about]
+        return f"Only if it falls as {about} grows: there it is {entry.id}."
+    where = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
+    return f"It is {entry.id}{where}."
 
 
 def _in_letters(candidate: Candidate, text: str) -> str:
     """A text about the entry's parameters in the letters of the formula, else of the book."""
-    told = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
-    told |= {parameter: letter for letter, parameter in candidate.roles.items()}
-    return re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: _symbol(told.get(m[0]) or m[0]), text)
-
-
-def _symbol(letter: str) -> str:
-    """A letter as it is printed."""
-    first, _, below = letter.removeprefix("\\").replace("varepsilon", "epsilon").partition("_")
+    letters = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
+    letters |= {parameter: letter for letter, parameter in candidate.roles.items()}
     signs = {name: sign for sign, name in reversed(GREEK.items())} | {"Delta": "Δ"}
     marks = {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}
-    return signs.get(first, first) + marks.get(below, f"_{below}")
+    symbols = {}
+    for name in {*re.findall(_NAME, text)}:
+        letter = (letters.get(name) or name).removeprefix("\\").replace("varepsilon", "epsilon")
+        first, _, below = letter.partition("_")
+        symbols[name] = signs.get(first, first) + marks.get(below, f"_{below}")
+    return re.sub(_NAME, lambda m: symbols[m[0]], text)
 
 
 def _case(candidate: Candidate, outcome: Refutation) -> str:
-    """The counterexample in the letters of the formula, with its two values."""
     case = outcome.counterexample
     return f"{_in_letters(candidate, str(case))} for {_LETTER[candidate.place.about]}"

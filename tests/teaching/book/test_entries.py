@@ -12,7 +12,7 @@ import pytest
 from dplearn.teaching.book import book, compare, refute, verify
 from dplearn.teaching.book.chapters import Book
 from dplearn.teaching.book.kit.entry import formula, printed, waiting
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.classroom import sources
 
 

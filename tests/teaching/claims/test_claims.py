@@ -11,7 +11,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.oracles import coins_delta, normal_delta
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import PARAMETERS, QUANTITIES, STATUS, setting, verdict_on
 from dplearn.teaching.claims._parameters import canonical
 from dplearn.teaching.claims._truth import ends_at, subject

@@ -87,14 +87,12 @@ SPELLED = [
     (r"It is $q\epsilon, q\delta$-DP.", r"(q\epsilon, q\delta)\text{-DP}"),
     (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
     (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),
-    (
-        r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
-        r"\sigma^2 = 2\Delta\ln(2/\delta)",
-    ),
+    (r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
+     r"\sigma^2 = 2\Delta\ln(2/\delta)"),
     (r"Laplace noise of scale $\Delta/\epsilon$.", r"b = \Delta/\epsilon"),
     (r"The RDP parameter is $\alpha/(2\sigma^2)$.", r"D_\alpha = \alpha/(2\sigma^2)"),
     (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"(k\varepsilon_0, 0)\text{-DP}"),
-]
+]  # fmt: skip
 
 
 @each("text, formula", SPELLED)
@@ -165,16 +163,8 @@ def test_folders_and_missing_files_are_refused(tmp_path):
 
 HOSTILE = ["$", "$$", "`", "`a", r"\(", r"\[", "$a ", "<!--", "{", "$x=(", r"\begin{align}", "|"]
 HOSTILE += ["<annotation tex>", r"$\epsilon={{{{", r"\newcommand\a{{", ". A", "\n\n", "<pre", "\\"]
-HOSTILE += [
-    "ε=",
-    "ε = kε ",
-    "ε=(",
-    "σ≤1 for ε<1 ",
-    "\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n",
-    "$a$",
-    "$=$",
-    "(k,k)$a,a$-DP",
-]
+HOSTILE += ["ε=", "ε = kε ", "ε=(", "σ≤1 for ε<1 ", "\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n"]
+HOSTILE += ["$a$", "$=$", "(k,k)$a,a$-DP"]
 
 
 @each("unit", HOSTILE)
@@ -204,9 +194,9 @@ def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
     right.write_text(NOTES.partition("If it is RDP")[0])
     assert main(["proofread", str(page), "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
-    told = [(row["line"], row["verdict"], row["entry"], row["misprint"]) for row in rows]
-    assert told[:2] == [(3, "holds", "G-D3", ""), (5, "refuted", "G-D1", "bracket")]
-    assert told[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
+    results = [(row["line"], row["verdict"], row["entry"], row["misprint"]) for row in rows]
+    assert results[:2] == [(3, "holds", "G-D3", ""), (5, "refuted", "G-D1", "bracket")]
+    assert results[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
     assert main(["proofread", str(right), str(right)]) == 0
     assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
     # What cannot be read stops everything before anything is judged.

@@ -1,10 +1,10 @@
-"""The common words of entries, and LaTeX that is made rather than written."""
+"""The common terms of entries, and LaTeX that is made of expressions."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 KINDS = {
     "identity": "An identity: the value is the truth.",
@@ -109,8 +109,8 @@ def same_left_side(statement: str, claim: str) -> str:
     return left + typeset(claim)
 
 
-def told(hypothesis: str | Callable[..., Any] | None) -> str:
-    """The hypothesis as an expression or in words, those of its function; "" if there is none."""
+def hypothesis_text(hypothesis: str | Callable[..., Any] | None) -> str:
+    """Return the hypothesis, or the first docstring line of its function; "" if there is none."""
     if callable(hypothesis):
         return (hypothesis.__doc__ or "").strip().split("\n")[0]
     return hypothesis or ""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
-from dplearn.teaching.book.kit.words import KINDS
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import KINDS
 
 _GROUPS = {
     "A": "Divergences and definitions",
