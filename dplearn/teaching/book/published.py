@@ -147,7 +147,6 @@ def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
 
 
 def _sampled(row: Row) -> float:
-    """A run of sampled Gaussians by the method of the source."""
     at, method = _numbers(row), row["method"]
     match method, row["quantity"]:
         case "rdp_mironov", "noise_multiplier":  # real orders and its conversion: not ours

@@ -203,32 +203,45 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     entry, kind = candidate.entry, meant(claim, candidate)
     if claim.best and (kind != "upper" or claim.quantity == "rdp"):
         refuse("Expected a closed form: an optimum over a set is not read.")
-    if _half_of_a_pair(claim, entry.id):
+    # A pair may add up one of its parts alone, where the other is that of one release.
+    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
+    sums = ("G-C1", "G-C1b", "G-C2", "G-C2b", "G-C5") if each else ("G-C1", "G-C1b")
+    if re.fullmatch(r"[a-z]\w*", claim.other) and entry.id in sums:
         refuse("It is not said what the other part of the pair is of all releases.")
     same = candidate.misprint if candidate.rank == MISPRINT else ""
     finding = Finding(
         verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
     )
     if candidate.rank == SLIP and entry.kind == "asymptotic" and claim.relation != "about":
-        return replace(
-            finding, verdict="refuted", reason=f"The limit {entry.id} has {candidate.slip}."
-        )
-    if kind == "about":
-        wrong = same and claim.relation != "about" and entry.misprint(same)
-        if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
-            return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-        return replace(finding, verdict="approximation", reason=_how_far(candidate))
-    if same and kind == "identity" and (limit := _limit(candidate)):
+        reason = f"The limit {entry.id} has {candidate.slip}."
+        return replace(finding, verdict="refuted", reason=reason)
+    if kind != "about":
+        return _searched(claim, candidate, kind, finding)
+    wrong = same and claim.relation != "about" and entry.misprint(same)
+    if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
+        return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
+    reason = f"An approximation; its typical ratio to {entry.id} is {candidate.factor:.4g}."
+    if candidate.rank == EQUAL:
+        limit = f"This is {entry.id}, which is approached in a limit; it is no bound."
+        rest = f"Up to what it leaves out it is {entry.id}."
+        reason = limit if entry.kind == "asymptotic" else rest
+    return replace(finding, verdict="approximation", reason=reason)
+
+
+def _searched(claim: Claim, candidate: Candidate, kind: Kind, finding: Finding) -> Finding:
+    """Return a finding on a bound or an identity, after a search for a counterexample."""
+    entry, rank = candidate.entry, candidate.rank
+    if rank == MISPRINT and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
     stated, more = _given(claim, candidate)
-    if candidate.rank == EQUAL and not (stated and _wider(candidate, stated)):
+    if rank == EQUAL and not (stated and _wider(candidate, stated)):
         stated = ()
-    if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
+    if rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
     outcome = _search(candidate, kind, stated)
     if outcome.status == "refuted" and more:
         refuse("It is stated under a condition that is not read.")
-    if outcome.status == "refuted" and candidate.rank == CONSTANT:
+    if outcome.status == "refuted" and rank == CONSTANT:
         if is_at_one(claim):
             refuse("Expected the sensitivity in it: without it a constant factor may be one.")
         if re.search(_FACTOR, claim.words, re.IGNORECASE):
@@ -237,10 +250,19 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         refuse(f"The search has no answer: {outcome.reason}")
     if outcome.status == "refuted":
         return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-    if candidate.rank == EQUAL or kind == "identity":
+    if rank == EQUAL or kind == "identity":
         also = " under the condition stated with it" if stated else ""
         return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
-    return replace(finding, verdict="safe", reason=_looseness(candidate))
+    hypothesis = _in_letters(candidate, entry.hypothesis)
+    where = f", for {hypothesis}." if hypothesis else "."
+    if rank == MISPRINT:
+        why = entry.misprint(candidate.misprint).note
+    elif rank == SLIP:
+        why = f"{entry.id} has {candidate.slip}{where}"
+    else:
+        times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
+        why = f"a factor {times} from {entry.id}{where}"
+    return replace(finding, verdict="safe", reason=f"Safe, but not exact: {why}")
 
 
 def _enough_noise(claim: Claim) -> Finding | None:
@@ -264,14 +286,6 @@ def _enough_noise(claim: Claim) -> Finding | None:
     return None
 
 
-def _half_of_a_pair(claim: Claim, id: str) -> bool:
-    """Whether a pair adds up one of its parts alone, and the other is that of one release."""
-    if not re.fullmatch(r"[a-z]\w*", claim.other):
-        return False
-    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
-    return id in ("G-C1", "G-C1b") or (id in ("G-C2", "G-C2b", "G-C5") and bool(each))
-
-
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:
     text = f"Counterexample: {_case(candidate, outcome)}."
     if candidate.rank == MISPRINT:
@@ -283,25 +297,6 @@ def _refutation(candidate: Candidate, outcome: Refutation) -> str:
     if candidate.rank == SLIP:
         return f"{text} {candidate.entry.id} has {candidate.slip}."
     return text
-
-
-def _looseness(candidate: Candidate) -> str:
-    if candidate.rank == MISPRINT:
-        return f"Safe, but not exact: {candidate.entry.misprint(candidate.misprint).note}"
-    hypothesis = _in_letters(candidate, candidate.entry.hypothesis)
-    where = f", for {hypothesis}" if hypothesis else ""
-    if candidate.rank == SLIP:
-        return f"Safe, but not exact: {candidate.entry.id} has {candidate.slip}{where}."
-    times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
-    return f"Safe, but not exact: a factor {times} from {candidate.entry.id}{where}."
-
-
-def _how_far(candidate: Candidate) -> str:
-    if candidate.rank == EQUAL and candidate.entry.kind == "asymptotic":
-        return f"This is {candidate.entry.id}, which is approached in a limit; it is no bound."
-    if candidate.rank == EQUAL:
-        return f"Up to what it leaves out it is {candidate.entry.id}."
-    return f"An approximation; its typical ratio to {candidate.entry.id} is {candidate.factor:.4g}."
 
 
 def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:

@@ -100,11 +100,10 @@ def formula_of(claim: Claim) -> Expression:
 def candidates(claim: Claim) -> list[Candidate]:
     """Places in which the claim can be read, the most likely first."""
     formula = formula_of(claim)
+    found: list[Candidate] = []
     if claim.quantity == "variance" and not claim.root:
         deviation = candidates(replace(claim, quantity="sigma", root=True))
-    else:
-        deviation = []
-    found: list[Candidate] = [c for c in deviation if c.entry.id == "G-F1"]
+        found = [c for c in deviation if c.entry.id == "G-F1"]
     for id in ABOUT:
         for place in places_of(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:

@@ -142,7 +142,7 @@ def rows() -> list[Row]:
         for m in e.misprints
     ]
     forms += edits()
-    forms += [(f"nothing-{i}", "nothing", text, told, "") for i, (text, told) in enumerate(NOTHING)]
+    forms += [(f"nothing-{i}", "nothing", *pair, "") for i, pair in enumerate(NOTHING)]
     return [
         Row(id, about, n, typed(latex, n), "" if n == "ascii" else title, claim)
         for id, about, latex, title, claim in forms

@@ -67,8 +67,8 @@ PLAIN += " ε = 1: eps = k*eps0 + exp(eps0)\n\nσ = |then, $`σ = 1/ε`$ and `σ
 
 
 def test_formulas_without_signs_around_them_are_found_in_markdown():
-    told = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
-    assert [claim for _, claim in found(PLAIN)] == told
+    claims = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
+    assert [claim for _, claim in found(PLAIN)] == claims
 
 
 @each("behind", ["-DP", "-differentially private", " differential privacy"])
@@ -123,8 +123,8 @@ def test_the_sentence_comes_along_with_its_conditions():
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."
     rows = b"| noisy max | $\\varepsilon = 2\\Delta$ | safe |\n| counts | $\\varepsilon = k/b$ | |"
-    told = [place.words for place in places_in(rows, "a.md")]
-    assert told == ["| noisy max | | safe |", "counts | | |"]
+    words = [place.words for place in places_in(rows, "a.md")]
+    assert words == ["| noisy max | | safe |", "counts | | |"]
     # So does a number that a paragraph gives a letter.
     text = "Say $\\delta=10^{-9}$. One may. Then $\\varepsilon = \\sqrt{k}\\varepsilon_0$."
     (place,) = places_in(text.encode(), "a.md")
@@ -201,6 +201,6 @@ def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
     assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
     # What cannot be read stops everything before anything is judged.
     assert main(["proofread", str(right), str(tmp_path / "none.md")]) == 2
-    told = capsys.readouterr()
-    assert not told.out and told.err.startswith("dplearn proofread: ") and "none.md" in told.err
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert not printed.out and "none.md" in printed.err
+    assert printed.err.startswith("dplearn proofread: ") and printed.err.count("\n") == 1

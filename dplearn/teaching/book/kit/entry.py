@@ -139,7 +139,9 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression; "" if there is none."""
-        return terms.hypothesis_text(self.given)
+        if callable(self.given):
+            return (self.given.__doc__ or "").strip().split("\n")[0]
+        return self.given
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -213,7 +215,7 @@ class Formula:
             return misprint.statement
         if isinstance(misprint.claim, str):
             return terms.same_left_side(self.statement, misprint.claim)
-        text = terms.hypothesis_text(misprint.given)
+        text = replace(self, given=misprint.given or "").hypothesis
         if text and not callable(misprint.given):
             text = f"for ${terms.typeset(text)}$"
         return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
