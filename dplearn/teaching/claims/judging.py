@@ -254,15 +254,15 @@ def _searched(claim: Claim, candidate: Candidate, kind: Kind, finding: Finding) 
         also = " under the condition stated with it" if stated else ""
         return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
     hypothesis = _in_letters(candidate, entry.hypothesis)
-    where = f", for {hypothesis}." if hypothesis else "."
+    where = f", for {hypothesis}" if hypothesis else ""
     if rank == MISPRINT:
-        why = entry.misprint(candidate.misprint).note
+        reason = f"Safe, but not exact: {entry.misprint(candidate.misprint).note}"
     elif rank == SLIP:
-        why = f"{entry.id} has {candidate.slip}{where}"
+        reason = f"Safe, but not exact: {entry.id} has {candidate.slip}{where}."
     else:
         times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
-        why = f"a factor {times} from {entry.id}{where}"
-    return replace(finding, verdict="safe", reason=f"Safe, but not exact: {why}")
+        reason = f"Safe, but not exact: a factor {times} from {entry.id}{where}."
+    return replace(finding, verdict="safe", reason=reason)
 
 
 def _enough_noise(claim: Claim) -> Finding | None:

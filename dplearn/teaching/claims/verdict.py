@@ -101,9 +101,10 @@ class Verdict:
             lines += [f"Simplest counterexample: {self.simplest}.", self._where(self.simplest)]
         if self.looseness and self.relation != "equal":
             median, largest = self.looseness
-            ratio = f"claim / truth is {median:.3g} in the median, {largest:.3g} at most"
+            text = f"Where it holds, claim / truth is {median:.3g} in the median, "
+            text += f"{largest:.3g} at most."
             exact = max(abs(median - 1), abs(largest - 1)) < 1e-5
-            lines.append(f"Where it holds{' it is exact' if exact else f', {ratio}'}.")
+            lines.append("Where it holds it is exact." if exact else text)
         lines.append(
             f"Decided at {self.decided} of {self.points} points against {self.truth}; "
             "points are no proof that a claim holds everywhere."
