@@ -47,9 +47,9 @@ def claim_map(verdict: Verdict) -> go.Figure:
         ]
         symbol, colour, size = _HATCH[status]
         look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
-        look |= {"hoverinfo": "skip", "showlegend": False}
+        hidden = {"hoverinfo": "skip", "showlegend": False}
         x, y = [x for x, _ in at], [y for _, y in at]
-        traces.append(markers(x, y, f"{STATUS[status]} marks", **look))
+        traces.append(markers(x, y, f"{STATUS[status]} marks", **look, **hidden))
     look = {"symbol": "square", "size": 14, "edge": (1, GREY)}
     for status in present:  # an entry of the legend
         words = _WORDS[status] + (" ×" if status == 1 else "")
