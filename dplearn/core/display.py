@@ -44,7 +44,7 @@ def as_latex(rows: Mapping[str, str]) -> str:
 
 
 class ReadOnly(dict[str, Any]):
-    """Numbers or words by name that cannot be changed, but can be hashed, pickled and written as JSON."""
+    """Numbers or words by name that cannot be changed, but hashed, pickled and written as JSON."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

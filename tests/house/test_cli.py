@@ -14,7 +14,7 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, Phases
-from dplearn.teaching.book import everything
+from dplearn.teaching.book import run_all
 
 RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
 STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -229,8 +229,8 @@ def test_verify_in_words_and_as_json(capsys):
 
 
 def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
-    wrong = everything.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
-    monkeypatch.setattr(everything, "results_of", lambda id, **_: [wrong])
+    wrong = run_all.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
+    monkeypatch.setattr(run_all, "results_of", lambda id, **_: [wrong])
     out = called("verify G-A1", capsys)[1]
     assert "failed" in out and "by hand" in out
     (row,) = rows_of("verify G-A1", capsys, expected=1)

@@ -20,7 +20,7 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
-from dplearn.teaching.book import book, spoken
+from dplearn.teaching.book import book, sentences
 from dplearn.teaching.book.published import published
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.claims import PARAMETERS, verdict_on
@@ -74,15 +74,16 @@ def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
 
 def handed_over() -> Iterator[str]:
     """What other rooms hand over word for word, and templates that they say with their values."""
-    calls = (n for n in ast.walk(ast.parse(inspect.getsource(spoken))) if isinstance(n, ast.Call))
+    nodes = ast.walk(ast.parse(inspect.getsource(sentences)))
+    calls = (node for node in nodes if isinstance(node, ast.Call))
     of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
     for node in of_entries:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
-    for name, told in vars(spoken).items():
+    for name, told in vars(sentences).items():
         if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS"):
             yield from told.values() if isinstance(told, dict) else [told]
-    yield from (spoken.group_name(entry.group) for entry in book.values())
+    yield from (sentences.group_name(entry.group) for entry in book.values())
     catalogue = pairs.catalogue()
     for told in catalogue["mechanisms"].values():
         yield from (told["title"], *told["about"].values())

@@ -18,8 +18,8 @@ from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms.drawing import SAMPLINGS, sampled
 from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
-from dplearn.teaching.book.kit.written import parse
-from dplearn.teaching.book.spoken import VERDICTS
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.sentences import VERDICTS
 from dplearn.teaching.explorer.kit import links, look
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA, Words
 from dplearn.teaching.explorer.kit.language import retold
