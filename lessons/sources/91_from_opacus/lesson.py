@@ -751,7 +751,7 @@ print(fit(model, per_record, loader, plan, optimizer=optimizer, **public, **quie
 # | validation data are public, or their price was added | you |
 # | what is published is the model and what the history calls public | you |
 #
-# What this page does not show: [speed and memory](../benchmarks/results/trainer.md), and [three examples of Opacus, ported](../benchmarks/results/migration.md).
+# What this page does not show: [speed and memory](../benchmarks/results/trainer.md).
 #
 # ## 13 Exercises
 #

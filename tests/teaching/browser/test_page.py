@@ -4,14 +4,17 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+import dplearn.teaching.browser
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
 from dplearn.teaching.figures.kit.template import style_of
+from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -399,3 +402,28 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
     assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))
+
+
+def test_the_engine_is_a_module_for_a_page_on_a_server(browser):
+    """What Chromium imports says what node says."""
+    opened = browser.new_page()
+    folder = Path(dplearn.teaching.browser.__file__).parent
+
+    def answer(route):
+        file = folder / route.request.url.rsplit("/", 1)[1]
+        text = file.read_text() if file.suffix == ".js" else "<p>empty</p>"
+        kind = "text/javascript" if file.suffix == ".js" else "text/html"
+        route.fulfill(body=text, content_type=kind)
+
+    opened.route("**/*", answer)
+    opened.goto("http://engine.test/page.html")
+    names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
+    assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
+    run = {"noiseMultiplier": 1.1, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+    ends = "run => (pld => [...pld.lower, ...pld.upper])(dplearn.curves(run, [1, 1000]).pld)"
+    with javascript(dplearn.teaching.browser.source()) as call:
+        expected = call(ends, run)
+    opened.evaluate("import('./engine.js').then(module => { window.dplearn = module; })")
+    # Their functions may differ in the last bits.
+    assert opened.evaluate(ends, run) == pytest.approx(expected, rel=1e-12)
+    opened.close()

@@ -170,7 +170,7 @@ HOSTILE += ["$a$", "$=$", "(k,k)$a,a$-DP"]
 @each("unit", HOSTILE)
 def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
     seconds = []
-    for size in (20_000, 100_000):
+    for size in (4_000, 20_000):
         began = time.process_time()
         try:
             for name in ("a.tex", "a.md"):
@@ -178,7 +178,7 @@ def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
         except ValueError as error:
             assert "Expected at most" in str(error)
         seconds.append(time.process_time() - began)
-    assert seconds[1] < 15 * seconds[0] + 0.5, seconds
+    assert seconds[1] < 15 * seconds[0] + 0.1, seconds
 
 
 NOTES = (
