@@ -10,8 +10,7 @@ import pytest
 
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
-from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled
-from dplearn.teaching import browser
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
 from dplearn.teaching.figures.kit.template import style_of
 
 pytestmark = DRAWN
@@ -345,8 +344,8 @@ CODED = [
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (
-        {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"},
-        replace(STEP, sampling="shuffled", leaves_out=True),
+        {"sampling": "shuffled_drop_last", "adjacency": "zero_out"},
+        replace(STEP, sampling="shuffled", drop_last=True),
     ),
     (
         {"then": "3, 0.02, 10; 1,0.5,2"},

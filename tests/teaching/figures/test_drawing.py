@@ -7,8 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dplearn import DPSGD
-from dplearn.teaching import figures
+from dplearn import DPSGD, figures
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching.figures import Curve, Dot, curves
 from dplearn.teaching.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
