@@ -24,8 +24,8 @@ from dplearn.mechanisms import (
     Mechanism,
     PoissonSubsampled,
 )
-from dplearn.mechanisms.drawing import Sampling
 from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
 
 # What a weighted sum is divided by: a number fixed before, or the weight of those who are there.

@@ -296,7 +296,7 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
         if phase.sampling in INDEPENDENT:
             continue
-        if phase.largest is None:
+        if phase.max_batch_size is None:
             fixed_size(phase, size)
         if not alone:
             raise validate.unsupported(

@@ -138,7 +138,7 @@ class Trainer:
         if self.bound is None and self._clip.bound != (bound := Flat(phase.max_grad_norm)):
             self._clip = Clip.of(self.model, bound)
         expected = self._expected(phase)
-        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
+        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.max_batch_size
         lot = self._data.parts(left, self._lot, rows)
         mean = self._noise(phase)
         tally = self._add_clipped(mean, lot, expected)
@@ -166,9 +166,9 @@ class Trainer:
         """Records of a step, every n-th of n processes; the same whenever it is tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
-            drawing, position = divmod(step - before, phase.drawing.batches)
+            draw, position = divmod(step - before, phase.sampling_scheme.batches)
             first, every = self._context.rank, self._context.processes
-            rng = self._randomness.stream(LOTS, first, before + drawing)
+            rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
             lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # an epoch may end with its phase
@@ -254,8 +254,8 @@ class Trainer:
     def resumable(self) -> bool:
         """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
         phase, before = self.plan.at(self.steps)
-        begun = (self.steps - before) % phase.drawing.batches and self.steps < self.plan.steps
-        return not begun or self._randomness.seed is not None
+        begun = (self.steps - before) % phase.sampling_scheme.batches
+        return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, atomically.

@@ -90,10 +90,11 @@ def test_numbers_that_are_none_are_named(typed, expected, capsys):
         ("--sampling without_replacement --sample-rate 0.1",
          {"sampling": "without_replacement", "sample_rate": 0.1}),
         ("--sample-rate 0.1 --adjacency zero_out", {"sample_rate": 0.1}),
-        ("--sampling shuffled --leaves-out --sample-rate 0.1",
-         {"sampling": "shuffled", "leaves_out": True, "sample_rate": 0.1}),
-        ("--sampling shuffled --dataset-size 2560 --sample-rate 0.1",
-         {"sampling": "shuffled", "dataset_size": 2560, "sample_rate": 0.1}),
+        ("--sampling shuffled --drop-last --sample-rate 0.1",
+         {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
+        ("--sampling truncated_poisson --dataset-size 100 --max-batch-size 20 --sample-rate 0.1",
+         {"sampling": "truncated_poisson", "dataset_size": 100, "max_batch_size": 20,
+          "sample_rate": 0.1}),
     ],
 )  # fmt: skip
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
@@ -158,6 +159,19 @@ def test_calibrate_in_words_is_the_library_call(capsys):
     assert called(words, capsys)[1].startswith("delta = ")
 
 
+def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
+    words = "calibrate --sampling shuffled --sample-rate 0.01 --epsilon 2 --delta 1e-5"
+    plan = DPSGD(noise_multiplier=2.0, steps=1, sampling="shuffled", sample_rate=0.01)
+    (row,) = rows_of(f"{words} --drop-last --noise-multiplier 2", capsys)
+    run = dataclasses.replace(plan, steps=row["steps"], drop_last=True)
+    assert run.guarantee(delta=1e-5).epsilon == row["guarantee"]["epsilon"] <= 2.0
+    assert row["steps"] % 100 == 0 and row["steps"] > 1000
+    # A step more than an epoch begins another.
+    (row,) = rows_of(f"{words} --steps 101", capsys)
+    run = dataclasses.replace(plan, steps=101, noise_multiplier=row["noise_multiplier"])
+    assert 1.99 < run.guarantee(delta=1e-5).epsilon <= 2.0
+
+
 REACH = "calibrate --epsilon 0.1 --sample-rate 0.1 --steps 10"
 # What is asked, the exit status, and what standard error names.
 COMPLAINTS = [
@@ -178,13 +192,17 @@ COMPLAINTS = [
     (f"epsilon {RUN} --then 2,0.02", 2, "SIGMA,Q,STEPS such as 2,0.01,500, got '2,0.02'"),
     (f"epsilon {RUN} --then 2,3,4", 2, "sample_rate in (0, 1], got sample_rate=3.0"),
     (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
-    (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='shuffled'"),
-    (f"epsilon {RUN} --sampling shuffled --dataset-size 9950", 2, "100 equal batches, got 9950"),
-    (f"epsilon {RUN} --leaves-out", 2, "leaves_out with sampling='shuffled'"),
+    (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='truncated_poisson'"),
+    (f"epsilon {RUN} --drop-last", 2, "drop_last with sampling='shuffled'"),
     (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
     (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),
     (f"calibrate --epsilon 1 {RUN}", 2, "exactly one of --noise-multiplier, --steps"),
     ("calibrate --epsilon 1 --delta 1e-5 --steps 3", 2, "got 2"),
+    (
+        "calibrate --epsilon 1 --delta 1e-5 --steps 3 --noise-multiplier 2 --sampling shuffled",
+        2,
+        "--sample-rate with --sampling shuffled",
+    ),
     ("calibrate --epsilon 1 --steps 3", 2, "--delta to be left out, got 3"),
     ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", 2, "epsilon > 0"),
     ("verify G-A88", 2, "such as G-A8, G-F8, G-E8, got 'G-A88'"),

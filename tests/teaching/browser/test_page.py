@@ -349,8 +349,8 @@ CODED = [
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (
-        {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"},
-        replace(STEP, sampling="shuffled", leaves_out=True),
+        {"sampling": "shuffled_drop_last", "adjacency": "zero_out"},
+        replace(STEP, sampling="shuffled", drop_last=True),
     ),
     (
         {"then": "3, 0.02, 10; 1,0.5,2"},

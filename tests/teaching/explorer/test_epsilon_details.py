@@ -13,7 +13,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
 from dplearn.choosing import readings
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from dplearn.run import DPSGD, Phases
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import Answers, Scenario

@@ -29,7 +29,7 @@ from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.kit.fields import ADJACENCY
 from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT, Scenario, answer_of
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import DROP_LAST, Scenario, answer_of
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 from dplearn.teaching.explorer.pages.train import job_of
 
@@ -243,9 +243,9 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
     kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
     for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
-        left_out = sampling.endswith(LEAVES_OUT)
-        kind = sampling.removesuffix(LEAVES_OUT)
-        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, leaves_out=left_out)  # type: ignore[arg-type]
+        left_out = sampling.endswith(DROP_LAST)
+        kind = sampling.removesuffix(DROP_LAST)
+        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, drop_last=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
             answer = answer_of(name, run, (1,))
             said = [

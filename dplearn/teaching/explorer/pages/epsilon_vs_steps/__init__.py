@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.mechanisms.drawing import default_adjacency
+from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import LEAVES_OUT
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import DROP_LAST
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
@@ -66,7 +66,7 @@ def _kinds() -> dict[str, Any]:
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
-    natural = {name: default_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     return kinds | {"natural": natural}
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.choosing import readings
 from dplearn.core.guarantee import Guarantee
-from dplearn.mechanisms.drawing import SAMPLINGS, sampled
+from dplearn.mechanisms.sampling_scheme import SAMPLINGS, sampled
 from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 from dplearn.teaching.book.kit.parser import parse
