@@ -270,7 +270,7 @@ class Ledger:
         ]
         if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
-        routes = [math.fsum(_pure(m, self.adjacency) * count for m, count in parts)]
+        routes = [math.fsum(m.pure_epsilon(self.adjacency) * count for m, count in parts)]
         if self.epsilon is None and self.delta > reserve:
             rarely = math.log(_ODOMETER_ORDERS.size / (self.delta - reserve))
             spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
@@ -297,7 +297,7 @@ class Ledger:
                 epsilon=0.0, delta=self.delta, kind="exact", method="pld", adjacency=self.adjacency
             )
         run = Composed((line.mechanism, line.steps) for line in lines)
-        pure = math.fsum(_pure(m, self.adjacency) * count for m, count in run.parts())
+        pure = run.pure_epsilon(self.adjacency)
         stated = Guarantee(
             epsilon=pure, delta=self.delta, kind="upper", method="basic", adjacency=self.adjacency
         )
@@ -327,15 +327,6 @@ def _pairs_delta(lines: Sequence[Release]) -> float:
         for part, count in line.mechanism.parts()
         if isinstance(part, ApproximateDP)
     )
-
-
-def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return the epsilon of pure differential privacy, inf where there is none."""
-    if isinstance(mechanism, ApproximateDP):
-        return math.inf if mechanism.delta else mechanism.epsilon
-    if isinstance(mechanism, ZCDP):
-        return math.inf if mechanism.rho else 0.0
-    return max(float(profile.epsilon(0.0)) for profile in mechanism.profiles(adjacency))
 
 
 def _encoded(value: Any) -> Any:

@@ -34,6 +34,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.solve import first_true
 from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.quadrature import FAR
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
@@ -144,6 +145,13 @@ class Mechanism(ABC):
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return None
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        """Return the epsilon of pure differential privacy, in nats; inf where there is none."""
+        profiles = self.profiles(adjacency)
+        if not all(np.isneginf(p.log_delta_of(np.array(FAR))) for p in profiles):
+            return math.inf
+        return max(float(p.epsilon(0.0)) for p in profiles)
 
     def require_theorem(self, adjacency: Adjacency) -> None:
         """Raise NotImplementedError unless some theorem covers neighbours of this kind."""

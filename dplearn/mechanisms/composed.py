@@ -1,5 +1,6 @@
 """A list of different mechanisms run one after the other."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -67,6 +68,9 @@ class Composed(Mechanism):
         for mechanism, count in self.parts():
             total += count * mechanism.rdp(orders, adjacency=adjacency)
         return total
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts())
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""

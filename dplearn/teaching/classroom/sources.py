@@ -87,7 +87,7 @@ class Lesson:
 def lessons_folder() -> Path:
     """The folder ``lessons`` in or above the working directory, else that beside the package."""
     working = Path.cwd()
-    beside = Path(__file__).resolve().parents[2] / "lessons"
+    beside = Path(__file__).resolve().parents[3] / "lessons"
     above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
     for folder in (*above, beside):
         if any(folder.glob("sources/[0-9][0-9]_*/lesson.py")):

@@ -12,7 +12,8 @@ import pytest
 import dplearn.teaching.browser
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
-from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled
+from dplearn.teaching import browser
 from dplearn.teaching.figures.kit.template import style_of
 from javascript import javascript
 

@@ -9,7 +9,8 @@ from minute import ABADI, GUESS, PHONE, WALL, minutes, scene
 
 from browsing import DRAWN, SCREEN
 from cases import each
-from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
+from dplearn.teaching import browser
 from dplearn.teaching.figures.kit.template import style_of
 
 pytestmark = DRAWN

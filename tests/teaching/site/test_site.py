@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Page
 
 from cases import ROOT
-from dplearn import DPSGD, site
+from dplearn import DPSGD
+from dplearn.teaching import site
 from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.browser import CLOSED_FORMS, pairs
