@@ -19,7 +19,7 @@ from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
 from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms._base import Sampled, Wrapped
+from dplearn.mechanisms._base import Sampled, Wrapped, as_mechanism
 from dplearn.mechanisms._epochs import Epoch
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -50,7 +50,7 @@ class Runs:
 
         Two-dimensional steps are the rows themselves, with a column for each part.
         """
-        validate.instance(Mechanism, mechanism=mechanism)
+        mechanism = as_mechanism(mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
         steps = np.asarray(steps)

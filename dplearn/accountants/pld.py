@@ -26,6 +26,7 @@ from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -181,7 +182,7 @@ class PLD(Accountant):
         >>> round(float(lower), 4), round(float(upper), 4)
         (0.0191, 0.0191)
         """
-        rates = np.array(false_positive_rate, dtype=float)
+        mechanism, rates = as_mechanism(mechanism), np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
             validate.probability(false_positive_rate=float(rate))
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,7 +41,7 @@ _LEGENDRE = np.polynomial.legendre.leggauss(96)
 _SAME = 1e-10
 
 
-class Mechanism(ABC):
+class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add

@@ -188,7 +188,7 @@ def test_a_hair_beyond_a_target_is_beyond_it():
 
 @each(
     "target, accountant, error, named",
-    [(TARGET | ATTACK, "pld", TypeError, "rates of an attack, got some of both"),
+    [(TARGET | ATTACK, "pld", TypeError, "or an advantage, got some of several"),
      (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
      (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
      (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest one found"),
