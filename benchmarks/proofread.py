@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("", "claims")]
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("", "teaching/claims")]
 
 from corpus import NOTATIONS, Row, rows, wrongly  # noqa: E402
 

@@ -5,7 +5,7 @@
     /tmp/peers/bin/python benchmarks/trainer.py [--only NAME] [--rounds 9] [--write [FILE]]
 
 On a GPU, if there is one, else on one processor core. About half an hour; `--only` with `--write`
-replaces the rows of one workload. Threads, batch, width and depth: `benchmarks/scaling.py`.
+replaces the rows of one workload.
 """
 
 import os
@@ -283,7 +283,7 @@ def clock() -> float:
     return time.process_time()
 
 
-def seconds(step: Step, count: int, clock: Callable[[], float] = clock) -> float:
+def seconds(step: Step, count: int) -> float:
     start = clock()
     for _ in range(count):
         step()

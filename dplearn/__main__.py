@@ -8,16 +8,23 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
+from dplearn.core.guarantee import ADJACENCIES, Guarantee
 from dplearn.core.json_values import as_json, print_json
-from dplearn.mechanisms import Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EVERY_SAMPLING, SAMPLINGS, natural_adjacency, sampled
+from dplearn.ledger import BudgetExceeded, Ledger
+from dplearn.mechanisms import ZCDP, ApproximateDP
+from dplearn.mechanisms.sampling_scheme import (
+    EPOCH_SAMPLINGS,
+    EVERY_SAMPLING,
+    SAMPLINGS,
+    default_adjacency,
+)
 from dplearn.run import DPSGD, Phases
 
 
@@ -50,13 +57,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_run_options(
         epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=EVERY_SAMPLING
     )
-    about = "of shuffled epochs: each leaves out a record that chance draws"
-    epsilon.add_argument("--leaves-out", action="store_true", help=about)
-    about = "records, of shuffled epochs that use all in equal batches and of truncated_poisson"
-    epsilon.add_argument("--dataset-size", type=int, help=about)
-    epsilon.add_argument(
-        "--largest", type=int, help="records in a lot of truncated_poisson at most"
-    )
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
-    _add_run_options(find, required=False, choices=[*ACCOUNTANTS])
+    _add_run_options(find, required=False, choices=[*ACCOUNTANTS], samplings=EVERY_SAMPLING)
     proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
     proof.set_defaults(run=_certify)
     _add_run_options(proof, required=True, choices=["pld"])
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     checker.add_argument("file", type=Path)
     for command in (epsilon, find):
         command.add_argument("--json", action="store_true", help="print one list of objects")
+    _add_ledger(commands)
     # The library does not import what stands on it.
     import_module("dplearn.teaching.commands").add_commands(commands)
     return parser
@@ -88,31 +89,93 @@ def _add_run_options(
     choices: list[str],
     samplings: Sequence[str] = SAMPLINGS,
 ) -> None:
-    command.add_argument("--noise-multiplier", type=float, required=required)
-    command.add_argument("--sample-rate", type=float)
-    command.add_argument("--steps", type=int, required=required)
+    _add_mechanism_options(command, required=required, samplings=samplings)
     command.add_argument("--delta", type=float, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
-    command.add_argument("--sampling", default="poisson", choices=samplings)
     command.add_argument("--adjacency", choices=ADJACENCIES)
+    command.set_defaults(drop_last=False, dataset_size=None, max_batch_size=None)
+    if samplings is EVERY_SAMPLING:
+        about = "of shuffled epochs: records that fill no batch are dropped, at least one"
+        command.add_argument("--drop-last", action="store_true", help=about)
+        about = "number of records, of truncated_poisson"
+        command.add_argument("--dataset-size", type=int, help=about)
+        about = "most records in a batch, of truncated_poisson"
+        command.add_argument("--max-batch-size", type=int, help=about)
+
+
+def _add_mechanism_options(
+    command: argparse.ArgumentParser, *, required: bool, samplings: Sequence[str]
+) -> None:
+    command.add_argument("--noise-multiplier", type=float, required=required)
+    command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
+    about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
+    command.add_argument("--steps", type=_whole, required=required, help=about)
+    command.add_argument("--sampling", default="poisson", choices=samplings)
+
+
+def _number(text: str) -> float:
+    """Return a number typed as such or as a fraction."""
+    try:
+        top, _, bottom = text.partition("/")
+        return float(top) / (float(bottom) if bottom else 1.0)
+    except (ValueError, ZeroDivisionError):
+        message = f"Expected a number such as 0.004 or 256/60000, got {text!r}."
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def _whole(text: str) -> int:
+    """Return a whole number, which may be typed as 1e4."""
+    if (value := _number(text)) != math.floor(value):
+        raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
+    return int(value)
+
+
+def _add_ledger(commands: argparse._SubParsersAction) -> None:
+    about = "releases from one data set: their total, and a budget that they must fit into"
+    ledger = commands.add_parser("ledger", help=about)
+    ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
+    actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
+    new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
+    new.set_defaults(run=_new_ledger)
+    new.add_argument("--epsilon", type=float)
+    new.add_argument("--delta", type=float, required=True)
+    new.add_argument("--adjacency", choices=ADJACENCIES, default="add_remove")
+    new.add_argument("--fixed", action="store_true", help="no release depends on results of others")
+    new.add_argument("--reserve", type=float, help="part of delta for releases known by a pair")
+    add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
+    add.set_defaults(run=_add_to_ledger)
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    add.add_argument("--delta", type=float, default=0.0)
+    add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
+    _add_mechanism_options(add, required=False, samplings=SAMPLINGS)
+    show = actions.add_parser("show", help="print the releases, the total and what remains")
+    show.set_defaults(run=_show_ledger)
 
 
 def _rate(options: argparse.Namespace) -> float:
     """The sample rate, or a placeholder for the search to vary."""
     if options.sample_rate is not None:
         return options.sample_rate
-    if options.command != "calibrate" and options.sampling != "none":
-        raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
+    fixed = options.command != "calibrate" or options.sampling in EPOCH_SAMPLINGS
+    if fixed and options.sampling != "none":
+        other = "or --sampling none"
+        raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}, {other}.")
     return 1.0
 
 
-def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
-    """One step, what is left out being a placeholder for the search to vary, and neighbours."""
-    noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
-    return sampled(
-        Gaussian(noise), sampling=options.sampling, sample_rate=_rate(options)
-    ), adjacency
+def _plan(
+    options: argparse.Namespace, noise_multiplier: float, sample_rate: float, steps: int
+) -> DPSGD:
+    return DPSGD(
+        noise_multiplier=noise_multiplier,
+        sample_rate=sample_rate,
+        steps=steps,
+        sampling=options.sampling,
+        drop_last=options.drop_last,
+        dataset_size=options.dataset_size,
+        max_batch_size=options.max_batch_size,
+    )
 
 
 def _phase(text: str) -> tuple[float, float, int]:
@@ -127,23 +190,10 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 def _epsilon(options: argparse.Namespace) -> int:
     first = options.noise_multiplier, _rate(options), options.steps
-    plan = Phases(
-        tuple(
-            DPSGD(
-                noise_multiplier=noise,
-                sample_rate=rate,
-                steps=steps,
-                sampling=options.sampling,
-                leaves_out=options.leaves_out,
-                dataset_size=options.dataset_size,
-                largest=options.largest,
-            )
-            for noise, rate, steps in (first, *(options.then or ()))
-        )
-    )
+    plan = Phases(tuple(_plan(options, *phase) for phase in (first, *(options.then or ()))))
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    adjacency = options.adjacency or default_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
     guarantees = [
@@ -156,11 +206,66 @@ def _epsilon(options: argparse.Namespace) -> int:
     return 0
 
 
+def _new_ledger(options: argparse.Namespace) -> int:
+    if options.file.exists():
+        raise ValueError(f"Expected a new file, got {options.file}, which exists.")
+    Ledger(
+        epsilon=options.epsilon,
+        delta=options.delta,
+        adjacency=options.adjacency,
+        adaptive=not options.fixed,
+        reserve=options.reserve,
+    ).save(options.file)
+    return 0
+
+
+def _ledger(options: argparse.Namespace) -> Ledger:
+    if not options.file.exists():
+        begin = f"dplearn ledger {options.file} new --epsilon 1 --delta 1e-5"
+        raise ValueError(f"Expected the file of a ledger, got {options.file}; begin it: {begin}")
+    return Ledger.read(options.file)
+
+
+def _show_ledger(options: argparse.Namespace) -> int:
+    print(_ledger(options))
+    return 0
+
+
+def _add_to_ledger(options: argparse.Namespace) -> int:
+    known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
+    if len(given := [name for name, value in known.items() if value is not None]) != 1:
+        flags = ", ".join("--" + name.replace("_", "-") for name in known)
+        raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
+    ledger = _ledger(options)
+    steps = options.steps or 1
+    if options.rho is not None:
+        release: Any = ZCDP(options.rho)
+    elif options.epsilon is not None:
+        release = ApproximateDP(options.epsilon, options.delta)
+    else:
+        rate = _rate(options)
+        sampled = {"sampling": options.sampling, "sample_rate": rate, "steps": steps}
+        release, steps = DPSGD(noise_multiplier=options.noise_multiplier, **sampled), 1
+    try:
+        ledger.add(release, name=options.name, steps=steps)
+    except BudgetExceeded as error:
+        print(f"dplearn ledger: {error}", file=sys.stderr)
+        return 1
+    ledger.save(options.file)
+    print(ledger)
+    return 0
+
+
 def _certify(options: argparse.Namespace) -> int:
     from dplearn.certificates import certify
 
-    step, adjacency = _step(options)
-    text = certify(step, delta=options.delta, steps=options.steps, adjacency=adjacency)
+    plan = _plan(options, options.noise_multiplier, _rate(options), options.steps)
+    text = certify(
+        plan.mechanism,
+        delta=options.delta,
+        steps=options.steps,
+        adjacency=options.adjacency or default_adjacency(options.sampling),
+    )
     if options.output is None:
         print(text)
     else:
@@ -194,14 +299,20 @@ def _calibrate(options: argparse.Namespace) -> int:
     if len(missing) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in searches)
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
-    # What the search is to find it does not take.
-    question = {n: getattr(options, n) for n in ("epsilon", "delta", "steps") if n != missing[0]}
-    mechanism, question["adjacency"] = _step(options)
+    # The parameter that is left out gets a placeholder, which the search varies.
+    noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
+    scheme = _plan(options, noise, _rate(options), options.steps or 0).sampling_scheme
+    question = {n: getattr(options, n) for n in ("epsilon", "delta") if n != missing[0]}
+    question["adjacency"] = options.adjacency or default_adjacency(options.sampling)
+    if options.steps is not None:
+        question["steps"] = -(-options.steps // scheme.batches)
     try:
-        calibrated = searches[missing[0]](mechanism, options.accountant, **question)
+        calibrated = searches[missing[0]](scheme.mechanism, options.accountant, **question)
     except calibration.Unreachable as error:
         print(f"dplearn calibrate: {error}", file=sys.stderr)
         return 1
+    if calibrated.parameter == "steps":
+        calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
         proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])

@@ -1,7 +1,6 @@
 """A ledger of what was released from one data set: what it adds up to, and what still fits."""
 
 import dataclasses
-import html
 import json
 import math
 import os
@@ -17,6 +16,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
+from dplearn.core.display import as_html, as_latex
 from dplearn.core.files import write_whole
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down, round_up
 from dplearn.mechanisms import MECHANISMS, ZCDP, ApproximateDP, Composed, Mechanism
@@ -221,30 +221,25 @@ class Ledger:
         return ledger
 
     def __str__(self) -> str:
-        rows = [f"{n}. {' | '.join(row)}" for n, row in enumerate(self._rows(), 1)]
-        return "\n".join([*rows, *self._sums()])
+        return "\n".join(f"{name}: {words}" for name, words in self._shown().items())
 
     def _repr_html_(self) -> str:
-        cell = lambda tag, words: f"<{tag}>{html.escape(words)}</{tag}>"
-        head = "".join(cell("th", words) for words in ("release", "mechanism", "times", "alone"))
-        rows = "".join(
-            f"<tr>{''.join(cell('td', words) for words in row)}</tr>" for row in self._rows()
-        )
-        sums = "".join(cell("p", line) for line in self._sums())
-        return f"<table><tr>{head}</tr>{rows}</table>{sums}"
+        return as_html(self._shown())
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        """Return name, mechanism, number of runs, and the guarantee of each release alone."""
-        return [
-            (line.name, repr(line.mechanism), f"{line.steps}", f"{self._composed([line])}")
-            for line in self.releases
-        ]
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
 
-    def _sums(self) -> list[str]:
-        lines = [f"total: {self.guarantee}"]
+    def _shown(self) -> dict[str, str]:
+        """Return each release with its guarantee alone, the total, and what remains."""
+        shown = {
+            f"{number}. {line.name}": f"{line.mechanism!r}, {line.steps} x, alone: "
+            f"{self._composed([line])}"
+            for number, line in enumerate(self.releases, 1)
+        }
+        shown["total"] = str(self.guarantee)
         if self.epsilon is not None:
-            lines.append(f"a pure release of epsilon {round_down(self.remaining)} still fits")
-        return lines
+            shown["remaining"] = f"a pure release of epsilon {round_down(self.remaining)} fits"
+        return shown
 
     def _line(self, release: Any, name: str, steps: int) -> Release:
         mechanism = as_mechanism(release)
@@ -273,9 +268,9 @@ class Ledger:
             for line in lines
             for m, count in line.mechanism.parts()
         ]
-        if any(m.no_privacy() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
+        if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
-        routes = [math.fsum(_pure(m, self.adjacency) * count for m, count in parts)]
+        routes = [math.fsum(m.pure_epsilon(self.adjacency) * count for m, count in parts)]
         if self.epsilon is None and self.delta > reserve:
             rarely = math.log(_ODOMETER_ORDERS.size / (self.delta - reserve))
             spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
@@ -302,7 +297,7 @@ class Ledger:
                 epsilon=0.0, delta=self.delta, kind="exact", method="pld", adjacency=self.adjacency
             )
         run = Composed((line.mechanism, line.steps) for line in lines)
-        pure = math.fsum(_pure(m, self.adjacency) * count for m, count in run.parts())
+        pure = run.pure_epsilon(self.adjacency)
         stated = Guarantee(
             epsilon=pure, delta=self.delta, kind="upper", method="basic", adjacency=self.adjacency
         )
@@ -332,15 +327,6 @@ def _pairs_delta(lines: Sequence[Release]) -> float:
         for part, count in line.mechanism.parts()
         if isinstance(part, ApproximateDP)
     )
-
-
-def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return the epsilon of pure differential privacy, inf where there is none."""
-    if isinstance(mechanism, ApproximateDP):
-        return math.inf if mechanism.delta else mechanism.epsilon
-    if isinstance(mechanism, ZCDP):
-        return math.inf if mechanism.rho else 0.0
-    return max(float(profile.epsilon(0.0)) for profile in mechanism.profiles(adjacency))
 
 
 def _encoded(value: Any) -> Any:

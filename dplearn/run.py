@@ -7,49 +7,50 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
+from dplearn.accountants.pld import PLD
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
-from dplearn.mechanisms.drawing import (
+from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     EVERY_SAMPLING,
-    Drawing,
     Sampling,
-    natural_adjacency,
+    SamplingScheme,
+    default_adjacency,
     steps_of,
 )
-from dplearn.statement import Statable
+from dplearn.statement import HasGuarantee
 
 # Schemes that what else a plan may say belongs to.
 _ONLY = {
-    "leaves_out": ("shuffled",),
-    "dataset_size": ("shuffled", "truncated_poisson"),
-    "largest": ("truncated_poisson",),
+    "drop_last": ("shuffled",),
+    "dataset_size": ("truncated_poisson",),
+    "max_batch_size": ("truncated_poisson",),
 }
 
 
 def _composed(
     accountant: Accountant,
-    drawings: Sequence[Drawing],
+    schemes: Sequence[SamplingScheme],
     steps: ArrayLike,
     *,
     delta: float,
     adjacency: Adjacency,
 ) -> tuple[Guarantee, ...]:
-    """Guarantee after each number of steps; those beyond all drawings go on as the last."""
+    """Guarantee after each number of steps; those beyond all schemes go on as the last."""
     steps = as_counts(steps)
-    ends = [*np.cumsum([d.steps for d in drawings])[:-1], np.iinfo(np.int64).max]
-    # Entry i, j: steps of drawing j that run i has done.
+    ends = [*np.cumsum([d.steps for d in schemes])[:-1], np.iinfo(np.int64).max]
+    # Entry i, j: steps of scheme j that run i has done.
     done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
-    batches = np.array([d.batches for d in drawings])
-    begun, complete = -(-done // batches), done // batches * [d.whole for d in drawings]
-    rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in drawings))
-    rows = rows @ np.array([[m == d.mechanism for m in merged] for d in drawings], dtype=int)
+    batches = np.array([d.batches for d in schemes])
+    begun, complete = -(-done // batches), done // batches * [d.whole for d in schemes]
+    rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
+    rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
     curve = np.empty(len(rows), dtype=object)
     # Of each set of mechanisms that run on its own: others would loosen what is proved.
     for runs in np.unique(rows > 0, axis=0):
@@ -70,7 +71,7 @@ def _composed(
     )
 
 
-class Plan(Statable):
+class Plan(HasGuarantee):
     """Public description of a run, which decides how much it can leak: `DPSGD` or `Phases`."""
 
     steps: int
@@ -96,7 +97,7 @@ class Plan(Statable):
 
     def trained(self) -> "DPSGD | Phases":
         """The plan as `fit` and `Trainer` run it: their shuffled epochs leave a record out."""
-        each = tuple(replace(p, leaves_out=p.sampling == "shuffled") for p in self.phases)
+        each = tuple(replace(p, drop_last=p.sampling == "shuffled") for p in self.phases)
         return each[0] if len(each) == 1 else Phases(each)
 
     @property
@@ -107,8 +108,8 @@ class Plan(Statable):
     @property
     def composed(self) -> Composed:
         """The whole run as one mechanism, begun epochs included: a bound from above."""
-        drawings = (phase.drawing for phase in self.phases)
-        return Composed((d.mechanism, -(-d.steps // d.batches)) for d in drawings)
+        schemes = (phase.sampling_scheme for phase in self.phases)
+        return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
     def guarantee(
         self,
@@ -141,8 +142,8 @@ class Plan(Statable):
         Schemes drawn per epoch are bounded from above by the epochs begun and from below by those
         completed: a record need not have been used in an epoch that is cut short. If
         1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which is
-        the safe side, and nothing is claimed from below unless it `leaves_out` the rest: else what
-        a loader does with it is not known here. Only if it is whole, `dataset_size` is of use.
+        the safe side, and nothing is claimed from below without `drop_last`: it is not known then
+        what a loader does with the rest.
 
         Examples
         --------
@@ -150,25 +151,59 @@ class Plan(Statable):
         >>> [round(g.epsilon, 2) for g in plan.guarantees("rdp", delta=1e-5, steps=[100, 101])]
         [2.17, 3.19]
         """
-        natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self.phases]
-        if adjacency is None and len(set(natural)) > 1:
-            each = " and ".join(sorted(set(natural)))
-            raise ValueError(
-                f"Expected an adjacency that all phases share, got {each} by their samplings: "
-                "name one, or change a sampling."
-            )
         stated = _composed(
             accountant_of(accountant),
-            [phase.drawing for phase in self.phases],
+            [phase.sampling_scheme for phase in self.phases],
             steps,
             delta=delta,
-            adjacency=adjacency or natural[0],
+            adjacency=adjacency or self.default_adjacency,
         )
         return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
         """A guarantee that says whom it is about, where that is not one record."""
         return stated
+
+    @property
+    def default_adjacency(self) -> Adjacency:
+        """Adjacency for which the sampling has a theorem; ValueError if that of phases differs."""
+        natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
+        if len(set(natural)) > 1:
+            each = " and ".join(sorted(set(natural)))
+            raise ValueError(
+                f"Expected an adjacency that all phases share, got {each} by their samplings: "
+                "name one, or change a sampling."
+            )
+        return natural[0]
+
+    def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
+        """Return the guarantee of the run with the smallest delta at `epsilon` >= 0, by "pld".
+
+        At epsilon 0 delta is the advantage: the largest difference between an attacker's true and
+        false positive rate.
+
+        Examples
+        --------
+        >>> run = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000)
+        >>> print(run.delta(epsilon=0.0))
+        0.05678 <= delta <= 0.05679 at epsilon = 0, add_remove, by pld
+        """
+        adjacency = adjacency or self.default_adjacency
+        stated = accountant_of("pld").delta(self.composed, epsilon=epsilon, adjacency=adjacency)
+        return self._about(stated)
+
+    def true_positive_rate(
+        self, *, false_positive_rate: ArrayLike, adjacency: Adjacency | None = None
+    ) -> tuple[NDArray, NDArray]:
+        """Return both bounds on the best attacker's true positive rate, as `PLD` has them.
+
+        Rates may have any shape; one minus the bounds is the trade-off curve of the whole run.
+        """
+        return PLD().true_positive_rate(
+            self.composed,
+            false_positive_rate=false_positive_rate,
+            adjacency=adjacency or self.default_adjacency,
+        )
 
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
@@ -200,6 +235,26 @@ class Plan(Statable):
 class DPSGD(Plan):
     """Public plan of a run, which sampler, clipper, noise and guarantee read.
 
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation of the noise on the sum / clipping norm, >= 0.
+    sample_rate : float
+        Expected batch size / dataset size, in (0, 1]. If several backward passes fill one lot, the
+        lot is the batch.
+    steps : int
+        Number of noisy updates, >= 0, not of backward passes.
+    max_grad_norm : float
+        Clipping norm C > 0; the guarantee does not depend on it.
+    sampling : str
+        How a batch is drawn, ``"poisson"`` by default; an ordinary loader is ``"shuffled"``.
+    drop_last : bool
+        Whether each shuffled epoch drops the records, drawn by chance, that fill no batch, at least
+        one. PyTorch's loader drops `size % batch_size`, which may be none: then this is true only
+        if the last batch is one record short, as in `fit`.
+    dataset_size, max_batch_size : int, optional
+        Public number of records and the most in a batch, of ``"truncated_poisson"``.
+
     Examples
     --------
     >>> run = DPSGD.from_epochs(
@@ -210,23 +265,21 @@ class DPSGD(Plan):
     >>> print(run.guarantee("rdp", delta=1e-5))
     epsilon <= 2.597 at delta = 1.0e-05, add_remove, by rdp
 
-    On shuffled batches, if the loader drops what is left over, it leaks far more:
+    On shuffled batches, if the loader drops what fills none, it leaks far more:
 
-    >>> shuffled = replace(run, sampling="shuffled", leaves_out=True, steps=60 * 234)
+    >>> shuffled = replace(run, sampling="shuffled", drop_last=True, steps=60 * 234)
     >>> print(shuffled.guarantee(delta=1e-5))
     11.41 <= epsilon <= 11.78 at delta = 1.0e-05, zero_out, by pld
     """
 
-    noise_multiplier: float  # standard deviation of the noise on the sum / clipping norm, >= 0
-    sample_rate: float  # expected batch size / dataset size, in (0, 1]
-    steps: int  # number of noisy updates, >= 0
-    max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
-    sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
-    leaves_out: bool = False  # whether each shuffled epoch leaves out a record that chance draws
-    # Public number of records, if the scheme's theorem gains by it: equal shuffled batches that use
-    # all of them, and lots that are cut at the `largest` size.
+    noise_multiplier: float
+    sample_rate: float
+    steps: int
+    max_grad_norm: float = 1.0
+    sampling: Sampling = "poisson"
+    drop_last: bool = False
     dataset_size: int | None = None
-    largest: int | None = None
+    max_batch_size: int | None = None
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -239,9 +292,13 @@ class DPSGD(Plan):
                 schemes = " or ".join(map(repr, samplings))
                 found = f"sampling={self.sampling!r}"
                 raise ValueError(f"Expected {name} with sampling={schemes} alone, got {found}.")
-        if self.sampling == "truncated_poisson" and None in (self.dataset_size, self.largest):
-            found = f"dataset_size={self.dataset_size!r}, largest={self.largest!r}"
-            raise ValueError(f"Expected both with sampling='truncated_poisson', got {found}.")
+        if self.sampling == "truncated_poisson" and (
+            self.dataset_size is None or self.max_batch_size is None
+        ):
+            raise ValueError(
+                "Expected dataset_size and max_batch_size with sampling='truncated_poisson', got "
+                f"{self.dataset_size!r} and {self.max_batch_size!r}."
+            )
 
     def __repr__(self) -> str:
         said = ((f.name, getattr(self, f.name)) for f in fields(self))
@@ -257,12 +314,12 @@ class DPSGD(Plan):
         noise_multiplier: float,
         max_grad_norm: float = 1.0,
         sampling: Sampling = "poisson",
-        largest: int | None = None,
+        max_batch_size: int | None = None,
     ) -> Self:
         """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
         `dataset_size` is public, `batch_size` the expected one. Where batches are drawn once per
-        epoch there are ``dataset_size // batch_size``: a loader `leaves_out` the rest.
+        epoch there are ``dataset_size // batch_size``, and shuffled ones `drop_last` what is over.
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -276,9 +333,9 @@ class DPSGD(Plan):
             steps=steps_of(epochs, batches=batches),
             max_grad_norm=max_grad_norm,
             sampling=sampling,
-            leaves_out=sampling == "shuffled" and dataset_size % batch_size > 0,
+            drop_last=sampling == "shuffled" and dataset_size % batch_size > 0,
             dataset_size=dataset_size if sampling in _ONLY["dataset_size"] else None,
-            largest=largest,
+            max_batch_size=max_batch_size,
         )
 
     @classmethod
@@ -290,9 +347,10 @@ class DPSGD(Plan):
         delta: float,
         **others: Any,
     ) -> Self:
-        """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
+        """Return the run with the least noise whose guarantee is at most `epsilon`.
 
-        Its other fields are as given: sample_rate, steps, and those that have defaults.
+        The other fields are as given: sample_rate and steps, or dataset_size, batch_size and epochs
+        as `from_epochs` takes them, and those that have defaults.
 
         Examples
         --------
@@ -300,15 +358,9 @@ class DPSGD(Plan):
         >>> print(run.guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = cls(noise_multiplier=1.0, **others)
-        least = smallest_noise_multiplier(
-            run.mechanism,
-            accountant,
-            epsilon=epsilon,
-            delta=delta,
-            steps=-(-run.steps // run.drawing.batches),
-            adjacency=natural_adjacency(run.sampling),
-        )
+        build = cls.from_epochs if "batch_size" in others else cls
+        run = build(noise_multiplier=1.0, **others)
+        least = smallest_noise_multiplier(run, accountant, epsilon=epsilon, delta=delta)
         return replace(run, noise_multiplier=least.value)
 
     @property
@@ -316,22 +368,22 @@ class DPSGD(Plan):
         return (self,)
 
     @cached_property
-    def drawing(self) -> Drawing:
+    def sampling_scheme(self) -> SamplingScheme:
         """Lots that are drawn at once, and their mechanism."""
-        return Drawing.of(
+        return SamplingScheme.of(
             Gaussian(self.noise_multiplier),
             self.sampling,
             self.sample_rate,
             self.steps,
-            leaves_out=self.leaves_out,
+            drop_last=self.drop_last,
             dataset_size=self.dataset_size,
-            largest=self.largest,
+            max_batch_size=self.max_batch_size,
         )
 
     @property
     def mechanism(self) -> Mechanism:
         """Mechanism of one step, or of one epoch if the batches are drawn once per epoch."""
-        return self.drawing.mechanism
+        return self.sampling_scheme.mechanism
 
 
 @dataclass(frozen=True)
@@ -352,8 +404,9 @@ class Phases(Plan):
     steps: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.phases, tuple) or not self.phases:
-            raise TypeError(f"Expected phases to be a tuple of DPSGD, got {self.phases!r}.")
+        if not isinstance(self.phases, tuple | list) or not self.phases:
+            raise TypeError(f"Expected phases to be a list of DPSGD, got {self.phases!r}.")
+        object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))

@@ -5,7 +5,7 @@ import hashlib
 import html
 import json
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
 from dplearn.core import validate
+from dplearn.core.display import ReadOnly, as_html, as_latex, in_signs
 from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
@@ -73,15 +74,6 @@ _NOT_COVERED = (
     "whether the program does what is written here",
 )
 _FALSE_ALARMS = 0.01
-_SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤"}
-_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "ε": r"$\varepsilon$",
-    "δ": r"$\delta$",
-    "≤": r"$\le$",
-}
 _CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Privacy statement</title>
 <meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
 body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
@@ -93,15 +85,18 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A complete privacy statement, what is promised to whom; `Statable.statement` makes it."""
+    """A complete privacy statement, what is promised to whom; `HasGuarantee.statement` makes it."""
 
     guarantee: Guarantee
     records: int  # units in the data
     told: Mapping[str, str]  # parts that are not numbers of the guarantee, in words
-    caught: float  # most that is found of the members, at 1 % false alarms
+    true_positive_rate: float  # of the best attack at 1 % false alarms, an upper bound
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text that ``dplearn check`` proves
     proved: str = ""  # the sentence that it printed
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "told", ReadOnly(self.told))
 
     @property
     def rows(self) -> dict[str, str]:
@@ -110,7 +105,7 @@ class Statement:
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
             "In words": "an attacker who may accuse 1 % of the others "
-            f"finds at most {round_up(100 * self.caught, 3)} % of the members",
+            f"finds at most {round_up(100 * self.true_positive_rate, 3)} % of the members",
             "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "Units in the data": f"{self.records:,}; the worst program with this guarantee "
             f"publishes at most {round_up(self.records * g.delta, 2)} of them, on average: n delta",
@@ -131,32 +126,48 @@ class Statement:
 
     def latex(self) -> str:
         """LaTeX of a table of two columns, for a paper; it needs no package."""
-        tex = str.maketrans(_TEX)
-        rows = [rf"{part} & {_signs(words).translate(tex)} \\" for part, words in self.rows.items()]
-        return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *rows, r"\end{tabular}", ""])
+        return as_latex(self.rows)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.rows)
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self.rows)
 
     def json(self) -> str:
         """JSON of every part for a machine, numbers in full, the certificate within."""
         g = self.guarantee
         stated = {field.name: getattr(g, field.name) for field in fields(g)}
         whole: dict[str, Any] = {
-            "format": "dplearn statement 2",
+            "format": "dplearn statement 3",
             "guarantee": stated | {"details": {**g.details}},
         }
-        whole |= {"records": self.records, "caught": self.caught, "words": self.rows}
+        whole |= {"records": self.records, "true_positive_rate": self.true_positive_rate}
+        whole["words"] = self.rows
         whole["certificate"] = json.loads(self.certificate) if self.certificate else None
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def card(self) -> str:
         """HTML of one page that needs nothing else, to print or to hang up."""
-        rows = {part: html.escape(_signs(words)) for part, words in self.rows.items()}
+        rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
         promise = rows.pop("Promise")
         listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
         return _CARD.format(promise=promise, rows=listed)
 
 
-class Statable(ABC):
+class HasGuarantee(metaclass=validate.NamesParameters):
     """A plan of any kind, which has a guarantee and can be stated."""
+
+    def _repr_html_(self) -> str:
+        return as_html(self._shown())
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
+
+    def _shown(self) -> dict[str, str]:
+        """Return the fields of the plan as words."""
+        shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return {name: str(value) for name, value in shown if value is not None}
 
     # Whose data neighbours differ in, where the plan decides that.
     unit: ClassVar[str] = ""
@@ -225,14 +236,12 @@ class Statable(ABC):
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records}
-        parts["trusted"] = "nobody" if trust == "local" else trusted
+        parts |= {"trusted": "nobody" if trust == "local" else trusted, "certificate": certificate}
         _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
         if tuned := hasattr(tuning, "run"):
-            stated = _tuned(tuning, self.composed, stated, certificate)
-        else:
-            validate.one_of(TUNINGS, tuning=tuning)
+            stated = tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
         _refuse(stated, parts["records"])
         proved = _proved(certificate, self.composed, stated) if certificate else ""
         if released != "every_step":
@@ -251,14 +260,14 @@ class Statable(ABC):
             guarantee=stated,
             records=parts["records"],
             told=told,
-            caught=_most_caught(stated, None if tuned else self.composed),
+            true_positive_rate=_true_positive_rate(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,
             proved=proved,
         )
 
 
-def _require_all(parts: Mapping[str, Any], plan: Statable) -> None:
+def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
     """Raise unless every part is given, and those that the plan decides are the plan's own."""
     own = " and ".join(plan.samplings)
     for part, meaning in _PARTS.items():
@@ -277,21 +286,18 @@ def _require_all(parts: Mapping[str, Any], plan: Statable) -> None:
         raise ValueError(
             f"Expected records={plan.units} as in the plan, got records={parts['records']}."
         )
+    if not hasattr(parts["tuning"], "run"):
+        validate.one_of(TUNINGS, tuning=parts["tuning"])
+    elif parts["tuning"].run != plan.composed or parts["certificate"]:
+        raise ValueError(
+            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
+            "which proves one run; got another."
+        )
     if parts["sampling"] not in ("", own):
         raise ValueError(
             f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
             "state the plan of what was run."
         )
-
-
-def _tuned(tuning: Any, composed: Composed, stated: Guarantee, certificate: str) -> Guarantee:
-    """The price of the best of several such runs."""
-    if tuning.run != composed or certificate:
-        raise ValueError(
-            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
-            "which proves one run; got another."
-        )
-    return tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
 
 
 def _refuse(stated: Guarantee, records: int) -> None:
@@ -312,19 +318,19 @@ def _refuse(stated: Guarantee, records: int) -> None:
         raise ValueError(f"Expected a finite epsilon, got none: {stated.reason}.")
 
 
-def _most_caught(stated: Guarantee, composed: Composed | None) -> float:
-    """True positive rate at 1 % false alarms: what (epsilon, delta) bound, or the whole run."""
+def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
+    """Return an upper bound on the true positive rate of any attack at 1 % false alarms."""
     steep = math.exp(min(stated.epsilon, 700.0)) * _FALSE_ALARMS + stated.delta
-    caught = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
+    most = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
     if composed is None:
-        return caught
+        return most
     try:
         ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
             composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
         )
     except NotImplementedError:
-        return caught
-    return min(caught, float(ends[1]))
+        return most
+    return min(most, float(ends[1]))
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
@@ -344,10 +350,3 @@ def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
             f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
         )
     return proved
-
-
-def _signs(words: str) -> str:
-    """Words with the signs of formulas."""
-    for name, sign in _SIGNS.items():
-        words = words.replace(name, sign)
-    return words

@@ -1,4 +1,4 @@
-"""Answers to one question about many plans, on all cores or on a cluster."""
+"""Answers to one question about many plans, on all cores or by any Executor."""
 
 import json
 import re
@@ -24,8 +24,7 @@ def sweep(
 ) -> list[Any]:
     """Answers of ``question(plan)`` for each plan, in the order of the plans.
 
-    `executor` is any `concurrent.futures.Executor`, such as that of a Dask cluster,
-    ``distributed.Client(address).get_executor(pure=False)``; by default processes on all cores.
+    `executor` is any `concurrent.futures.Executor`; by default processes on all cores.
     `question` must be a function that can be sent there. Processes are handed `batch` plans at a
     time: take more where an answer costs less than some 20 ms. The first error ends the sweep, with
     a note on the batch it came of. The file `rows` gets a line for each answer, once all before it

@@ -42,7 +42,7 @@ class Tuned:
     >>> print(Tuned(run, tries=10).guarantee(delta=1e-5))
     epsilon <= 1.823 at delta = 1.0e-05, add_remove, by rdp
     >>> print(RDP().epsilon(run, delta=1e-5, steps=10))
-    epsilon <= 3.689 at delta = 1.0e-05, add_remove, by rdp
+    epsilon <= 3.688 at delta = 1.0e-05, add_remove, by rdp
     """
 
     run: Any  # one whole run, a mechanism or a plan, kept as `plan.composed`; no setting leaks more
@@ -84,7 +84,7 @@ class Tuned:
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)
         best = int(np.argmin(epsilons))
-        unbounded = self.run.no_privacy() or "no order has a finite divergence"
+        unbounded = self.run.infinite_epsilon_reason() or "no order has a finite divergence"
         return Guarantee(
             epsilon=float(epsilons[best]),
             delta=delta,

@@ -56,16 +56,19 @@ def pytest_collection_modifyitems(items):
 
 def _besides(item):
     """What runs after a cell of a lesson."""
-    lesson = Lesson(item.path.parent / "sources" / item.path.stem)
-    if not isinstance(item, IPyNbCell) or not lesson.source.exists():
+    if not isinstance(item, IPyNbCell) or not _lesson(item).source.exists():
         return
     if key := exercise_key(item.cell):
-        (cell,) = (cell for cell in _teachers(lesson) if exercise_key(cell) == key)
+        name, number = f"Solution of {key}", item.cell_num
         yield Solution.from_parent(
-            item.parent, name=f"Solution of {key}", cell_num=item.cell_num, cell=cell, options=_RUN
+            item.parent, name=name, cell_num=number, cell=item.cell, options=_RUN
         )
     if item.cell is [cell for cell in item.parent.nb.cells if cell.cell_type == "code"][-1]:
         yield QuotedNumbers.from_parent(item.parent, name="Quoted numbers")
+
+
+def _lesson(item):
+    return Lesson(item.path.parent / "sources" / item.path.stem)
 
 
 @cache
@@ -77,9 +80,11 @@ class Solution(IPyNbCell):
     """The solution of an exercise in the lesson's kernel: right, and without complaint."""
 
     def runtest(self):
-        """Run as any other cell, then read what it printed."""
+        """Run the teacher's cell of this exercise as any other, then read what it printed."""
+        key, lesson = exercise_key(self.cell), _lesson(self)
+        (self.cell,) = (cell for cell in _teachers(lesson) if exercise_key(cell) == key)
         super().runtest()
-        key, names = exercise_key(self.cell), {o.get("name") for o in self.test_outputs}
+        names = {o.get("name") for o in self.test_outputs}
         if "stderr" in names or f"{key} right" not in self.printed():
             self.raise_cell_error(f"Expected {key} right, got {self.printed()!r}")
 
@@ -96,6 +101,6 @@ class QuotedNumbers(pytest.Item):
         solutions = [i for i in self.session.items if isinstance(i, Solution)]
         printed = [each.printed() for each in solutions if each.parent is self.parent]
         printed += texts(self.parent.nb.cells)
-        teachers = _teachers(Lesson(self.path.parent / "sources" / self.path.stem))
+        teachers = _teachers(_lesson(self))
         if problems := list(uncomputed(teachers, "\n".join(printed))):
             pytest.fail("\n".join(f"{self.path.stem} {each}" for each in problems), pytrace=False)

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ import chromium
 ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
-PATIENCE = 60_000
+PATIENCE = 600_000
 SCREEN = {"width": 1440, "height": 900}
 # Marks of a file that drives Chromium at a server, or at files; one worker takes all of a kind.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -79,19 +79,33 @@ def _ready(url: str, server: subprocess.Popen) -> str:
     raise AssertionError(f"the server did not answer within {PATIENCE / 1000:g} seconds")
 
 
+# The Chromium of this process, and what closes it.
+_OPEN, _CLOSING = list[Any](), ExitStack()
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The Chromium of a file of tests."""
-    # It loads playwright, which most tests do without.
-    from playwright.sync_api import sync_playwright
+    """The Chromium of this file and of those run before and after it that need one."""
+    if not _OPEN:
+        # It loads playwright, which most tests do without.
+        from playwright.sync_api import sync_playwright
 
-    arguments = ["--no-sandbox", "--disable-gpu"]
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(
-            executable_path=chromium.path(), args=arguments, timeout=PATIENCE
-        )
-        yield running
-        running.close()
+        driver = _CLOSING.enter_context(sync_playwright())
+        options = {"args": ["--no-sandbox", "--disable-gpu"], "timeout": PATIENCE}
+        running = driver.chromium.launch(executable_path=chromium.path(), **options)
+        _CLOSING.callback(running.close)
+        _OPEN.append(running)
+    yield _OPEN[0]
+    for context in _OPEN[0].contexts:
+        context.close()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Close Chromium before a test without it: playwright would leave an event loop running."""
+    if nextitem is None or not nextitem.get_closest_marker("browser"):
+        _OPEN.clear()
+        _CLOSING.close()
 
 
 @pytest.fixture
@@ -182,9 +196,9 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
 
 
 def settled(page: Any, picture: str = "") -> None:
-    """Wait until nothing runs and no chart moves; keep a picture of it under this name."""
+    """Wait until nothing runs and no chart moves; keep a picture if DPLEARN_PICTURES is set."""
     page.wait_for_function(_STILL, polling=200)
-    if picture:
+    if picture and os.environ.get("DPLEARN_PICTURES"):
         ARTEFACTS.mkdir(exist_ok=True)
         page.screenshot(path=ARTEFACTS / f"{picture}.png", timeout=PATIENCE)
 

@@ -44,17 +44,20 @@ def agrees(found: float, row: dict[str, str]) -> bool:
     return found == value or abs(found - value) <= slack
 
 
-def each(names: str, cases: Iterable) -> Callable[[Callable], Callable]:
+def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:
     """Decorator that runs a test on every case in one item; a failure says which case it was.
 
-    Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each.
+    Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each. A
+    function gives cases that take long when the test runs, and not in each process that collects.
     """
-    keys, every = [name.strip() for name in names.split(",")], tuple(cases)
-    assert every, f"no case of {names}"
+    keys = [name.strip() for name in names.split(",")]
+    given = cases if callable(cases) else tuple(cases)
 
     def decorate(test: Callable) -> Callable:
         @functools.wraps(test)
         def loop(**fixtures: object) -> None:
+            every = tuple(given()) if callable(given) else given
+            assert every, f"no case of {names}"
             for case in every:
                 values = case if len(keys) > 1 else (case,)
                 chosen = dict(zip(keys, values, strict=True))

@@ -6,9 +6,9 @@ import sys
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
-from newcomer import registered  # noqa: F401
+from new_mechanism import registered  # noqa: F401
 
-from browsing import address, browser, page  # noqa: F401
+from browsing import address, browser, page, pytest_runtest_teardown  # noqa: F401
 
 # Lessons have a conftest of their own, so what tests import stands in modules with other names.
 collect_ignore = ["conftest.py"]

@@ -4,7 +4,6 @@ import math
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,13 +20,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def arguments(
-    about: str | None, results: Path, *, rounds: int, only: Sequence[str] = ()
-) -> ArgumentParser:
+def arguments(about: str | None, results: Path, *, rounds: int) -> ArgumentParser:
     """What a script is asked: a part of it, how many rounds, and whether to renew its results."""
     parser = ArgumentParser(description=(about or "").splitlines()[0])
-    parts: dict[str, Any] = {"choices": only} if only else {"default": "", "help": "part of a name"}
-    parser.add_argument("--only", **parts)
+    parser.add_argument("--only", default="", help="part of a name")
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--write", nargs="?", const=results, type=Path)
     return parser

@@ -10,7 +10,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
-from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -23,6 +22,9 @@ from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
+_SUM = "the epsilons of all releases added up"
+# Bounds that differ by less are the same, each rounded up in its own way.
+_SAME = 1e-9
 # Smallest delta that `delta` distinguishes from 0.
 _LEAST_LOG_DELTA = -690.0
 # From here on delta counts as 1.
@@ -81,7 +83,7 @@ class Accountant(ABC):
             return str(error)
         return ""
 
-    def rougher(self) -> Self:
+    def coarse(self) -> Self:
         """An accountant of the same theorem that costs less, if there is one; else itself."""
         return self
 
@@ -128,15 +130,24 @@ class Accountant(ABC):
         runs = self._covered(mechanism, counts, adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact", proof="nothing is released")
         bounds: Iterator[Bound] = iter(())
-        if reason := runs.no_privacy:
+        if reason := runs.infinite_epsilon_reason:
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
-            bounds = iter(self._bounds(runs[released], delta))
+            bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
             every = _rising(every)
         guarantees = [self._guarantee(bound, runs, delta) for bound in every]
         return tuple(guarantees[i] for i in place.ravel())
+
+    def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
+        """The bounds; of releases that are pure DP none is above the sum of their epsilons."""
+        most = np.full(runs.totals.shape, np.inf)
+        if self.kind == "upper" and runs.pure:
+            most = runs.summed_epsilons(delta)
+        for bound, cap in zip(self._bounds(runs, delta), most, strict=True):
+            above = bound.epsilon > cap * (1 + _SAME)
+            yield bound._replace(epsilon=max(cap, bound.lower), proof=_SUM) if above else bound
 
     def delta(
         self,
@@ -155,7 +166,7 @@ class Accountant(ABC):
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
-        composes = runs.totals[0] and not runs.no_privacy
+        composes = runs.totals[0] and not runs.infinite_epsilon_reason
         if composes and (ends := self._delta(runs, epsilon)) is not None:
             lower, upper = ends[0], max(ends[1], math.exp(_LEAST_LOG_DELTA))
             kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
@@ -200,5 +211,5 @@ class Accountant(ABC):
             only_for=runs.only_for,
             proof=bound.proof,
             reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
-            details=MappingProxyType(bound.details),
+            details=bound.details,
         )

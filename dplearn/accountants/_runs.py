@@ -19,7 +19,7 @@ from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
 from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms._base import Sampled, Wrapped
+from dplearn.mechanisms._base import Sampled, Wrapped, as_mechanism
 from dplearn.mechanisms._epochs import Epoch
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -50,7 +50,7 @@ class Runs:
 
         Two-dimensional steps are the rows themselves, with a column for each part.
         """
-        validate.instance(Mechanism, mechanism=mechanism)
+        mechanism = as_mechanism(mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
         steps = np.asarray(steps)
@@ -70,9 +70,9 @@ class Runs:
         return cls(chosen, rows[:, used].astype(np.int64), adjacency)
 
     @property
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         """Reason why epsilon is infinite where all of them run, or an empty string."""
-        return next((why for m in self.mechanisms if (why := m.no_privacy())), "")
+        return next((why for m in self.mechanisms if (why := m.infinite_epsilon_reason())), "")
 
     @property
     def totals(self) -> NDArray:
@@ -93,9 +93,15 @@ class Runs:
         """Words for the neighbours that the mechanisms are about, where not all; else ""."""
         return " and ".join(dict.fromkeys(m.only_for for m in self.mechanisms if m.only_for))
 
-    def rdp(self, orders: tuple[float, ...]) -> NDArray:
-        """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1)."""
-        return self.counts @ np.stack([_rdp(m, orders, self.adjacency) for m in self.mechanisms])
+    def rdp(self, orders: NDArray) -> NDArray:
+        """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1).
+
+        The orders are the same for all rows, (n_orders,), or a row's own, (n_rows, n_orders).
+        """
+        distinct, place = np.unique(orders, return_inverse=True)
+        key, shape = tuple(distinct.tolist()), np.shape(orders)
+        each = [_rdp(m, key, self.adjacency)[place].reshape(shape) for m in self.mechanisms]
+        return sum(n[:, None] * one for n, one in zip(self.counts.T, each, strict=True))  # type: ignore[return-value]
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
         """Smallest epsilon of each mechanism alone at each delta, shape (n_deltas, n_mechanisms).
@@ -104,6 +110,15 @@ class Runs:
         """
         each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
+
+    def summed_epsilons(self, delta: float) -> NDArray:
+        """Epsilons of all releases added up, each at an equal share of delta, shape (n_rows,)."""
+        return (self.counts * self.epsilon_of_one(delta / self.totals)).sum(axis=1)
+
+    @cached_property
+    def pure(self) -> bool:
+        """True where all mechanisms are DP with delta = 0."""
+        return all(math.isfinite(_pure(m, self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
         """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
@@ -125,6 +140,12 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Epsilons of one step, remembered: several accountants ask for the same deltas."""
     return largest_epsilon(mechanism.profiles(adjacency), deltas)
+
+
+@remembered(64)
+def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
+    """Return the epsilon of pure DP of one step, remembered: each accountant asks for it."""
+    return mechanism.pure_epsilon(adjacency)
 
 
 @dataclass(frozen=True, eq=False)

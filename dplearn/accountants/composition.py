@@ -38,9 +38,7 @@ class Basic(Accountant):
     )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        shares = delta / runs.totals
-        totals = (runs.counts * runs.epsilon_of_one(shares)).sum(axis=1)
-        return _with_shares(totals, shares)
+        return _with_shares(runs.summed_epsilons(delta), delta / runs.totals)
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ def _of_different(
 
     The worst such releases are randomized responses, which the lattice composes.
     """
-    tried, law = [], PLD().rougher()
+    tried, law = [], PLD().coarse()
     # The closed form's division, and next to nothing for the steps.
     for i in (int(np.argmin(closed)), paid.size - 1):
         coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]

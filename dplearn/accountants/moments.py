@@ -17,15 +17,20 @@ from dplearn.mechanisms._epochs import Epoch
 # Dense where large epsilons have their best order, whole numbers in the middle, and far
 # enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
 _ORDERS = (
-    *(1 + np.geomspace(0.01, 10.0, 60)),
-    *range(12, 64),
-    *np.unique(np.round(np.geomspace(64, 1e6, 180))),
+    *(1 + np.geomspace(0.01, 10.0, 60)).tolist(),
+    *map(float, range(12, 64)),
+    *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
+# Between these the best one is searched for, in rounds that come eight times closer, up to a
+# relative difference of epsilon.
+_ROUNDS, _CLOSE = 15, 1e-10
+# Relative error granted to divergences and their conversion.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class RDP(Accountant):
-    """Rényi divergences, composed at every order and converted at the best one.
+    """Rényi divergences, composed and converted at the best order.
 
     Examples
     --------
@@ -36,7 +41,8 @@ class RDP(Accountant):
     (1.035, 17)
     """
 
-    orders: tuple[float, ...] = tuple(float(a) for a in _ORDERS)  # > 1, fractional ones included
+    # > 1, fractional ones included: the best of them, and by default the best one between them.
+    orders: tuple[float, ...] = _ORDERS
 
     name = "rdp"
     title = "Rényi DP"
@@ -57,25 +63,37 @@ class RDP(Accountant):
         object.__setattr__(self, "orders", orders)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        orders = self.orders
-        # Of many, every tenth first and then those next to the best; all divergences of an epoch
-        # cost as much as few.
-        if len(orders) >= 100 and not any(isinstance(m, Epoch) for m in runs.mechanisms):
-            orders = tuple(sorted(orders))
-            rough = at_best_order(runs, orders[::10], theorems.rdp_to_epsilon, delta)
-            best = np.searchsorted(orders, [order for _, order in rough])
-            near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
-            orders = tuple(np.array(orders)[np.unique(near)])
-        found = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
-        return [Bound(epsilon, None, {"order": order}) for epsilon, order in found]
+        orders, rounds = np.unique(self.orders), 0
+        # Those of an epoch stay on the grid: a few divergences cost as much as all.
+        if self.orders == _ORDERS and not any(isinstance(m, Epoch) for m in runs.mechanisms):
+            orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
+        epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
+        for _ in range(rounds):
+            # A row is done where the epsilons of both neighbours are the same but for rounding.
+            open_ = np.max(epsilon, axis=1) > epsilon[:, 1] * (1 + _CLOSE)
+            if not np.any(open_):
+                break
+            low, high = np.log(near[open_, :1] - 1), np.log(near[open_, 2:] - 1)
+            between = 1 + np.exp(low + (high - low) * np.arange(17) / 16)
+            found = at_best_order(runs[open_], between, theorems.rdp_to_epsilon, delta)
+            epsilon[open_], near[open_] = found
+        found = zip(epsilon[:, 1], near[:, 1], strict=True)
+        return [Bound(e, None, {"order": order}) for e, order in found]
 
 
 def at_best_order(
-    runs: Runs, orders: tuple[float, ...], conversion: Callable[..., NDArray], delta: float
-) -> list[tuple[float, float]]:
-    """Smallest epsilon over the orders, and the order that gives it, of every row of counts."""
+    runs: Runs, orders: NDArray, conversion: Callable[..., NDArray], delta: float
+) -> tuple[NDArray, NDArray]:
+    """Epsilons at the best order of every row of counts and next to it, and these three orders.
+
+    Orders rise, and are those of `Runs.rdp`; any of them gives a valid bound. Both results have
+    shape (n_rows, 3).
+    """
     epsilon = conversion(orders, runs.rdp(orders), delta=delta)
-    return [(row[i], orders[i]) for row, i in zip(epsilon, np.argmin(epsilon, axis=1), strict=True)]
+    near = np.add.outer(np.argmin(epsilon, axis=1), [-1, 0, 1]).clip(0, epsilon.shape[1] - 1)
+    orders = np.broadcast_to(orders, epsilon.shape)
+    epsilon = np.take_along_axis(epsilon, near, axis=1) * (1 + _ROUNDING)
+    return epsilon, np.take_along_axis(orders, near, axis=1)
 
 
 @dataclass(frozen=True)
@@ -110,9 +128,10 @@ class Moments(Accountant):
         validate.integer(minimum=1, maximum=10**6, largest_moment=self.largest_moment)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
-        best = at_best_order(runs, orders, theorems.rdp_to_epsilon_mironov, delta)
-        return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in best]
+        orders = np.arange(2.0, self.largest_moment + 2)
+        epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon_mironov, delta)
+        found = zip(epsilon[:, 1], near[:, 1], strict=True)
+        return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in found]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -80,7 +81,7 @@ class PLD(Accountant):
         validate.positive(rtol=self.rtol)
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
-    def rougher(self) -> Self:
+    def coarse(self) -> Self:
         """An accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
@@ -181,13 +182,13 @@ class PLD(Accountant):
         >>> round(float(lower), 4), round(float(upper), 4)
         (0.0191, 0.0191)
         """
-        rates = np.array(false_positive_rate, dtype=float)
+        mechanism, rates = as_mechanism(mechanism), np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
             validate.probability(false_positive_rate=float(rate))
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
         (row,) = runs.counts
-        if not rates.size or not row.sum() or mechanism.no_privacy():
+        if not rates.size or not row.sum() or mechanism.infinite_epsilon_reason():
             return rates, np.where(row.sum(), 1.0, rates)
         ends = [
             power_brackets(

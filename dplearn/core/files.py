@@ -9,7 +9,7 @@ from pathlib import Path
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
     """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path))
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -30,9 +30,4 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 def temporaries(path: str | os.PathLike) -> list[Path]:
     """Temporary files of writes to `path` that are going on or were killed."""
     path = Path(path)
-    return list(path.parent.glob(glob.escape(_prefix(path)) + "*"))
-
-
-def _prefix(path: Path) -> str:
-    """Beginning of the names of temporary files."""
-    return f".{path.name}.writing-"
+    return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

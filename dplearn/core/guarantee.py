@@ -1,10 +1,12 @@
 """What is proved about a mechanism: adjacency, guarantee, and where the theorem stands."""
 
+import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Literal, get_args
+
+from dplearn.core.display import ReadOnly, in_latex, in_signs
 
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
@@ -47,7 +49,7 @@ class Guarantee:
     # Why epsilon is infinite or its bracket wide, or must not be passed on.
     reason: str = ""
     # Diagnostics such as the order that won.
-    details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    details: Mapping[str, float] = field(default_factory=ReadOnly)
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
@@ -60,10 +62,13 @@ class Guarantee:
             if not 0 <= low <= high:
                 got = f"{low!r} and {name}={high!r}"
                 raise ValueError(f"Expected 0 <= lower end <= {name}, got {got}.")
+        object.__setattr__(self, "details", ReadOnly(self.details))
 
-    def __getstate__(self) -> Mapping[str, object]:
-        """What other processes are sent; a read-only mapping cannot be."""
-        return vars(self) | {"details": dict(self.details)}
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(in_signs(str(self)))}</p>"
+
+    def _repr_latex_(self) -> str:
+        return in_latex(str(self))
 
     @property
     def is_bound(self) -> bool:

@@ -26,29 +26,22 @@ class Registry(dict[str, Any]):
             if entry.name.startswith("_"):
                 continue
             module = importlib.import_module(f"{package}.{entry.name}")
-            # Defined there, not imported.
-            own = (
-                v for v in vars(module).values() if getattr(v, "__module__", "") == module.__name__
-            )
-            for cls in own:
-                if isinstance(cls, type) and issubclass(cls, base):
-                    if problem := _lacking(cls, named):
-                        where = f"{cls.__module__}.{cls.__qualname__}"
-                        raise TypeError(f"Expected {where} to {problem}.")
-                    named[cls.name] = cls
+            for cls in vars(module).values():
+                own = isinstance(cls, type) and cls.__module__ == module.__name__  # not imported
+                if not (own and issubclass(cls, base)):
+                    continue
+                name, problem = getattr(cls, "name", None), ""
+                if not isinstance(name, str):
+                    problem = "have a `name`, got none"
+                elif missing := sorted(getattr(cls, "__abstractmethods__", ())):
+                    problem = f"define {', '.join(missing)}, got an unfinished class"
+                elif (other := named.get(name, cls)) is not cls:
+                    where = other.__module__
+                    problem = f"have a `name` of its own, got {name!r}, which {where} has"
+                if problem:
+                    raise TypeError(f"Expected {cls.__module__}.{cls.__qualname__} to {problem}.")
+                named[cls.name] = cls
         super().__init__(sorted(named.items()))
 
     def __missing__(self, name: str) -> Any:
         raise KeyError(f"Expected one of {', '.join(self)}, got {name!r}.")
-
-
-def _lacking(cls: Any, named: dict[str, Any]) -> str:
-    """Words for what a class must do to stand beside those named so far; "" if nothing."""
-    name = getattr(cls, "name", None)
-    if not isinstance(name, str):
-        return "have a `name`, got none"
-    if missing := sorted(getattr(cls, "__abstractmethods__", ())):
-        return f"define {', '.join(missing)}, got an unfinished class"
-    if (other := named.get(name, cls)) is not cls:
-        return f"have a `name` of its own, got {name!r}, which {other.__module__} has"
-    return ""

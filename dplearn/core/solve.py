@@ -114,21 +114,18 @@ def crossing(
         elif misses > 1 or not a < root < b:
             x, misses = 0.5 * (a + b), 0
         else:
-            x = _beyond(root, max(0.4 * close, 2 * error), a, b, close)
+            # A point past the root as seen from the nearer end, at least what closes the bracket.
+            middle, nudge = 0.5 * (a + b), max(0.4 * close, 2 * error)
+            if root - a < b - root:
+                x = min(max(root + nudge, a + 0.99 * close), middle)
+            else:
+                x = max(min(root - nudge, b - 0.99 * close), middle)
         x = snap(min(max(x, lower), upper), a, b)
         if x in (a, b):
             break
     # Where no root was predicted one of the ends is finite.
     inside = a < root < b
     return Crossing(b, a, root if inside else b if b < math.inf else a, slope)
-
-
-def _beyond(root: float, nudge: float, a: float, b: float, tolerance: float) -> float:
-    """A point past the root as seen from the nearer end, at least what closes the bracket."""
-    middle = 0.5 * (a + b)
-    if root - a < b - root:
-        return min(max(root + nudge, a + 0.99 * tolerance), middle)
-    return max(min(root - nudge, b - 0.99 * tolerance), middle)
 
 
 def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, float, float]:

@@ -42,28 +42,25 @@ def oriented_gradients(
             f"Expected images of shape (n, H, W) with H and W multiples of cells={cells}, "
             f"got shape {images.shape}."
         )
-    starts = range(0, len(images), _AT_ONCE)
-    votes = [_votes(images[i : i + _AT_ONCE], cells, orientations) for i in starts]
-    roots = np.sqrt(np.concatenate([np.zeros((0, cells * cells, orientations)), *votes]))
+    votes = [np.zeros((0, cells**2, orientations))]  # lengths for each cell and direction
+    for start in range(0, len(images), _AT_ONCE):
+        part = images[start : start + _AT_ONCE]
+        n, height, width = part.shape
+        # The gradient at every pixel is x + iy; images continue with their outermost pixels.
+        wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")
+        x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
+        slopes = x + 1j * y
+        turns = np.angle(slopes) * (orientations / (2 * np.pi))
+        lengths, lower = np.abs(slopes), np.floor(turns)
+        # Place of each pixel's cell in the answer, counted through all images.
+        row, column = np.arange(height) * cells // height, np.arange(width) * cells // width
+        cell = np.arange(n)[:, None, None] * cells**2 + row[:, None] * cells + column
+        total = np.zeros(n * cells**2 * orientations)
+        for direction, share in ((lower, lower + 1 - turns), (lower + 1, turns - lower)):
+            place = cell * orientations + direction.astype(int) % orientations
+            total += np.bincount(place.ravel(), (lengths * share).ravel(), minlength=total.size)
+        votes.append(total.reshape(n, cells**2, orientations))
+    roots = np.sqrt(np.concatenate(votes))
     centred = (roots - roots.mean(axis=2, keepdims=True)).reshape(-1, cells**2 * orientations)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     return (centred / np.where(norms > 0, norms, 1)).astype(np.float32)
-
-
-def _votes(images: NDArray, cells: int, orientations: int) -> NDArray:
-    """Sum of lengths for each cell and direction, shape (n, cells * cells, orientations)."""
-    n, height, width = images.shape
-    # The gradient at every pixel is x + iy; images continue with their outermost pixels.
-    wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
-    x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
-    slopes = x + 1j * y
-    turns = np.angle(slopes) * (orientations / (2 * np.pi))
-    lengths, lower = np.abs(slopes), np.floor(turns)
-    # Place of each pixel's cell in the answer, counted through all images.
-    row, column = np.arange(height) * cells // height, np.arange(width) * cells // width
-    cell = np.arange(n)[:, None, None] * cells**2 + row[:, None] * cells + column
-    total = np.zeros(n * cells**2 * orientations)
-    for direction, share in ((lower, lower + 1 - turns), (lower + 1, turns - lower)):
-        place = cell * orientations + direction.astype(int) % orientations
-        total += np.bincount(place.ravel(), (lengths * share).ravel(), minlength=total.size)
-    return total.reshape(n, cells**2, orientations)

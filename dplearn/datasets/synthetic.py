@@ -116,7 +116,11 @@ def _block(seed: int, number: int) -> NDArray:
     for _ in range(3):  # the plane is bent by waves
         wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
         places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
-    ink = _inked(_slanted(places, rng), shapes.drawn[way], rng)
+    # Made narrow or wide, turned, and slanted to the right.
+    turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
+    width, cos, sin = 0.8 * np.exp(_spread(rng, 0.17)), np.cos(turn), np.sin(turn)
+    plane = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
+    ink = _inked(places @ plane.transpose(2, 0, 1), shapes.drawn[way], rng)
     return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
 
 
@@ -143,22 +147,6 @@ def spline(knots: int, places: int) -> NDArray:
     return curve(np.linspace(0, knots - 1, places))
 
 
-def _way(strokes: Strokes, most: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Points, curve and drawn of one way of writing."""
-    names = list(dict.fromkeys(point for stroke in strokes for point in stroke))
-    points = np.zeros((most, 2))
-    points[: len(names)] = names
-    lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
-    ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
-    curve, drawn = np.zeros((SEGMENTS + 1, most)), np.ones(SEGMENTS, dtype=bool)
-    for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
-        weights = spline(len(stroke), end - start)
-        for knot, point in enumerate(stroke):
-            curve[start:end, names.index(point)] += weights[:, knot]
-    drawn[ends[1:-1] - 1] = False
-    return points, curve, drawn
-
-
 def ways_of_writing() -> list[tuple[int, int, Strokes]]:
     """The rows of ``data/strokes.csv``: digit, share, and the points of each stroke."""
     with shipped_table("strokes.csv").open(newline="") as file:
@@ -174,27 +162,25 @@ def glyphs() -> Glyphs:
     flat = ways_of_writing()
     label, share = np.array([row[:2] for row in flat]).T
     most = max(len({p for stroke in way for p in stroke}) for *_, way in flat)
-    points, curve, drawn = zip(*(_way(way, most) for *_, way in flat), strict=True)
-    return Glyphs(
-        share=share / np.bincount(label, weights=share)[label],
-        points=np.stack(points),
-        curve=np.stack(curve),
-        drawn=np.stack(drawn),
-    )
+    points = np.zeros((len(flat), most, 2))
+    curve = np.zeros((len(flat), SEGMENTS + 1, most))
+    drawn = np.ones((len(flat), SEGMENTS), dtype=bool)
+    for way, (*_, strokes) in enumerate(flat):
+        names = list(dict.fromkeys(point for stroke in strokes for point in stroke))
+        points[way, : len(names)] = names
+        lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
+        ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
+        for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
+            weights = spline(len(stroke), end - start)
+            for knot, point in enumerate(stroke):
+                curve[way, start:end, names.index(point)] += weights[:, knot]
+        drawn[way, ends[1:-1] - 1] = False
+    return Glyphs(share / np.bincount(label, weights=share)[label], points, curve, drawn)
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
     """Centred uniform numbers: no outlier makes a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
-
-
-def _slanted(places: NDArray, rng: np.random.Generator) -> NDArray:
-    """Made narrow or wide, turned, and slanted to the right."""
-    turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
-    width = 0.8 * np.exp(_spread(rng, 0.17))
-    cos, sin = np.cos(turn), np.sin(turn)
-    rows = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
-    return places @ rows.transpose(2, 0, 1)
 
 
 def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray:

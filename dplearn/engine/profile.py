@@ -77,7 +77,16 @@ class Profile:
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         spend(30 * log_p.size)
         both = np.isfinite(log_p) & np.isfinite(log_q)
-        losses = _merged(log_p[both], log_q[both])
+        losses = log_p[both] - log_q[both]
+        order = np.argsort(np.abs(losses))
+        # Sizes within the rounding of the two logarithms become the largest of them.
+        ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
+        sizes = np.abs(losses)[order]
+        first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
+        last = np.append(np.flatnonzero(first)[1:] - 1, sizes.size - 1)
+        merged = np.empty(sizes.size)
+        merged[order] = sizes[last[np.cumsum(first) - 1]]
+        losses = np.copysign(merged, losses)
         delta, tail = _atoms(losses, log_q[both], log_p[~both])
         reverse, tail_reverse = _atoms(-losses, log_p[both], log_q[~both])
         kinks = np.unique(np.abs(losses))
@@ -252,18 +261,6 @@ def _mixed(base: Profile, weight: float) -> Profile:
     tails = (log_tail, log_tail_reverse) if base.has_tails else ()
     kinks = np.concatenate([after, before, [-log_rest]])
     return Profile(log_delta, log_delta_reverse, kinks, *tails)
-
-
-def _merged(log_p: NDArray, log_q: NDArray) -> NDArray:
-    """Losses log_p - log_q; sizes within the rounding of these logarithms become the largest."""
-    losses = log_p - log_q
-    order = np.argsort(np.abs(losses))
-    sizes, ulps = np.abs(losses)[order], np.maximum(np.abs(log_p), np.abs(log_q))[order]
-    first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
-    last = np.append(np.flatnonzero(first)[1:] - 1, sizes.size - 1)
-    merged = np.empty(sizes.size)
-    merged[order] = sizes[last[np.cumsum(first) - 1]]
-    return np.copysign(merged, losses)
 
 
 def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:

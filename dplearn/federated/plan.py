@@ -24,8 +24,8 @@ from dplearn.mechanisms import (
     Mechanism,
     PoissonSubsampled,
 )
-from dplearn.mechanisms.drawing import Sampling
 from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
 
 # What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
@@ -319,8 +319,8 @@ class _Several(Mechanism):
         pair = Profile(log_delta, log_delta_reverse, (), log_tail, log_tail_reverse)
         return pair, pair.reverse()
 
-    def no_privacy(self) -> str:
-        return Gaussian(self.noise_multiplier).no_privacy()
+    def infinite_epsilon_reason(self) -> str:
+        return Gaussian(self.noise_multiplier).infinite_epsilon_reason()
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:

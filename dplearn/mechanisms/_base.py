@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -34,13 +34,14 @@ from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.solve import first_true
 from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.quadrature import FAR
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
 _SAME = 1e-10
 
 
-class Mechanism(ABC):
+class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
@@ -104,7 +105,7 @@ class Mechanism(ABC):
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
         """Laws on a line whose profiles at epsilon >= 0 are `profiles`, laid out alike; or ()."""
         self.require_theorem(adjacency)
-        return () if self.no_privacy() else self._outputs(adjacency)
+        return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return ()
@@ -114,29 +115,25 @@ class Mechanism(ABC):
         orders: ArrayLike,
         *,
         adjacency: Adjacency = "add_remove",
-        method: Literal["auto", "formula", "quadrature"] = "auto",
+        method: Literal["auto", "quadrature"] = "auto",
     ) -> NDArray:
         """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
-        Orders are > 1, finite, of shape (n_orders,). The method is the closed form, the integral of
-        the profile, or by default the closed form if there is one; asked for one that does not
-        exist it raises NotImplementedError. The values are exact for the worst pair, or an upper
-        bound where the mechanism's profile is one.
+        Orders are > 1, finite, of shape (n_orders,). The method is the closed form where there is
+        one, or else, and if it is asked for, the integral of the profile. The values are exact for
+        the worst pair, or an upper bound where the mechanism's profile is one.
         """
         self.require_theorem(adjacency)
-        validate.one_of(("auto", "formula", "quadrature"), method=method)
+        validate.one_of(("auto", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
             raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
         if (wrong := orders[~((orders > 1) & (orders < np.inf))]).size:
             raise ValueError(f"Expected orders > 1 and finite, got orders={wrong[0]!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
-        if values is not None:
-            return values
-        if method == "formula":
-            what = f"method='formula' for {self.name} under {adjacency}"
-            raise validate.unsupported(what, "it has no closed form")
-        return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
+        if values is None:
+            return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
+        return values
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         return None
@@ -148,6 +145,13 @@ class Mechanism(ABC):
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return None
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        """Return the epsilon of pure differential privacy, in nats; inf where there is none."""
+        profiles = self.profiles(adjacency)
+        if not all(np.isneginf(p.log_delta_of(np.array(FAR))) for p in profiles):
+            return math.inf
+        return max(float(p.epsilon(0.0)) for p in profiles)
 
     def require_theorem(self, adjacency: Adjacency) -> None:
         """Raise NotImplementedError unless some theorem covers neighbours of this kind."""
@@ -182,7 +186,7 @@ class Mechanism(ABC):
         """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""
         return ((self, 1),)
 
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         """Reason why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
@@ -247,8 +251,8 @@ class Wrapped(Mechanism):
         """rho of what dominates it: zCDP cannot see that sampling helps."""
         return self.dominating(adjacency).zcdp(adjacency)
 
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
+    def infinite_epsilon_reason(self) -> str:
+        return self.base.infinite_epsilon_reason()
 
 
 @dataclass(frozen=True)

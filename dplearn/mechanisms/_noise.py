@@ -8,6 +8,10 @@ from both sides, with t the mass outside:
           \le e^r\hat\delta(\varepsilon - 2r) + t,
 
 and far out a Rényi divergence gives :math:`\delta \le e^{(\alpha-1)(D_\alpha-\varepsilon)}`.
+
+Of a pair that is its own mirror image :math:`E_Q[(P/Q)^{1/2+s}] = M(s)` is even. Where ln M is
+concave in :math:`s^2`, as it is where all zeros of M are imaginary, it lies below its tangent at
+s = 1/2: that is :math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is the mean loss.
 """
 
 import math
@@ -72,10 +76,10 @@ class Noise(Mechanism):
         return math.ceil(reach) if self.whole else reach
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """rho = shift^2 / 2 (Bun & Steinke 2016, Propositions 1.4 and 1.6)."""
+        """rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
         return 0.5 * self.shift(adjacency) ** 2
 
-    def no_privacy(self) -> str:
+    def infinite_epsilon_reason(self) -> str:
         return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:

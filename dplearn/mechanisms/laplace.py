@@ -73,5 +73,12 @@ class Laplace(Noise):
         near = np.log1p(rise / (orders + more))
         return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        """rho = eps + e^-eps - 1, the mean loss: M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
+
+        Harrison & Manurangsi (2026), arXiv 2510.25746.
+        """
+        return float(exp_rest(-self.pure_epsilon(adjacency)))
+
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         return rng.laplace(0.0, scale, size)

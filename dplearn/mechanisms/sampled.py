@@ -109,7 +109,7 @@ class PoissonSubsampled(Sampled):
         log_x = np.empty(orders.shape)
         if np.any(summed):
             log_x[summed] = _log_excess_sums(orders[summed], sigma, q)
-        # Orders within a factor of two share their nodes.
+        # Orders of one octave share their nodes.
         octave = np.where(summed, -1, np.floor(np.log2(orders)))
         for number in np.unique(octave[~summed]):
             chunk = octave == number
@@ -127,19 +127,23 @@ def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i]."""
+    """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i].
+
+    The nodes are those of the octave: an order's value does not depend on the others.
+    """
+    octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
     # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
     # it is two bumps, at the origin and at a / sigma, and the second outweighs all between; here
     # they are apart.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
-    if np.min(orders) > far and np.max(orders) / sigma > 1000 * step:
+    if octave > far and 2 * octave / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)
         origin = np.arange(-9.5, 9.5 + 3 / sigma, step)
         u = np.concatenate([np.tile(origin, (orders.size, 1)), centre + v], axis=1)
     else:
-        u = np.arange(-9.5, 9.5 + (np.max(orders) + 1) / sigma, step)
+        u = np.arange(-9.5, 9.5 + (2 * octave + 1) / sigma, step)
     drift = u / sigma - 0.5 / sigma**2
     # log f, and f - 1 without cancellation.
     log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)

@@ -4,15 +4,14 @@ r"""One epoch of DP-SGD on fixed batches of a shuffled dataset.
 it, the steps after it are post-processing of noisy updates, so the epoch is one Gaussian
 release of the record. A shuffled epoch is a mixture of fixed orders with the same weights on
 both sides, and the hockey-stick divergence is jointly convex: the mixture leaks no more than
-one Gaussian release. That the order is secret helps: `dplearn.mechanisms._seats` proves how much,
-more if each epoch leaves a record out. (These proofs are this library's. Van Dijk & Ertan 2026,
-arXiv:2605.06259, bound one epoch in closed form if sigma >= sqrt(3 / ln B): by their abstract delta
-is 0.01 at epsilon 0, sigma 1 and 1.14e6 batches of 10 records; here it is 0.0040.)
+one Gaussian release. If every record is used, that is the bound here. If each epoch leaves a
+record out, which costs one record an epoch, the secret order helps: `_shuffle_bounds` proves how
+much, and the bound falls far (this proof is the library's own).
 
 A record that is added or removed moves the border of every batch behind it, and nothing is claimed,
-unless a record is left out: seat the newcomer on a uniform seat, and who sat there on the last one,
-which no batch reads. Both orders are uniform, and one batch is shifted by :math:`x - v`, of norm 2
-at most: post-processing of random allocation with half the noise, and no more than that.
+unless a record is left out: put the newcomer on a uniform place, and the record that was there on
+the last one, which no batch takes. Both orders are uniform, and one batch is shifted by
+:math:`x - v`, of norm 2 at most: post-processing of random allocation with half the noise.
 
 **From below.** In units of the clipping norm let every other record contribute -1 to every
 gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then sums
@@ -41,8 +40,8 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.core.work import remembered
 from dplearn.engine.profile import Profile
 from dplearn.engine.quadrature import Curve
-from dplearn.mechanisms import _seats
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
+from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
@@ -54,11 +53,11 @@ _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
 
-    ``profiles`` are upper bounds, proved in this library; without `batch_size` they also hold for
-    batches of unequal public sizes, none larger than 1 / `batches` of the records. ``witnesses``
-    are real pairs, and need equal batches (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & Zhang
-    2024, How private are DP-SGD implementations?). Under ``add_remove`` nothing is claimed unless
-    a record is left out.
+    ``profiles`` are upper bounds, for batches of public sizes, none larger than 1 / `batches` of
+    the records: one Gaussian release an epoch if every record is used, and far less, proved in this
+    library, if one is left out. ``witnesses`` are real pairs, and need equal batches (Chua, Ghazi,
+    Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, How private are DP-SGD implementations?). Under
+    ``add_remove`` nothing is claimed unless a record is left out.
 
     Parameters
     ----------
@@ -68,46 +67,41 @@ class Shuffled(Epoch):
         Steps per epoch, >= 1; every record takes part in at most one of them.
     left_out : float
         Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
-        Any positive share is worth the same; the least is one record.
-    batch_size : int
-        Records that each of equal batches has, or fewer, >= 1: they hide the one who makes room.
-        Many are worth nearly as much as a record left out; where one is, it is of no use.
+        Any positive share has the same upper bound, that of one record.
 
     Examples
     --------
     >>> noise = Gaussian(noise_multiplier=2.0)
-    >>> for hidden in ({}, {"batch_size": 256}, {"left_out": 1e-3}):
-    ...     epoch = Shuffled(noise, batches=234, **hidden)
+    >>> for left_out in (0.0, 1e-3):
+    ...     epoch = Shuffled(noise, batches=234, left_out=left_out)
     ...     lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
     ...     print(round(float(lower.epsilon(1e-5)), 2), round(float(upper.epsilon(1e-5)), 2))
-    0.26 1.5
-    0.26 0.38
+    0.26 1.99
     0.26 0.28
     """
 
     left_out: float = 0.0
-    batch_size: int = 1
 
     name = "shuffled"
-    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10, 0.0, 64))
+    fields_of_examples = ((Gaussian(1.0), 100, 0.01), (Gaussian(4.0), 10))
     refusal = (
         "shuffled batches that use every record",
         "a record that leaves moves the border of every batch behind it, "
-        "use 'zero_out' or 'replace_one'",
+        "use 'zero_out' or 'replace_one', or leave a record out: drop_last",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         validate.between(0.0, 1.0, left_out=self.left_out)
-        validate.integer(minimum=1, batch_size=self.batch_size)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        used = "every record is used once in it"
+        used = (
+            "every record is used once, "
+            "and leaving one out, drop_last, would cost little and save much"
+        )
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
-        elif self.batch_size > 1:
-            used += f", in a batch of {self.batch_size} or more"
         return (
             "a fresh random permutation each epoch, cut into batches of equal size",
             f"one permutation is one epoch: {used}",
@@ -137,15 +131,10 @@ class Shuffled(Epoch):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         if adjacency == "add_remove":
             return self._halved.profiles()
-        replaced = adjacency == "replace_one"
-        if self.batches == 1 or self.base.shift() > _LARGEST_SHIFT:
+        if not self.left_out or self.batches == 1 or self.base.shift() > _LARGEST_SHIFT:
             return self.base.profiles(adjacency)
-        above = _seats.seated(
-            self.base.noise_multiplier,
-            self.batches,
-            size=None if self.left_out else self.batch_size,
-            replaced=replaced,
-        )
+        replaced = adjacency == "replace_one"
+        above = shuffled_profile(self.base.noise_multiplier, self.batches, replaced=replaced)
         return (above,) if replaced else (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:

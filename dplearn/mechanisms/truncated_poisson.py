@@ -39,7 +39,7 @@ _LEAST = 1e-290
 
 @dataclass(frozen=True)
 class TruncatedPoisson(Wrapped):
-    """A Gaussian on a Poisson sample, of which at most `largest` records are kept, by chance.
+    """A Gaussian on a Poisson sample, of which a uniform subset of bounded size is kept.
 
     Lots of one shape are what compiled code and accelerators want. ``profiles`` is an upper bound,
     and ``witnesses`` the leak where other records contribute nothing: as near to each other as the
@@ -53,12 +53,12 @@ class TruncatedPoisson(Wrapped):
         Chance of each record to be drawn, in (0, 1].
     dataset_size : int
         Public number of records, from 1 to 10^8; a neighbour may have one more.
-    largest : int
+    max_batch_size : int
         Records that a lot has at most, >= 1.
 
     Examples
     --------
-    >>> step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, largest=160)
+    >>> step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, max_batch_size=160)
     >>> print(step.guarantee(delta=1e-5, steps=1000))
     1.827 <= epsilon <= 1.829 at delta = 1.0e-05, add_remove, by pld
     """
@@ -66,7 +66,7 @@ class TruncatedPoisson(Wrapped):
     base: Gaussian
     sample_rate: float
     dataset_size: int
-    largest: int
+    max_batch_size: int
 
     name = "truncated_poisson"
     fields_of_examples = ((Gaussian(1.0), 0.5, 100, 70), (Gaussian(8.0), 0.5, 3, 1))
@@ -82,15 +82,15 @@ class TruncatedPoisson(Wrapped):
         validate.instance(Gaussian, base=self.base)
         validate.rate(sample_rate=self.sample_rate)
         validate.integer(minimum=1, maximum=_MOST_RECORDS, dataset_size=self.dataset_size)
-        validate.integer(minimum=1, largest=self.largest)
+        validate.integer(minimum=1, max_batch_size=self.max_batch_size)
 
     @property
     def attained(self) -> bool:
-        return self.largest > self.dataset_size
+        return self.max_batch_size > self.dataset_size
 
     def _cut(self) -> tuple[float, float]:
         """t, the chance that others fill the lot, and the chance of that and the record kept."""
-        size, most = self.dataset_size + 1, self.largest  # of the larger neighbour
+        size, most = self.dataset_size + 1, self.max_batch_size  # of the larger neighbour
         if most >= size:
             return 0.0, 0.0
         # P(Bin(n, q) >= k) is an incomplete beta function.

@@ -10,7 +10,7 @@ from scipy.special import ive
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.core.solve import first_true
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import repeated
@@ -76,6 +76,18 @@ class Geometric(WholeNoise):
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
         terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
         return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
+
+    def _zcdp(self, adjacency: Adjacency) -> float:
+        r"""rho = eps - (1 - e^-eps) u / sinh u, the mean loss, with u = 1/b.
+
+        At distance 1 it is eps tanh(eps/2) (Harrison & Manurangsi 2026, arXiv 2510.25746). In
+        `_noise` M is, but for a power of z = e^{2su}, a polynomial with coefficients c, 1, ..., 1,
+        c, where c = 1/(1 - a) and a = e^{-u}. At distance n it is 0 where
+        :math:`z^n (z - a)/(1 - az) = 1`: on the unit circle only, so that s is imaginary.
+        """
+        epsilon, rate = self.shift(adjacency), min(1 / self._scale, 700.0)
+        rest = float(exp_rest(rate) - exp_rest(-rate)) / (2 * math.sinh(rate))  # 1 - u / sinh u
+        return float(exp_rest(-epsilon)) - math.expm1(-epsilon) * rest
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
         success = -math.expm1(-1 / scale)

@@ -16,7 +16,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Laplace
 from dplearn.pate.votes import Votes
-from dplearn.statement import Statable
+from dplearn.statement import HasGuarantee
 
 NO_ANSWER = -1
 _UNIT = (
@@ -27,7 +27,7 @@ _CAPPED = "no more is asked and answered than the plan allows"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PATE(Statable):
+class PATE(HasGuarantee):
     """Public plan of an aggregation: GNMax, Confident-GNMax or LNMax.
 
     A query is answered by the class with the largest noisy count. With `check_std` it is answered

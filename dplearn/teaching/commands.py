@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dplearn.core.json_values import as_json, print_json
-from dplearn.teaching.book.everything import as_row, as_text, check_all
 from dplearn.teaching.book.kit.verdicts import SEARCHES
+from dplearn.teaching.book.run_all import as_row, as_text, check_all
 from dplearn.teaching.claims import (
     QUANTITIES,
     pages,

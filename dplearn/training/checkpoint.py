@@ -12,11 +12,8 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from torch import nn
-from torch.optim import Optimizer
 
 from dplearn.core.files import temporaries, write_whole
-from dplearn.training.layers import trainable
 
 # What archives and pickles that are none raise, and what a file of something else does.
 _DAMAGED = (
@@ -49,16 +46,6 @@ def loaded(path: str | Path) -> dict[str, Any]:
     except _DAMAGED as error:
         told = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(told) from error
-
-
-def parts(model: nn.Module, optimizer: Optimizer) -> dict[str, str]:
-    """What a model and an optimizer have in common with those of the same run."""
-    rates = [group.get("initial_lr", group.get("lr")) for group in optimizer.param_groups]
-    facts, trained = {"optimizer": type(optimizer).__name__}, trainable(model)
-    for name, value in model.state_dict().items():
-        what = f"{value.dtype} {tuple(value.shape)}" + " trained" * (name in trained)
-        facts[f"model[{name!r}]"] = what
-    return {**facts, "first learning rates": repr(rates)}
 
 
 def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:

@@ -25,9 +25,9 @@ from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.passes import Loss, device_of, passed
+from dplearn.training.probe import SyntheticBatch, holdings, probing, widened
 from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.trial import MadeUp, holdings, on_trial, widened
 
 # Parameters of which there may be a copy in float64.
 _TWICE = 2**26
@@ -68,23 +68,27 @@ def check_model(
     """
     validate.integer(minimum=4, batch=batch)
     Inventory.of(model)  # refuses by name before anything runs
-    begun = partial(_Trial, model, loss_fn, (inputs, targets), size=batch, public=public)
-    trial = begun(precise=False)  # records must suit the model as it is
+    begun = partial(_Probe, model, loss_fn, (inputs, targets), size=batch, public=public)
+    probe = begun(precise=False)  # records must suit the model as it is
     if sum(p.numel() for p in model.parameters()) <= _TWICE:
         with suppress(Exception):  # whatever a model raises that fixes its types
-            trial = begun(precise=True)
-    _check_kept(trial)
-    with trial.begun():
-        trial.learn()
-        random = trial.random()
+            probe = begun(precise=True)
+    _check_kept(probe)
+    with probe.begun():
+        probe.learn()
+        random = probe.random()
         for seed in range(_SEEDS) if random else (0,):
-            _check_separate(trial, seed, together=not random)
+            _check_separate(probe, seed, together=not random)
         # Records are moved where nothing is drawn at random: dropout is off as long as this lasts.
-        if random and not trial.without_dropout().random():
-            _check_separate(trial, 0, together=True)
+        for module in model.modules() if random else ():
+            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
+                if isinstance(vars(module).get(name), float):
+                    setattr(module, name, 0.0)
+        if random and not probe.random():
+            _check_separate(probe, 0, together=True)
 
 
-class _Trial:
+class _Probe:
     """A model and records made up for it, by numbers; `size` of them are looked at at once."""
 
     def __init__(
@@ -93,10 +97,10 @@ class _Trial:
         self.model, self.loss_fn, self.size, self._device = model, loss_fn, size, device_of(model)
         self._inventory, self._bound = Inventory.of(model), Flat(1.0)
         modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
-        self.begun = partial(on_trial, *modules, precise=precise)
+        self.begun = partial(probing, *modules, precise=precise)
         with self.begun():
             example = tree_map_only(Tensor, widened, example) if precise else example
-            self.records = MadeUp(example, self._works, size, public=public)
+            self.records = SyntheticBatch(example, self._works, size, public=public)
             leaves = *tree_leaves(self.records.rows(range(size))), *model.parameters()
         floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
         eps = max(torch.finfo(x.dtype).eps for x in floating)
@@ -156,14 +160,6 @@ class _Trial:
         first, second = (self.passed(rows(), seed)[2].detach()[:, None] for seed in (0, 1))
         return not self.equal(first, second)
 
-    def without_dropout(self) -> "_Trial":
-        """The trial, whose model drops nothing from now on."""
-        for module in self.model.modules():
-            for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
-                if isinstance(vars(module).get(name), float):
-                    setattr(module, name, 0.0)
-        return self
-
     def equal(self, first: Tensor, second: Tensor) -> bool:
         """Whether rows are the same but for rounding."""
         sizes = first.norm(dim=1)
@@ -173,20 +169,20 @@ class _Trial:
         return bool((near | odd.all(1)).all())
 
 
-def _check_kept(trial: _Trial) -> None:
+def _check_kept(probe: _Probe) -> None:
     """Raise if what passes leave behind depends on their data: it is released without noise.
 
     Each of several starts has data of its own, so that what only a first pass writes differs, too.
     """
-    held, parameters = [], list(trainable(trial.model).values())
+    held, parameters = [], list(trainable(probe.model).values())
     for part in range(3):
-        numbers = range(part * trial.size, (part + 1) * trial.size)
-        with trial.begun():
+        numbers = range(part * probe.size, (part + 1) * probe.size)
+        with probe.begun():
             for _ in range(3):
-                *_, losses = trial.passed(trial.records.rows(numbers))
+                *_, losses = probe.passed(probe.records.rows(numbers))
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
-            held.append(holdings(trial.model, trial.loss_fn))
+            held.append(holdings(probe.model, probe.loss_fn))
     for path in set().union(*held):
         first, second, third = values = [each.get(path) for each in held]
         # What no start takes back, such as a variable of a function, may count.
@@ -199,19 +195,19 @@ def _check_kept(trial: _Trial) -> None:
             )
 
 
-def _check_separate(trial: _Trial, seed: int, *, together: bool) -> None:
+def _check_separate(probe: _Probe, seed: int, *, together: bool) -> None:
     """Raise if what one sees of some records depends on others."""
-    for kept, batch, others in _experiments(trial, together):
+    for kept, batch, others in _experiments(probe, together):
         before: Any = None
         for what, other in others.items():
             try:
-                before = before or trial.look(batch, kept, seed)
-                after = trial.look(other, kept, seed) if other else trial.alone(kept, seed)
+                before = before or probe.look(batch, kept, seed)
+                after = probe.look(other, kept, seed) if other else probe.alone(kept, seed)
             except Exception:
                 if "missing" in what:
                     continue  # a model may refuse what is not a number
                 raise
-            if not all(map(trial.equal, before, after)):
+            if not all(map(probe.equal, before, after)):
                 mixes, keeps = "mixes records", "remembers, or draws not from torch's seed"
                 raise ValueError(
                     "Expected what a record loses and adds to the sum not to depend on others, but "
@@ -221,13 +217,13 @@ def _check_separate(trial: _Trial, seed: int, *, together: bool) -> None:
 
 
 def _experiments(
-    trial: _Trial, together: bool
+    probe: _Probe, together: bool
 ) -> Iterator[tuple[list[int], list[int], dict[str, list[int]]]]:
     """Records that are compared, a batch with them, and others by what is different there.
 
     Instead of a batch there may be none: each is alone.
     """
-    size, places = trial.size, range(0, trial.size, 3)
+    size, places = probe.size, range(0, probe.size, 3)
     # The kept ones in their places, others from a part of the pool.
     among = lambda kept, part: [
         kept[i // 3] if i in places else part * size + i for i in range(size)
@@ -243,7 +239,7 @@ def _experiments(
         others |= {"in other places": moved, "in a smaller batch": fewer, "on its own": []}
     yield kept, batch, others
     yield spoilt, among(spoilt, 0), {"with missing values of its own": among(spoilt, 1)}
-    for part in range(4, 4 + 2 * trial.records.styles, 2):
+    for part in range(4, 4 + 2 * probe.records.styles, 2):
         short = [part * size + i for i in places]
         longer = {"beside longer records, or fewer ignored labels": among(short, part + 1)}
         yield short, among(short, part), longer
@@ -300,7 +296,7 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
         if phase.sampling in INDEPENDENT:
             continue
-        if phase.largest is None:
+        if phase.max_batch_size is None:
             fixed_size(phase, size)
         if not alone:
             raise validate.unsupported(

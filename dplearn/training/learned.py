@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training.devices import forked
 from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, device_of, passed, per_example, zeros
-from dplearn.training.recording import Call, Inventory, Rows, Tape, caller, state_of
+from dplearn.training.recording import Inventory, Rows, Tape, caller, state_of
 
 # Of each model its state, and what was learned of it then: parts of what calls them, and rows.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
@@ -56,7 +56,13 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
             return inventory
         (two, *_), (three, _, losses) = few(2), few(3)
         rows |= _rows(two, three)
-        parts = {call.name for call in three.calls if _odd(call, rows)} - {""}
+        parts = set()
+        for call in three.calls:
+            if (kind := call.kind()) in rows:  # data may choose what is called
+                each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
+                # A rule needs one row per record in every argument, a module in one of them.
+                odd = any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
+                parts |= {call.name} if odd and call.name else set()
         wrong = [] if parts else _unequal(model, three, losses)
         if wrong is None:  # not all is finite
             return inventory
@@ -71,15 +77,6 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
                 "use the optimizer's weight_decay."
             )
         shared |= parts
-
-
-def _odd(call: Call, rows: Rows) -> bool:
-    """Whether a rule lacks one row per record in an argument, or a module in all of them."""
-    kind = call.kind()
-    if kind not in rows:  # data may choose what is called
-        return False
-    each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
-    return any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
 
 
 def _rows(two: Tape, three: Tape) -> Rows:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,7 +81,14 @@ class Randomness:
             for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
                 part.mul_(scale)
             return flat
-        words = _cipher() if self.seed is None else partial(_generated, self.stream(NOISE, *key))
+        if self.seed is None:
+            from cryptography.hazmat.primitives import ciphers  # type: ignore
+
+            aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
+            encrypt = ciphers.Cipher(aes, start).encryptor().update
+            words: Any = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
+        else:
+            words = partial(_generated, self.stream(NOISE, *key))
         flat = torch.empty(sum(sizes), dtype=like.dtype)
         for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
             for piece in part.split(_CHUNK):
@@ -95,20 +103,6 @@ class Randomness:
             return
         with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
             yield
-
-
-def _cipher() -> Words:
-    """Words of a key stream of its own."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # type: ignore
-
-    key, start = algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))
-    encrypt = Cipher(key, start).encryptor().update
-
-    def words(count: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        drawn = np.frombuffer(encrypt(_ZEROS[: 8 * count]), np.uint32)
-        return drawn[:count], drawn[count:]
-
-    return words
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:

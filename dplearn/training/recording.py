@@ -131,7 +131,9 @@ class Tape:
         try:
             output = forward(*args, **kwargs)
             if name is not None:
-                output = _fresh(output)
+                tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
+                if len(tensors) > 1 or any(x._is_view() for x in tensors):
+                    output = on_tensors(Tensor.clone, output)  # none may share memory
                 self.note(name, module, None, args, kwargs, output, *(self.inner or ()))
         finally:
             self.inner = outer
@@ -244,13 +246,6 @@ def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor
             first = places.setdefault(id(leaf), place)
             leaves[place] = leaf.view_as(leaf) if first == place else leaves[first]
     return (*tree_unflatten(leaves, structure), {i: leaves[i] for i in places.values()})
-
-
-def _fresh(output: Any) -> Any:
-    """Outputs of which none is computed from another, or shares memory with it."""
-    tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
-    entangled = len(tensors) > 1 or any(x._is_view() for x in tensors)
-    return on_tensors(Tensor.clone, output) if entangled else output
 
 
 def versions(tree: Any) -> tuple[int, ...]:

@@ -14,9 +14,9 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
+from dplearn.training.probe import probing
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
-from dplearn.training.trial import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
 Part = tuple[Any, Any, Tensor | None]
@@ -38,8 +38,15 @@ class Records:
         self._device, self._due, self._coming = device, -1, iter(())
         self._collate, self._options = data.default_collate, {}
         if isinstance(dataset, data.DataLoader):
-            _check_loader(dataset)
-            loader, dataset = dataset, dataset.dataset
+            loader, dataset, sampler = dataset, dataset.dataset, dataset.sampler
+            plain = type(sampler) is data.SequentialSampler
+            plain |= type(sampler) is data.RandomSampler and not sampler.replacement
+            if not plain or type(loader.batch_sampler) is not data.BatchSampler:
+                raise ValueError(
+                    "Expected a DataLoader of a map-style dataset with a batch_size and without a "
+                    f"sampler, got sampler={type(sampler).__name__}, "
+                    f"batch_size={loader.batch_size}: lots are drawn by the plan."
+                )
             self._collate = loader.collate_fn
             names = _LOADING.split() if loader.num_workers else ()
             self._options = {name: getattr(loader, name) for name in names}
@@ -126,7 +133,7 @@ class Records:
                 return loss_fn(called(model, inputs), targets)
 
         places = range(min(_COMPARED, len(self)))
-        with on_trial(model, precise=False):
+        with probing(model, precise=False):
             model.eval()
             together = losses(places)
             alone = [losses([i] * len(places))[i] for i in places]
@@ -158,19 +165,6 @@ class _Arrays(data.Dataset):
         rows = lambda x: x.index_select(0, moved(at, x.device))
         take = lambda x: rows(x) if isinstance(x, Tensor) else x[index]
         return on_tensors(take, self._pair, _ARRAYS)
-
-
-def _check_loader(loader: data.DataLoader) -> None:
-    """Raise if a loader draws batches by a law of its own."""
-    sampler = loader.sampler
-    plain = type(sampler) is data.SequentialSampler
-    plain |= type(sampler) is data.RandomSampler and not sampler.replacement
-    if not plain or type(loader.batch_sampler) is not data.BatchSampler:
-        raise ValueError(
-            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
-            f"got sampler={type(sampler).__name__}, batch_size={loader.batch_size}: lots are drawn "
-            "by the plan."
-        )
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:

@@ -24,13 +24,13 @@ _ROWS = 256
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """Lots of one drawing, a step's or an epoch's, from records 0, ..., size - 1.
+    """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.
 
-    Those of ``"poisson"``, cut at a largest size or not, and of ``"random_allocation"`` differ in
+    Those of ``"poisson"``, truncated or not, and of ``"random_allocation"`` differ in
     size and can be empty; the sizes of other schemes must be whole.
     """
     validate.integer(minimum=1, size=size)
-    count = plan.drawing.batches
+    count = plan.sampling_scheme.batches
     match plan.sampling:
         case "none":
             return [np.arange(size)]
@@ -38,7 +38,8 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
             # A binomial number of records, then a uniform set of that size: each record joins
             # independently, at a cost that does not grow with the size of the dataset.
             drawn = rng.binomial(size, plan.sample_rate)
-            most = plan.largest or size  # what is left of a uniform set by chance is uniform, too
+            # A uniform subset of a uniform set is uniform.
+            most = plan.max_batch_size or size
             return [rng.choice(size, min(drawn, most), replace=False, shuffle=False)]
         case "random_allocation":
             place = rng.integers(count, size=size)
@@ -49,7 +50,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "shuffled":
             # One record less in the last lot, if nothing would be left out.
             each = fixed_size(plan, size)
-            taken = min(count * each, size - plan.leaves_out)
+            taken = min(count * each, size - plan.drop_last)
             return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
 
 

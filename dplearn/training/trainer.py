@@ -8,8 +8,8 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -24,15 +24,15 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings
+from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import Clip, added_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.learned import recalled
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss, wide
-from dplearn.training.place import Group, Place
+from dplearn.training.probe import check_stored
 from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
-from dplearn.training.trial import check_stored
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
@@ -89,7 +89,7 @@ class Trainer:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self.plan = self.plan.trained()
         phase, _ = self.plan.at(0)
-        self._place = Place(self.process_group)
+        self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
         every = list(self._clip.parameters.values())
@@ -107,8 +107,8 @@ class Trainer:
         self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
         run = self._fingerprint()
         records = "" if alone else self._data.digest()
-        self._place.agree({**run, "seed": repr(self._randomness.seed), "records": records})
-        self._place.start_equal(self.model)
+        self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
+        self._context.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
@@ -131,28 +131,22 @@ class Trainer:
 
         The model is looked at again if its mode or its trainable parameters have changed.
         """
-        phase = self._begin()
-        expected = self._expected(phase)
-        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.largest
-        lot = self._data.parts(left, self._lot, rows)
-        mean = self._noise(phase)
-        with self._passes():
-            tally = self._add_clipped(mean, lot, expected)
-        self._place.add_up(mean, tally)
-        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(tally, expected)
-        self._update(mean)
-        return record
-
-    def _begin(self) -> DPSGD:
-        """The phase of the next step, whose bound is in use; ValueError if there is none."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._clip.bound != (bound := Flat(phase.max_grad_norm)):
             self._clip = Clip.of(self.model, bound)
-        return phase
+        expected = self._expected(phase)
+        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.max_batch_size
+        lot = self._data.parts(left, self._lot, rows)
+        mean = self._noise(phase)
+        tally = self._add_clipped(mean, lot, expected)
+        self._context.add_up(mean, tally)
+        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        record = self._counted(tally, expected)
+        self._update(mean)
+        return record
 
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
@@ -172,9 +166,9 @@ class Trainer:
         """Records of a step, every n-th of n processes; the same whenever it is tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
-            drawing, position = divmod(step - before, phase.drawing.batches)
-            first, every = self._place.rank, self._place.processes
-            rng = self._randomness.stream(LOTS, first, before + drawing)
+            draw, position = divmod(step - before, phase.sampling_scheme.batches)
+            first, every = self._context.rank, self._context.processes
+            rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
             lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # an epoch may end with its phase
@@ -184,7 +178,7 @@ class Trainer:
     def _noise(self, phase: DPSGD) -> Tensor:
         """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
         bound, parameters, groups, largest = self._clip
-        share = self._place.share_of_noise
+        share = self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
         scales = [1.0] if moves else groups.scales
@@ -194,26 +188,21 @@ class Trainer:
             noise[:-1] *= largest[0]
         return noise
 
-    @contextmanager
-    def _passes(self) -> Iterator[None]:
-        """Dropout draws from the seed, and at steps 1, 2, 4, 8, ... nothing may be written."""
-        device = self._like.device
-        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        # An accelerator would have to wait.
-        looks = device.type == "cpu" and self.steps & (self.steps + 1) == 0
-        unwritten = check_stored(self.model) if looks else nullcontext()
-        with self._randomness.for_model(device, self._place.rank, self.steps), unwritten:
-            yield
-
     def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
         """Add the clipped sum of a lot over its public size; returned is the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
         into = self._by_name(mean), 1 / expected
         options: Any = {"clip": self._clip, "inventory": self._inventory}
-        for *pair, mask in lot:
-            part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
-            tally += tally_of(part, self._clip.largest[0], tally.dtype)
+        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
+        # At steps 1, 2, 4, 8, ... nothing may be written; an accelerator would have to wait.
+        looks = self._like.device.type == "cpu" and self.steps & (self.steps + 1) == 0
+        unwritten = check_stored(self.model) if looks else nullcontext()
+        key = self._context.rank, self.steps
+        with self._randomness.for_model(self._like.device, *key), unwritten:
+            for *pair, mask in lot:
+                part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
+                tally += tally_of(part, self._clip.largest[0], tally.dtype)
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
@@ -265,8 +254,8 @@ class Trainer:
     def resumable(self) -> bool:
         """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
         phase, before = self.plan.at(self.steps)
-        begun = (self.steps - before) % phase.drawing.batches and self.steps < self.plan.steps
-        return not begun or self._randomness.seed is not None
+        begun = (self.steps - before) % phase.sampling_scheme.batches
+        return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, atomically.
@@ -285,12 +274,12 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
         }
-        if self._place.rank == 0:
+        if self._context.rank == 0:
             checkpoint.write(path, content)
 
     def resume(self, path: str | Path) -> None:
         """Load the checkpoint at a path if there is one; write one, or raise OSError, anyway."""
-        if self._place.has(path):
+        if self._context.has(path):
             self.load(path)
         self.save(path)
 
@@ -304,7 +293,7 @@ class Trainer:
         ValueError is raised for a file that is damaged, belongs to another run, was written within
         an epoch whose order is not kept, or differs between processes, and after a step.
         """
-        self._place.has(path)
+        self._context.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
         steps, seed = written["steps"], written["seed"]
@@ -334,7 +323,7 @@ class Trainer:
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
-        return {
+        facts = {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._clip.bound),
@@ -342,6 +331,11 @@ class Trainer:
             "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
-            "processes": repr(self._place.processes),
-            **checkpoint.parts(self.model, self.optimizer),
+            "processes": repr(self._context.processes),
+            "optimizer": type(self.optimizer).__name__,
         }
+        for name, value in self.model.state_dict().items():
+            trained = " trained" * (name in self._clip.parameters)
+            facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
+        rates = [group.get("initial_lr", group.get("lr")) for group in self.optimizer.param_groups]
+        return facts | {"first learning rates": repr(rates)}

@@ -134,16 +134,21 @@ def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
 @each("steps", [(30,), (1, 200, 10**6)])
 @each(
     "step",
-    [ABADI, WithoutReplacement(Laplace(2.0), 0.1), RandomAllocation(Gaussian(1.0), 9)],
-)
+    [ABADI, WithoutReplacement(Laplace(2.0), 0.1), RandomAllocation(Gaussian(1.0), 9),
+     PoissonSubsampled(Gaussian(0.736), 0.01)],
+)  # fmt: skip
 @pytest.mark.slow
-def test_few_orders_next_to_the_best_say_what_all_of_them_say(step, steps):
+def test_no_order_of_a_fine_grid_is_better(step, steps):
+    """A divergence may have a bend, where the accountant's own grid alone is 2 % off."""
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
-    runs = Runs.of(step, steps, adjacency)
-    every = at_best_order(runs, RDP().orders, rdp_to_epsilon, 1e-6)
-    for bound, (epsilon, order) in zip(RDP()._bounds(runs, 1e-6), every, strict=True):
-        assert bound.epsilon == pytest.approx(epsilon, rel=1e-12)
-        assert bound.details["order"] == order
+    runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
+    orders = np.unique(RDP().orders) if isinstance(step, RandomAllocation) else orders
+    grid, _ = at_best_order(runs, orders, rdp_to_epsilon, 1e-6)
+    for n, bound, other in zip(steps, RDP()._bounds(runs, 1e-6), grid[:, 1], strict=True):
+        assert other * 0.99 <= bound.epsilon <= other * (1 + 1e-9)
+        order = bound.details["order"]
+        same = rdp_to_epsilon(order, n * step.rdp([order], adjacency=adjacency), delta=1e-6)
+        assert bound.epsilon == pytest.approx(same.item(), rel=1e-9)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 from cases import each
 from dplearn.accountants import pld, theorems
 from dplearn.mechanisms import Gaussian
-from dplearn.mechanisms.drawing import epoch, steps_of
+from dplearn.mechanisms.sampling_scheme import epoch, steps_of
 from dplearn.teaching.claims._truth import subject
 from outcomes import assert_suits, gaussian_ends
 

@@ -188,7 +188,7 @@ def test_a_hair_beyond_a_target_is_beyond_it():
 
 @each(
     "target, accountant, error, named",
-    [(TARGET | ATTACK, "pld", TypeError, "rates of an attack, got some of both"),
+    [(TARGET | ATTACK, "pld", TypeError, "or an advantage, got some of several"),
      (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
      (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
      (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest one found"),
@@ -233,10 +233,10 @@ def test_the_least_delta_is_that_of_the_accountant(name):
 
 @each(
     "parameter, value, shown",
-    [("noise_multiplier", 3.81281234, "3.81282"), ("sample_rate", 0.0123456789, "0.0123456"),
+    [("noise_multiplier", 3.81281234, "3.81281234"), ("sample_rate", 0.0123456789, "0.0123456789"),
      ("delta", 1.2345612e-7, "1.23457e-07"), ("steps", 1234567, "1234567")],
 )  # fmt: skip
-def test_what_is_shown_is_proved_too(parameter, value, shown):
+def test_a_calibration_is_shown_as_it_was_proved(parameter, value, shown):
     guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
     reached = Calibration(parameter=parameter, value=value, guarantee=guarantee)
     assert str(reached) == f"{parameter} = {shown}: {guarantee}"
@@ -270,7 +270,7 @@ def test_a_search_ends_when_it_has_done_its_work(
         assert search(mechanism, **question) == first and works[0].units == works[1].units
     # What is returned is an answer at that value.
     step = mechanism.vary(**{first.parameter: first.value})
-    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.rougher()))
+    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
@@ -286,16 +286,16 @@ def test_what_one_step_costs_is_charged_to_whoever_searches():
 
 
 @each(
-    "rougher, cost, answers, error",
+    "coarse, cost, answers, error",
     [(True, 0.0, 30, 3e-9), (True, 4e7, 1, 2e-4), (True, 1e9, 0, 2e-4), (False, 4e7, 9, 2e-4)],
 )
-def test_costly_answers_are_few(rougher, cost, answers, error):
+def test_costly_answers_are_few(coarse, cost, answers, error):
     """An epsilon that jumps over the target is bisected as long as there is work left."""
     asked = []
 
     class Costly(type(PLD)):
-        def rougher(self):
-            return super().rougher() if rougher else self
+        def coarse(self):
+            return super().coarse() if coarse else self
 
         def epsilon(self, mechanism, **question):
             asked.append(self.rtol)

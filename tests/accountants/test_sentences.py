@@ -96,6 +96,18 @@ def test_calibrations_are_true_at_the_parameter_that_they_print():
         assert not contradiction(str(found), mechanism, found.value)
 
 
+@pytest.mark.slow
+def test_ends_are_as_close_as_the_readme_says():
+    rng, widths = np.random.default_rng(1), []
+    between = lambda low, high: float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    for _ in range(100):
+        step = PoissonSubsampled(Gaussian(between(0.5, 10)), between(1e-4, 0.5))
+        stated = step.guarantee(delta=between(1e-10, 1e-3), steps=int(between(100, 1e6)))
+        widths.append(stated.epsilon - stated.lower * (1 + 1e-6))
+    # 96 of 100 on average; fewer than 90 have a chance of one in five hundred.
+    assert np.mean(np.array(widths) <= 0) >= 0.9
+
+
 def test_a_plan_prints_what_its_steps_say():
     plan = DPSGD(noise_multiplier=1.1, sample_rate=256 / 60_000, steps=14_063)
     for delta in (1.01e-5, 1 / 60_000):

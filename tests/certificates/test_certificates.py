@@ -8,10 +8,12 @@ import re
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from cases import ROOT, each
 from dplearn.__main__ import main
@@ -94,6 +96,22 @@ def test_moments_are_enclosed(bits, side):
     for t in (10, 30, 90):
         bound = mp.mpf(pair._beyond(arb(17), arb(t), arb("0.05")).str(30, radius=False))
         assert all(abs(moment(mp.mpc(17, u))) <= bound for u in (t, 1.3 * t, 3 * t))
+
+
+@each("side, power", [("remove", 21), ("add", -20)])
+def test_nodes_beyond_the_ends_of_a_line_are_charged(side, power):
+    """At 16 bits lines are short; where a record is added f^-20 makes the left tail fall slowly."""
+    sigma, q = 4.0, 0.9
+    with ctx.workprec(16):
+        pair = SampledRun({"noise_multiplier": "4", "sample_rate": "0.9", "steps": 1}, side, {})
+        logs, _, beyond, _ = pair._line(arb(20), arb(0), pair._room(arb(20)))
+    ends = np.array([float(logs[j].real) for j in (0, 1, -1)])
+    first, second, last = sigma**2 * np.log1p(np.expm1(ends) / q) + 0.5
+    step, more = second - first, np.arange(1, 100)
+    x = np.concatenate([first - step * more, last + step * more])
+    log_f = np.log1p(q * np.expm1((2 * x - 1) / (2 * sigma**2)))
+    left_out = step * np.sum(norm.pdf(x, scale=sigma) * np.exp(power * log_f))
+    assert left_out <= float(beyond.upper())
 
 
 @pytest.mark.slow

@@ -25,7 +25,9 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
 @each(
     "kind, is_bound, more, text, note",
     [
-        ("exact", True, {}, "epsilon = 1.514", ""),
+        ("exact", True, {}, "1.514 <= epsilon <= 1.515", ""),
+        ("exact", True, {"epsilon": 2.0}, "epsilon = 2", ""),
+        ("probable", False, {}, "epsilon <~ 1.515", ""),
         ("upper", True, {}, "epsilon <= 1.515", ""),
         ("lower", False, {}, "epsilon >= 1.514", ""),
         ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
@@ -44,7 +46,7 @@ def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
     shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
     bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
-    assert signs == bounds | {"approximate": "≈", "lower": "≥"}
+    assert signs == bounds | {"approximate": "≈", "lower": "≥", "probable": "≲"}
     assert shown["approximate"].endswith("1.51")
 
 
@@ -52,9 +54,9 @@ def test_delta_that_was_found_is_the_subject():
     for kind, lower, delta, text in (
         ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1"),
         ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1"),
-        ("exact", 0.126937, 0.126937, "delta = 0.1269 at epsilon = 1"),
+        ("exact", 0.126937, 0.126937, "0.1269 <= delta <= 0.127 at epsilon = 1"),
         # Nothing is known from below, and nobody can tell which of the two was given.
-        ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02"),
+        ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 0.0102361"),
     ):
         stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
         assert str(stated) == f"{text}, add_remove, by m"
@@ -95,7 +97,7 @@ def test_ends_that_contradict_each_other_are_no_guarantee(ends):
 def test_a_guarantee_cannot_be_changed_and_a_reference_reads_as_usually_cited():
     with pytest.raises(dataclasses.FrozenInstanceError):
         told("upper").epsilon = 0.1
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="read-only"):
         told("upper").details["order"] = 2.0
     lemma = Reference("Bun & Steinke", 2016, "Lemma 1", checked=True)
     assert str(lemma) == "Bun & Steinke (2016), Lemma 1"

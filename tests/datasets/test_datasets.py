@@ -255,7 +255,7 @@ def test_a_cache_holds_the_same_and_is_replaced_once_damaged(tmp_path, monkeypat
         assert np.array_equal(synthetic_digits(count=50, cache=folder).images, first.images)
         assert draws.pop() == call(50, 0) and path.read_bytes() == whole
     # What another recipe left is as good as damaged.
-    monkeypatch.setattr(synthetic, "_slanted", lambda places, rng: places)
+    monkeypatch.setattr(synthetic, "_PIXELS", synthetic._PIXELS + 1)
     new = synthetic_digits(count=50, cache=folder)
     assert len(draws) == 4 and not np.array_equal(first.images, new.images)
 

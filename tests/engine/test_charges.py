@@ -183,3 +183,12 @@ def test_charges_are_never_capped():
     for law in gaussian_sums(1.0, 1, 60.0, 0.02, 256, 0.0, math.log(1e-2)):
         assert law.folded == law.rounding[0] == math.inf
         assert law.epsilon_below() == 0
+
+
+@each("beyond, relative", [(2.0, 0.0), (0.0, 0.5), (2.0, 2.0)])
+def test_sum_with_charges_near_one_proves_no_upper_end(beyond, relative):
+    """(1 - beyond)(1 - relative) is positive again where both are above one."""
+    above = gaussian_sums(1.0, 1, 1.0, 0.02, 1024, -5.0, math.log(1e-2))[1]
+    assert above.epsilon_above() < math.inf
+    above.beyond, above.relative = beyond, relative
+    assert above.epsilon_above() == math.inf

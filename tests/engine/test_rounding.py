@@ -16,9 +16,9 @@ from cases import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
-from dplearn.engine.contour.hits import Loud, Split
 from dplearn.engine.contour.line import Line, Majorant
 from dplearn.engine.contour.plan import sums
+from dplearn.engine.contour.small_rate import PartMajorant, Split
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
 from dplearn.engine.lattice.below import BLUR, Atoms, Cells, balance, cells_between
@@ -107,14 +107,14 @@ def test_the_rule_in_x(monkeypatch):
     assert 0.01 < max(lost) < 1
 
 
-@each("part", ["whole", "loud"])
+@each("part", ["whole", "part"])
 def test_the_rule_in_x_of_the_truncation_bound(part, monkeypatch):
     """A theorem about any line; on the worst of those tried it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, "remove"), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
         of, line = (Majorant.of, Line(pair, 6.0)) if part == "whole" else (
-            Loud.of, Split(pair, 6.0, 1.7))  # fmt: skip
+            PartMajorant.of, Split(pair, 6.0, 1.7))  # fmt: skip
         bound = of(line, 0.3)
         exponent = bound.log_size - t[:, None, None] * bound.angle + bound.line.norm
         return bound, np.exp(exponent).sum(axis=2)

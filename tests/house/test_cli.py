@@ -14,7 +14,7 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, Phases
-from dplearn.teaching.book import everything
+from dplearn.teaching.book import run_all
 
 RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
 STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -53,6 +53,36 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
+def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
+    file = tmp_path / "ledger.json"
+    for words in ("show", "add x --epsilon 0.1"):
+        status, _, err = called(f"ledger {file} {words}", capsys)
+        assert status == 2 and f"begin it: dplearn ledger {file} new" in err
+    assert called(f"ledger {file} new --epsilon 3 --delta 1e-5", capsys)[0] == 0
+    assert called(f"ledger {file} new --delta 1e-5", capsys)[0] == 2
+    run = "--noise-multiplier 1.1 --sample-rate 256/60000 --steps 1e4"
+    for words in ("patients --epsilon 0.1", "census --rho 0.001", f"training {run}"):
+        status, out, _ = called(f"ledger {file} add {words}", capsys)
+        assert status == 0 and f" {words.split()[0]}: " in out
+    before = file.read_text()
+    status, _, err = called(f"ledger {file} add more {run}", capsys)
+    assert status == 1 and "got 'more': together epsilon" in err and file.read_text() == before
+    for words in ("--rho 1 --epsilon 1", "", "--noise-multiplier 1"):
+        status, _, err = called(f"ledger {file} add x {words}", capsys)
+        assert status == 2 and "Expected" in err
+    assert called(f"ledger {file} show", capsys)[1] == out
+    pair = "x --epsilon 0.1 --delta 1e-7"
+    assert "Ledger(reserve=...)" in called(f"ledger {file} add {pair}", capsys)[2]
+
+
+@each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
+def test_numbers_that_are_none_are_named(typed, expected, capsys):
+    words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
+    assert f"Expected {expected}" in called(words, capsys)[2]
+    words = words.replace(typed, "1/3").replace("1e3", "10.5")
+    assert "Expected a whole number such as 10000, got '10.5'" in called(words, capsys)[2]
+
+
 @each(
     "words, same",
     [
@@ -60,10 +90,11 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
         ("--sampling without_replacement --sample-rate 0.1",
          {"sampling": "without_replacement", "sample_rate": 0.1}),
         ("--sample-rate 0.1 --adjacency zero_out", {"sample_rate": 0.1}),
-        ("--sampling shuffled --leaves-out --sample-rate 0.1",
-         {"sampling": "shuffled", "leaves_out": True, "sample_rate": 0.1}),
-        ("--sampling shuffled --dataset-size 2560 --sample-rate 0.1",
-         {"sampling": "shuffled", "dataset_size": 2560, "sample_rate": 0.1}),
+        ("--sampling shuffled --drop-last --sample-rate 0.1",
+         {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
+        ("--sampling truncated_poisson --dataset-size 100 --max-batch-size 20 --sample-rate 0.1",
+         {"sampling": "truncated_poisson", "dataset_size": 100, "max_batch_size": 20,
+          "sample_rate": 0.1}),
     ],
 )  # fmt: skip
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
@@ -128,6 +159,19 @@ def test_calibrate_in_words_is_the_library_call(capsys):
     assert called(words, capsys)[1].startswith("delta = ")
 
 
+def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
+    words = "calibrate --sampling shuffled --sample-rate 0.01 --epsilon 2 --delta 1e-5"
+    plan = DPSGD(noise_multiplier=2.0, steps=1, sampling="shuffled", sample_rate=0.01)
+    (row,) = rows_of(f"{words} --drop-last --noise-multiplier 2", capsys)
+    run = dataclasses.replace(plan, steps=row["steps"], drop_last=True)
+    assert run.guarantee(delta=1e-5).epsilon == row["guarantee"]["epsilon"] <= 2.0
+    assert row["steps"] % 100 == 0 and row["steps"] > 1000
+    # A step more than an epoch begins another.
+    (row,) = rows_of(f"{words} --steps 101", capsys)
+    run = dataclasses.replace(plan, steps=101, noise_multiplier=row["noise_multiplier"])
+    assert 1.99 < run.guarantee(delta=1e-5).epsilon <= 2.0
+
+
 REACH = "calibrate --epsilon 0.1 --sample-rate 0.1 --steps 10"
 # What is asked, the exit status, and what standard error names.
 COMPLAINTS = [
@@ -148,13 +192,17 @@ COMPLAINTS = [
     (f"epsilon {RUN} --then 2,0.02", 2, "SIGMA,Q,STEPS such as 2,0.01,500, got '2,0.02'"),
     (f"epsilon {RUN} --then 2,3,4", 2, "sample_rate in (0, 1], got sample_rate=3.0"),
     (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
-    (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='shuffled'"),
-    (f"epsilon {RUN} --sampling shuffled --dataset-size 9950", 2, "100 equal batches, got 9950"),
-    (f"epsilon {RUN} --leaves-out", 2, "leaves_out with sampling='shuffled'"),
+    (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='truncated_poisson'"),
+    (f"epsilon {RUN} --drop-last", 2, "drop_last with sampling='shuffled'"),
     (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
     (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),
     (f"calibrate --epsilon 1 {RUN}", 2, "exactly one of --noise-multiplier, --steps"),
     ("calibrate --epsilon 1 --delta 1e-5 --steps 3", 2, "got 2"),
+    (
+        "calibrate --epsilon 1 --delta 1e-5 --steps 3 --noise-multiplier 2 --sampling shuffled",
+        2,
+        "--sample-rate with --sampling shuffled",
+    ),
     ("calibrate --epsilon 1 --steps 3", 2, "--delta to be left out, got 3"),
     ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", 2, "epsilon > 0"),
     ("verify G-A88", 2, "such as G-A8, G-F8, G-E8, got 'G-A88'"),
@@ -199,8 +247,8 @@ def test_verify_in_words_and_as_json(capsys):
 
 
 def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
-    wrong = everything.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
-    monkeypatch.setattr(everything, "results_of", lambda id, **_: [wrong])
+    wrong = run_all.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
+    monkeypatch.setattr(run_all, "results_of", lambda id, **_: [wrong])
     out = called("verify G-A1", capsys)[1]
     assert "failed" in out and "by hand" in out
     (row,) = rows_of("verify G-A1", capsys, expected=1)

@@ -26,7 +26,7 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     outside = [name for name, r in wanted.items() if pins[name] not in r.specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
-    assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly", "pandas"}
+    assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
 
 
 def test_no_two_files_of_tests_share_a_name():

@@ -44,7 +44,8 @@ def leak(p, q, sigma):
 @each("rate", [0.3, 0.8, 1.0])
 @each("largest", [1, 2])
 def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(largest, rate, sigma):
-    step, seen = TruncatedPoisson(Gaussian(sigma), rate, dataset_size=2, largest=largest), 0.0
+    step = TruncatedPoisson(Gaussian(sigma), rate, dataset_size=2, max_batch_size=largest)
+    seen = 0.0
     for others in itertools.product([-1, 0, 1], repeat=2):
         pairs = zip(*(laws(others, own, rate, largest) for own in ((1,), ())), strict=True)
         told = sum(np.array([leak(p, q, sigma), leak(q, p, sigma)]) for p, q in pairs)
@@ -57,7 +58,7 @@ def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(larges
 
 @each("largest", [1, 2])
 def test_the_witness_is_a_record_among_silent_ones(largest):
-    step = TruncatedPoisson(Gaussian(0.7), 0.6, dataset_size=2, largest=largest)
+    step = TruncatedPoisson(Gaussian(0.7), 0.6, dataset_size=2, max_batch_size=largest)
     pair = []
     for own in ((1,), ()):
         uncut, cut = laws((0, 0), own, 0.6, largest)
@@ -68,7 +69,7 @@ def test_the_witness_is_a_record_among_silent_ones(largest):
 
 def test_lots_that_are_never_cut_are_poisson_lots():
     for largest in (1001, 10**6):
-        step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=1000, largest=largest)
+        step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=1000, max_batch_size=largest)
         whole = PoissonSubsampled(Gaussian(1.0), 0.01)
         for name in ("pld", "rdp"):
             said = step.guarantee(name, delta=1e-5, steps=100)
@@ -78,7 +79,7 @@ def test_lots_that_are_never_cut_are_poisson_lots():
 
 
 def test_a_record_may_take_the_place_of_another():
-    step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, largest=1)
+    step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, max_batch_size=1)
     orders = np.array([1.5, 3.0, 8.0])
     assert step.zcdp() == 2.0
     assert np.all(step.rdp(orders) <= 2.0 * orders) and step.rdp(orders)[-1] > 0.5 * orders[-1]
@@ -94,7 +95,7 @@ def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, large
             total += term
         return total
 
-    step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=size, largest=largest)
+    step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=size, max_batch_size=largest)
     with mpmath.workdps(40):
         truth = tail(size, largest), tail(size + 1, largest + 1) * largest / (size + 1)
         for said, chance in zip(step._cut(), truth, strict=True):
@@ -103,7 +104,7 @@ def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, large
 
 def test_weights_are_rounded_up():
     """With hardly any noise a record leaks whenever it is kept, here in a lot of one of ten."""
-    step = TruncatedPoisson(Gaussian(0.01), 0.9, dataset_size=9, largest=1)
+    step = TruncatedPoisson(Gaussian(0.01), 0.9, dataset_size=9, max_batch_size=1)
     kept = (1 - 0.1**10) / 10
     (remove, _), (witness, _) = step.profiles(), step.witnesses()
     assert 11 * TAIL_ERROR < remove.delta(0.0) / kept - 1 < 13 * TAIL_ERROR
@@ -112,7 +113,7 @@ def test_weights_are_rounded_up():
 
 def test_fixed_shapes_cost_little_if_the_largest_lot_is_rare():
     """Adding the chance of a cut to delta, steps times, would ask for larger lots."""
-    step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, largest=160)
+    step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, max_batch_size=160)
     assert 1000 * step._cut()[0] > 1e-5
     whole = PoissonSubsampled(Gaussian(1.0), 0.01)
     cut, whole = (m.guarantee(delta=1e-5, steps=1000) for m in (step, whole))

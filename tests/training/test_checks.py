@@ -9,22 +9,22 @@ import torch.nn.functional as F
 from good_losses import LOSSES
 from good_models import MODELS
 from good_sequences import SEQUENCES
-from keepers import KEEPERS
 from mixers import MIXING
 from per_record import BATCH, CLASSES, Model, difference, eights, losses_of
 from small_runs import PLAN, generator, small_data, small_model, started
+from stateful_models import STATEFUL
 from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
 from dplearn.training import Flat, check_model, checks, clipped_sum, plain
 from dplearn.training.passes import called
-from dplearn.training.trial import holdings
+from dplearn.training.probe import holdings
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
 GOOD = {**MODELS, **LOSSES, **SEQUENCES}
-MIXERS = {**MIXING, **KEEPERS}
+MIXERS = {**MIXING, **STATEFUL}
 
 
 def built(make, seed):

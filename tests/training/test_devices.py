@@ -18,7 +18,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 @pytest.mark.slow
 def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor():
     rows = {"words": 0, "convolution": 4, "attention": 4}
-    script = Path(__file__).with_name("pretended.py")
+    script = Path(__file__).with_name("fake_device.py")
     command = [sys.executable, "-W", "ignore", str(script), *map(str, sum(rows.items(), ()))]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.stdout == "".join(f"{model} fine\n" for model in rows), ended.stderr[-2000:]

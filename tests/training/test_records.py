@@ -169,7 +169,7 @@ def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, work
             begun.step()
     for epoch in (used[0:4], used[4:8], used[8:12]):
         # Each shuffled epoch leaves one record out.
-        assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - begun.plan.leaves_out
+        assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - begun.plan.drop_last
 
 
 class Ending(Items):

@@ -18,11 +18,11 @@ def plan(sampling, sample_rate=0.2, **more):
 
 
 def drawn(sampling, *, size, times, sample_rate=0.2, **more):
-    """Membership, shape (times, lots per drawing, size)."""
-    rng, drawing = np.random.default_rng(0), plan(sampling, sample_rate, **more)
-    member = np.zeros((times, drawing.drawing.batches, size), bool)
+    """Membership, shape (times, lots drawn at once, size)."""
+    rng, run = np.random.default_rng(0), plan(sampling, sample_rate, **more)
+    member = np.zeros((times, run.sampling_scheme.batches, size), bool)
     for rows in member:
-        for row, lot in zip(rows, lots(drawing, size=size, rng=rng), strict=True):
+        for row, lot in zip(rows, lots(run, size=size, rng=rng), strict=True):
             assert len(set(lot.tolist())) == len(lot)
             row[lot] = True
     return member
@@ -41,7 +41,7 @@ def test_every_subset_of_records_has_its_probability():
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
     ones = np.array([bin(k).count("1") for k in range(256)])
     assert p_value(patterns, 20_000 * 0.2**ones * 0.8 ** (8 - ones)) > SMALL and patterns[0] > 0
-    cut = {"dataset_size": 8, "largest": 2}
+    cut = {"dataset_size": 8, "max_batch_size": 2}
     member = drawn("truncated_poisson", size=8, times=20_000, **cut)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
     chance = np.where(ones < 2, 0.2**ones * 0.8 ** (8 - ones), stats.binom(8, 0.2).sf(1) / 28)
@@ -80,7 +80,7 @@ def test_a_lot_above_its_expected_size_takes_no_pass_more(expected):
 
 
 def test_an_epoch_that_leaves_a_record_out_draws_it():
-    own = dataclasses.replace(plan("shuffled", sample_rate=0.5), leaves_out=True)
+    own = dataclasses.replace(plan("shuffled", sample_rate=0.5), drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
     for _ in range(4000):
         first, last = lots(own, size=4, rng=rng)

@@ -177,7 +177,7 @@ def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
 
 def test_lots_that_are_cut_are_passes_of_one_shape():
     """Rows beyond the lot count for nothing: micro-batches of other sizes give the same run."""
-    plan, rows = sampled("truncated_poisson", dataset_size=32, largest=9), set()
+    plan, rows = sampled("truncated_poisson", dataset_size=32, max_batch_size=9), set()
 
     def watched(outputs, targets):
         rows.add(len(targets))
@@ -205,7 +205,7 @@ def test_bad_input_gets_one_clear_error():
         ({"loss_fn": "mse"}, TypeError, "Expected loss_fn to be a function, got str"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
         (
-            {"plan": sampled("truncated_poisson", dataset_size=9, largest=9)},
+            {"plan": sampled("truncated_poisson", dataset_size=9, max_batch_size=9)},
             ValueError,
             "a dataset of plan.dataset_size = 9 records, got 32",
         ),

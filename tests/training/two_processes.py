@@ -37,7 +37,7 @@ class Fixed(Trainer):
 
     def _lot(self, step):
         lot = np.flatnonzero(np.random.default_rng(step).random(16) < 0.5)
-        return lot[lot % self._place.processes == self._place.rank]
+        return lot[lot % self._context.processes == self._context.rank]
 
 
 class Told(Randomness):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
 from dplearn.engine.contour.plan import ALONE, sums, tries
 from dplearn.engine.contour.table import Table, largest_power
-from dplearn.engine.contour.trapezoid import SHARE, Charges, Trapezoid
+from dplearn.engine.contour.trapezoid import SHARE, Trapezoid
 
 # Charges above this part of delta are no bracket.
 _POOR = 1e-2
@@ -85,7 +85,15 @@ def worse_brackets(
     pair = SampledGaussian(sigma, q, "add")
     table = Table(pair, largest_power(pair, log_delta))
     rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
-    rows = rows[~_enough(table, steps[rows], upper[rows], log_delta)]
+    proved, target = np.zeros(rows.shape, dtype=bool), np.full(rows.shape, log_delta)
+    # Mostly few lines are enough; a row that has none of its own may do with another's.
+    for longer in (10.0, 3.0) if rows.size else ():
+        left, effort = (steps[rows], upper[rows], target), (2**12, 7.0, longer, False)
+        for part, total in sums(table, left, math.log(1e-3), effort):
+            proved[part] |= _at_most(total, upper[rows][part], log_delta)
+        if np.all(proved):
+            break
+    rows = rows[~proved]
     if rows.size:
         low, high = _brackets(table, steps[rows], log_delta, math.log(SHARE * rtol))
         high = np.minimum(high, table.chernoff_epsilon(steps[rows], log_delta))
@@ -107,9 +115,20 @@ def _brackets(
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            low, high = _certified(total, root, fall, charges, log_delta)
-            lower[rows] = np.maximum(lower[rows], np.where(poor, 0.0, low))
-            upper[rows] = np.minimum(upper[rows], np.where(poor, np.inf, high))
+            # Steps out from the root, until each end was seen to hold.
+            low, high = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
+            out, both = charges[0] + charges[1], sum(charges)
+            for widen in (1.1, 2.0, 5.0, 20.0):
+                right = root + np.minimum(widen * out, 1) / fall
+                left = root - np.minimum(widen * both, 1) / fall
+                high = np.where(np.isinf(high) & _at_most(total, right, log_delta), right, high)
+                spare = total.size(left, log_delta) - sum(total.charges(left, log_delta))
+                low = np.where(np.isinf(low) & (spare >= 1), left, low)
+                if np.all(np.isfinite(high - low)):
+                    break
+            held = np.isfinite(high) & (both <= _POOR) & ~poor
+            lower[rows] = np.maximum(lower[rows], np.where(held, low, 0.0))
+            upper[rows] = np.minimum(upper[rows], np.where(held, np.maximum(high, 0), np.inf))
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
@@ -151,37 +170,6 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
     return epsilon, fall
 
 
-def _certified(
-    total: Trapezoid, root: NDArray, fall: NDArray, charges: Charges, log_delta: float
-) -> tuple[NDArray, NDArray]:
-    """Lower and upper ends: steps out from the root at which each was seen to hold."""
-    lower, upper = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
-    for widen in (1.1, 2.0, 5.0, 20.0):
-        out, both = charges[0] + charges[1], sum(charges)
-        high = root + np.minimum(widen * out, 1) / fall
-        low = root - np.minimum(widen * both, 1) / fall
-        upper = np.where(np.isinf(upper) & _at_most(total, high, log_delta), high, upper)
-        too_little = total.size(low, log_delta) - sum(total.charges(low, log_delta)) >= 1
-        lower = np.where(np.isinf(lower) & too_little, low, lower)
-        if np.all(np.isfinite(upper - lower)):
-            break
-    held = np.isfinite(upper) & (sum(charges) <= _POOR)
-    return np.where(held, np.maximum(lower, 0), 0), np.where(held, np.maximum(upper, 0), np.inf)
-
-
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be enough at epsilon: aliases only help."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
-
-
-def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Whether a rough sum proves that delta is enough at epsilon."""
-    proved, target = np.zeros(steps.shape, dtype=bool), np.full(steps.shape, log_delta)
-    rows = steps, epsilon, target
-    # Mostly few lines are enough; a row that has none of its own may do with another's.
-    for longer in (10.0, 3.0):
-        for part, total in sums(table, rows, math.log(1e-3), (2**12, 7.0, longer, False)):
-            proved[part] |= _at_most(total, epsilon[part], log_delta)
-        if np.all(proved):
-            break
-    return proved

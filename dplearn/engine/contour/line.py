@@ -53,13 +53,6 @@ class Line:
         self.turn = -angle_f + 1j * pair.sign * log_f
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
 
-    def mean_hit(self) -> float:
-        """Mean of sigma^2 d(log f) / dx under the tilted law: only for guesses."""
-        log_f, _ = self.pair.log_ratio(self.x)
-        tilted = self.pair.power(self.tilt) * log_f - 0.5 * (self.x / self.pair.sigma) ** 2
-        tilted = np.exp(tilted - np.max(tilted))
-        return float(self.pair.hit(self.x) @ tilted / np.sum(tilted))
-
     def relative_error(self, t: NDArray) -> NDArray:
         """Bound on the error of every M(lambda + it), and M_a, as a fraction of M(lambda)."""
         power = 1 + self.tilt + t
@@ -76,14 +69,18 @@ class Line:
             self.log_m - self.top - self.norm
         )
 
-    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cut:
+    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
         """B; per row a t with T log(M / B(t)) + log(pi t) >= need or else inf, and log B(t)."""
+        # Mean of sigma^2 d(log f) / dx under the tilted law, for a guess.
+        tilted = self.pair.power(self.tilt) * self.pair.log_ratio(self.x)[0]
+        tilted = tilted - 0.5 * (self.x / self.pair.sigma) ** 2
+        tilted = np.exp(tilted - np.max(tilted))
+        posterior = float(self.pair.posterior(self.x) @ tilted / np.sum(tilted))
         # Were the loss normal: t^2 times its variance = 2 need / T.
-        hit = self.mean_hit()
-        slope = max(hit / self.pair.sigma, 1e-12)
+        slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
-        # The angle that suits t is then t times the mean hit / sigma^2.
-        bound = Majorant.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
+        # The angle that suits t is then t times the mean posterior / sigma^2.
+        bound = Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
             log_b = bound.log_at(t)
@@ -168,4 +165,4 @@ class Majorant:
 
 
 # B; per row the t from which on nothing is added, and log B there.
-Cut = tuple[Majorant, NDArray, NDArray]
+Cutoffs = tuple[Majorant, NDArray, NDArray]

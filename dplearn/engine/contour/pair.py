@@ -52,7 +52,7 @@ class SampledGaussian:
         log_size = log_size + 0.5 * np.log1p(r * (2 * np.cos(phi) + r)) + math.log1p(-self.q)
         return log_size, np.where(gap > 0, phi - turn, turn)
 
-    def hit(self, x: NDArray) -> NDArray:
+    def posterior(self, x: NDArray) -> NDArray:
         """B / f at real x: the chance that the record was in the sample."""
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
@@ -67,7 +67,7 @@ class SampledGaussian:
         of x^2 / 2 sigma^2; then of adding up, and of the distance of nodes.
         """
         inner = np.abs(self.drift(x)) - math.log1p(-self.q)
-        spread = size @ (np.abs(loss) + self.hit(x) * inner)
+        spread = size @ (np.abs(loss) + self.posterior(x) * inner)
         fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
         return fixed + 4 * power * spread
 
@@ -85,7 +85,7 @@ class SampledGaussian:
     def nodes(self, tilt: float, step: float) -> NDArray:
         """Real parts of the nodes for all tilts up to `tilt`.
 
-        With p = `hit`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
+        With p = `posterior`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
         (remove) or -(lambda p + x) / sigma^2 (add). As 0 <= p <= 1, and p <= q left of 0,
         it falls faster than a normal density outside [0, 1 + lambda] or [-lambda q, 0].
         """

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.contour.hits import Quiet, Split
 from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.small_rate import Remainder, Split
 from dplearn.engine.contour.table import Table, shared
 from dplearn.engine.contour.trapezoid import Nodes, Trapezoid
 
 # Number of steps, epsilon and log delta, each of shape (n,); one of the last two is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
 # Most nodes, the freedom of the tilt, how many times longer a period a row may take to share a
-# line (see Table.tilts), and whether quiet runs are left out (see hits). The first try is short:
-# where the guess was poor it only finds a better one, and a line costs more than the nodes it
-# wastes. At the end a row may pay with rounding for fewer.
+# line (see Table.tilts), and whether uninformative runs are left out (see small_rate). The first
+# try is short: where the guess was poor it only finds a better one, and a line costs more than the
+# nodes it wastes. At the end a row may pay with rounding for fewer.
 Effort = tuple[int, float, float, bool]
 TRIES: tuple[Effort, ...] = (
     (2**8, 2.0, 3.0, False),
@@ -49,8 +49,8 @@ def sums(
             continue
         x0, least, size = None, 0.95 * epsilon[group], None
         if split:
-            quiet = Quiet(table.pair)
-            x0, size = quiet.place(steps[group], least, log_tau + log_delta[group])
+            remainder = Remainder(table.pair)
+            x0, size = remainder.place(steps[group], least, log_tau + log_delta[group])
             if size is None:
                 continue
         line = Line(table.pair, tilt) if x0 is None else Split(table.pair, tilt, x0)
@@ -63,8 +63,7 @@ def sums(
         if effort == TRIES[0]:
             counts = np.minimum(counts, most)
         nodes = None
-        for part in _alike(counts, most_nodes):
-            count = _round_up(float(np.max(counts[part])))
+        for part, count in _alike(counts, most_nodes):
             # The first sum is the longest.
             nodes = nodes or Nodes(table, line, period, count)
             # Rows of one length share their powers.
@@ -89,7 +88,7 @@ def tries(
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:
-        now = left[table.few_hits(rows[0][left])] if effort[3] else left
+        now = left[table.rarely_sampled(rows[0][left])] if effort[3] else left
         if not now.size:
             continue
         poor = np.ones(rows[0].size, dtype=bool)
@@ -99,18 +98,14 @@ def tries(
         left = left[poor[left]]
 
 
-def _alike(counts: NDArray, most: int) -> Iterator[NDArray]:
-    """Rows that take the same number of nodes at little waste, the largest first."""
+def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
+    """Yield rows that share a number of nodes at little waste, and that number, largest first."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:
         waste = np.cumsum(counts[order[0]] - counts[order])
-        yield order[waste <= _WASTE]
+        whole = max(math.ceil(counts[order[0]]), _FEWEST_NODES)
+        # Rounded up to 64, 80, 96, 112, 128, 160, ..., which have two digits of similar size.
+        part = 2 ** (whole - 1).bit_length() // 8
+        yield order[waste <= _WASTE], part * -(-whole // part)
         order = order[waste > _WASTE]
-
-
-def _round_up(count: float) -> int:
-    """Count rounded up to 64, 80, 96, 112, 128, 160 ..., which have two digits of similar size."""
-    whole = max(math.ceil(count), _FEWEST_NODES)
-    part = 2 ** (whole - 1).bit_length() // 8
-    return part * -(-whole // part)

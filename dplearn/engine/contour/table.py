@@ -15,8 +15,8 @@ _ROUNDING = 3e-14
 _GRID = np.geomspace(1e-6, 1.0, 96)
 # Room for an epsilon or a delta that is only guessed.
 _ROOM = 0.3
-# Hits below which the sum of losses is one large loss and a rest, of which a saddle point knows
-# little.
+# Number of sampled steps below which the sum of losses is one large loss and a rest, where a
+# saddle point is poor.
 _FEW = 10
 
 
@@ -95,14 +95,23 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Epsilon near which delta is reached, by a saddle point or else by few hits."""
-        guess, few = self.guess_at_saddle(steps, log_delta), self.few_hits(steps)
+        """Epsilon near which delta is reached, by a saddle point or else by few sampled steps."""
+        guess, few = self.guess_at_saddle(steps, log_delta), self.rarely_sampled(steps)
         if np.any(few):
-            one = self._guess_of_few(steps[few], log_delta)
+            # Of one run in which the record was sampled, and of the normal rest.
+            sigma, q = self.pair.sigma, self.pair.q
+            x = np.linspace(-sigma, 14 * sigma + 1, 300)
+            loss = (2 * x - 1) / (2 * sigma**2)
+            # q times delta of the unsampled step at its loss.
+            p, ratio = log_ndtr((1 - x) / sigma), loss + log_ndtr(-x / sigma)
+            log = math.log(q) + p + np.log(-np.expm1(np.minimum(ratio - p, -1e-15)))
+            one = np.interp(np.log(steps[few]) - log_delta, -log, self.pair.log_ratio(x)[0])
+            rest = -0.8 * log_delta * steps[few] * q**2 * math.expm1(min(sigma**-2, 50.0))
+            one = np.sqrt(np.maximum(one, 0) ** 2 + rest)
             guess[few] = np.where(guess[few] > 1.15 * one, one, guess[few])
         return guess
 
-    def few_hits(self, steps: NDArray) -> NDArray:
+    def rarely_sampled(self, steps: NDArray) -> NDArray:
         """Whether so few records are sampled that the sum is far from normal."""
         return (self.pair.q * steps < _FEW) & (self.pair.sign > 0)
 
@@ -113,18 +122,6 @@ class Table:
         return np.array(
             [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
         )
-
-    def _guess_of_few(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Epsilon of one run in which the record was sampled, and of the normal rest."""
-        sigma, q = self.pair.sigma, self.pair.q
-        x = np.linspace(-sigma, 14 * sigma + 1, 300)
-        loss = (2 * x - 1) / (2 * sigma**2)
-        # q times delta of the unsampled step at its loss.
-        p, ratio = log_ndtr((1 - x) / sigma), loss + log_ndtr(-x / sigma)
-        log = math.log(q) + p + np.log(-np.expm1(np.minimum(ratio - p, -1e-15)))
-        one = np.interp(np.log(steps) - log_delta, -log, self.pair.log_ratio(x)[0])
-        rest = -0.8 * log_delta * steps * q**2 * math.expm1(min(sigma**-2, 50.0))
-        return np.sqrt(np.maximum(one, 0) ** 2 + rest)
 
     def guess_log_delta(self, steps: NDArray, epsilon: NDArray) -> NDArray:
         """The saddle point estimate of log delta."""

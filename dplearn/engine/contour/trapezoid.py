@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core.work import spend
-from dplearn.engine.contour.line import Cut, Line
+from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
@@ -60,7 +60,7 @@ class Trapezoid:
         count: int,
         steps: NDArray,
         log_tau: float,
-        cut: Cut,
+        cut: Cutoffs,
         left_out: tuple[NDArray, NDArray] | None = None,
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
@@ -87,7 +87,7 @@ class Trapezoid:
         if np.any(short := cutoffs > last):
             log_b = np.where(short, bound.log_at(np.array([last])), log_b)
         self.log_cut = line.log_tail(steps, log_b) - math.log(math.pi * last)
-        # The least epsilon, and from it on the log of what leaving out quiet runs costs delta.
+        # The least epsilon, and from it on the log of what the runs left out add to delta.
         self.left_out = left_out
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt

@@ -140,9 +140,13 @@ class Group:
         picks = 1 + np.flatnonzero(size <= np.min(size) + 7)
         span = self._span(mu[picks], lower, guess, near)
         grid = self._grid(span, guess, rtol, most_cells)
-        if self.below:
-            lower = np.maximum(lower, self._lower_ends(grid, span.begin))
-        return lower, np.minimum(upper, self._upper_ends(grid, span.begin)), grid.full
+        if self.below and grid.window.step <= WIDEST:
+            laws, tau, raised = self._lower_laws(grid)
+            ends = self._read(Sum.epsilon_below, grid.window, laws, span.begin, tau)
+            lower = np.maximum(lower, np.maximum(np.array(ends) - raised, 0.0))
+        ends = self._read(Sum.epsilon_above, grid.window, self._upper_laws(grid), span.begin)
+        upper = np.minimum(upper, np.maximum(np.minimum(ends, self.survey.fallback), 0.0))
+        return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
         """Where a window may begin that is good for the guess, and the tilt that folds best."""
@@ -165,7 +169,7 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """A lattice of steps that `rtol` asks for, over one period."""
+        """A lattice of steps that `rtol` asks for, over one period; atoms that fit lie on nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
@@ -174,26 +178,22 @@ class Group:
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
-        step, anchors = self._aligned(step, 4 * max(period, widest) / most_cells)
+        anchors = [scan.atoms for scan in self.scans]
+        gap, finest = min(a.spacing() for a in anchors), 4 * max(period, widest) / most_cells
+        ratio = np.array([a.spacing() / gap if gap < np.inf else 0.5 for a in anchors])
+        # A law without two atoms has an infinite gap.
+        whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
+        if gap >= finest and whole and all(scan.discrete for scan in self.scans):
+            step = gap  # nothing lies between the atoms: their own lattice is exact
+        else:
+            anchors = [a.apart(2 * step) for a in anchors]
+            gaps = [a.spacing() for a in anchors if a.loss.size > 1]
+            step = gaps[0] / math.ceil(gaps[0] / step) if gaps else step
         # A length 2^k or 3 * 2^k: the transform likes both.
         power = 2 ** max(math.ceil(math.log2(period / step + 1)), 4)
         cells = 3 * power // 4 if period / step + 1 <= 0.75 * power else power
         window = Window(tilt, step, cells, span.left, span.right)
         return Grid(window, anchors, 1.5 * cells > most_cells)
-
-    def _aligned(self, step: float, finest: float) -> tuple[float, list[Atoms]]:
-        """A step at most that long which puts atoms on nodes, as far as they fit one lattice."""
-        atoms = [scan.atoms for scan in self.scans]
-        gap = min(a.spacing() for a in atoms)
-        ratio = np.array([a.spacing() / gap for a in atoms]) if gap < np.inf else np.full(1, 0.5)
-        # A law without two atoms has an infinite gap.
-        whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
-        if gap >= finest and whole and all(scan.discrete for scan in self.scans):
-            # Nothing lies between the atoms: their own lattice is exact.
-            return gap, atoms
-        anchors = [a.apart(2 * step) for a in atoms]
-        gaps = [a.spacing() for a in anchors if a.loss.size > 1]
-        return (gaps[0] / math.ceil(gaps[0] / step) if gaps else step), anchors
 
     def _upper_laws(self, grid: Grid) -> list[Law]:
         """Chords of every profile."""
@@ -219,17 +219,6 @@ class Group:
         raised = moved * h**2 / 8
         raised += h * np.sqrt(-0.5 * moved * (math.log(tau) + self.log_delta))
         return laws, np.where(moved > 0, tau, 0.0), raised + self.counts @ blur
-
-    def _upper_ends(self, grid: Grid, begin: NDArray) -> NDArray:
-        ends = self._read(Sum.epsilon_above, grid.window, self._upper_laws(grid), begin)
-        return np.maximum(np.minimum(ends, self.survey.fallback), 0.0)
-
-    def _lower_ends(self, grid: Grid, begin: NDArray) -> NDArray:
-        if grid.window.step > WIDEST:
-            return np.zeros(begin.shape)
-        laws, tau, raised = self._lower_laws(grid)
-        ends = self._read(Sum.epsilon_below, grid.window, laws, begin, tau)
-        return np.maximum(np.array(ends) - raised, 0.0)
 
     def _read(
         self,

@@ -35,7 +35,8 @@ class Window:
         return self.cells * self.step
 
     @cached_property
-    def _fall(self) -> NDArray:
+    def fall(self) -> NDArray:
+        """e^{-tilt (e_j - e_0)}, shape (cells + 1,)."""
         return np.exp(np.maximum(-self.tilt * self.step * np.arange(self.cells + 1), -700.0))
 
     def untilt(self, start: float) -> NDArray:
@@ -44,7 +45,7 @@ class Window:
         What under- or overflows, far from where the scale is the unit, is decided beyond doubt.
         """
         if abs(start) + self.tilt * self.period < 700:
-            return math.exp(start) * self._fall
+            return math.exp(start) * self.fall
         exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
         return np.exp(np.clip(exponent, -700.0, 700.0))
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dplearn.teaching.book import Case, Formula, Refutation, book, compare, side_of, starting_points
-from dplearn.teaching.book.everything import refutation
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
-from dplearn.teaching.book.spoken import Wording
+from dplearn.teaching.book.kit.domains import Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.teaching.book.run_all import refutation
+from dplearn.teaching.book.sentences import Wording
 
 # Points that a picture may begin at; half of them are corners.
 _DRAWN = 24
@@ -184,23 +184,13 @@ def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Paramete
     case = refuted(id, misprint).counterexample if misprint != "none" else None
     examples = [case.parameters] if case else [e.parameters for e in claim.printed]
     for example in examples:
-        if case or _is_inside(claim, example):
+        known = claim.domain.items()
+        if case or all(n in example and domain.holds(example[n]) for n, domain in known):
             return {**random, **{n: x for n, x in example.items() if n in claim.parameters}}
     numbers = {n: d for n, d in claim.domain.items() if isinstance(d, Linear)}
     middle = {n: d.rounded(Linear.middle(d, d.low, d.high), 1) for n, d in numbers.items()}
     amid = _changed(claim, random, middle)
     return amid if _attempt(claim.accepts, amid) else random
-
-
-def _is_inside(claim: Formula, example: Parameters) -> bool:
-    """Whether an example names all parameters, each with a value that its domain has."""
-
-    def holds(domain: Any, value: Any) -> bool:
-        if isinstance(domain, Linear):
-            return domain.low <= value <= domain.high or value in domain.also
-        return not isinstance(domain, Choice) or str(value) in map(str, domain.values)
-
-    return all(n in example and holds(d, example[n]) for n, d in claim.domain.items())
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -265,7 +255,7 @@ def _grid(domain: Any) -> list[Any]:
 
 
 def _order(count: int) -> list[int]:
-    """Every index once, from coarse to fine; a part of them is spread over all."""
+    """Return every index once, from coarse to fine; a part of them is spread over all."""
     steps = [2**k for k in range(count.bit_length(), -1, -1)]
     return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
@@ -273,7 +263,6 @@ def _order(count: int) -> list[int]:
 def _in_time(
     make: Callable[[int], Comparison], order: Iterable[int], seconds: float
 ) -> dict[int, Comparison]:
-    """Points in an order until the time is over."""
     began, made = time.perf_counter(), {}
     for k in order:
         made[k] = make(k)
@@ -317,7 +306,6 @@ def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
 
 
 def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] | None:
-    """The counterexample, while the picture runs through it."""
     if place.misprint == "none" or place.draw:
         return None
     case = refuted(place.id, place.misprint).counterexample

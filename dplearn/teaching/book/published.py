@@ -58,9 +58,9 @@ def drawn_figures() -> Iterator[dict[str, Any]]:
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
-        asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
+        fields = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
         own = row["method"] in ACCOUNTANTS and row["verdict"] != "does_not_reproduce"
-        if own and asked == about and all(row[name] for name in numbers.values()):
+        if own and fields == about and all(row[name] for name in numbers.values()):
             yield {
                 **{symbol: number(row[name]) for symbol, name in numbers.items()},
                 "source": row["source"],
@@ -146,30 +146,25 @@ def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
     return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))
 
 
-def _calibrated(row: Row) -> float:
-    """The noise multiplier that the epsilon of the source asks for."""
-    at = _numbers(row)
-    if row["method"] == "rdp_mironov":  # no accountant of ours: real orders, first conversion
-        step = lambda noise: step_of(row | {"noise_multiplier": f"{noise:.12f}"})
-        enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
-        return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
-    orders = {"orders": tuple(_orders_of(row))} if row["method"] == "rdp" else {}
-    return smallest_noise_multiplier(
-        PoissonSubsampled(Gaussian(1.0), at["sample_rate"]),
-        ACCOUNTANTS[row["method"]](**orders),
-        epsilon=at["epsilon"],
-        delta=at["delta"],
-        steps=int(at["steps"]),
-        rtol=1e-7,
-    ).value
-
-
 def _sampled(row: Row) -> float:
-    """A run of sampled Gaussians by the method of the source."""
     at, method = _numbers(row), row["method"]
     match method, row["quantity"]:
+        case "rdp_mironov", "noise_multiplier":  # real orders and its conversion: not ours
+            step = lambda noise: step_of(row | {"noise_multiplier": f"{noise:.12f}"})
+            enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
+            return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
         case _, "noise_multiplier":
-            return _calibrated(row)
+            accountant = ACCOUNTANTS[method](
+                **({"orders": tuple(_orders_of(row))} if method == "rdp" else {})
+            )
+            return smallest_noise_multiplier(
+                PoissonSubsampled(Gaussian(1.0), at["sample_rate"]),
+                accountant,
+                epsilon=at["epsilon"],
+                delta=at["delta"],
+                steps=int(at["steps"]),
+                rtol=1e-7,
+            ).value
         case "rdp", "rdp":
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
@@ -204,11 +199,8 @@ def computed(row: Row) -> float:
             return float(composed(epsilon=at["epsilon"], steps=at["steps"], slack=at["delta"]))
         case "pure_dp", _:
             return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
-        case "exponential", _:
-            # KL of the worst pair of range 1: losses t and t - 1.
-            t = np.linspace(0.45, 0.55, 5_001)
-            p = (math.e - np.exp(t)) / (math.e - 1)
-            return float(np.max(p * t + (1 - p) * (t - 1)))
+        case "exponential", _:  # the mean loss of the worst pair of range 1
+            return functions["bounded_range_zcdp"](epsilon=1.0)
         case "randomized_response", _:
             truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
             coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))
@@ -227,7 +219,7 @@ def computed(row: Row) -> float:
 
 
 def digits_of(text: str) -> int:
-    """Significant digits of a number as written."""
+    """Return the significant digits of a number as written."""
     return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
 
 

@@ -1,13 +1,13 @@
 // Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
 // Counterpart of dplearn/engine/contour/plan.py, epsilon.py and delta.py.
 import { Release } from "./gaussian.js";
-import { Quiet, Split } from "./hits.js";
+import { Remainder, Split } from "./small_rate.js";
 import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Most nodes, the freedom of the tilt (see Table.plan), and whether quiet runs are left out.
+/** Most nodes, the freedom of the tilt (see Table.plan), and whether uninformative runs are left out.
  * @typedef {[number, number, boolean]} Effort */
 // The first try is short: where the guess was poor it only finds a better one. At the end a row
 // may pay with rounding for fewer nodes.
@@ -18,7 +18,7 @@ const TRIES = [
 ];
 /** @type {Effort[]} */
 const DRAFT = [[2 ** 8, 2, false], [2 ** 11, 7, false], [2 ** 14, 2, true]];
-// Hits below which the sum of losses is one large loss and a rest, of which a saddle point knows
+// Sampled steps below which the sum of losses is one large loss and a rest, of which a saddle point knows
 // little.
 const FEW = 10;
 const FEWEST_NODES = 8;
@@ -40,22 +40,22 @@ function sums(table, rows, logTau, [most, freedom, split], visit) {
     const period = table.period(plans, tilt);
     // Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
     if (!(period * tilt < 1e9)) continue;
-    const quiet = split ? new Quiet(table.pair) : null;
-    const leftOut = quiet && quiet.place(plans.map(({ row }) => row), logTau);
-    if (quiet && !leftOut) continue;
-    const line = quiet ? new Split(table.pair, tilt, quiet.x0) : new Line(table.pair, tilt);
+    const remainder = split ? new Remainder(table.pair) : null;
+    const leftOut = remainder && remainder.place(plans.map(({ row }) => row), logTau);
+    if (remainder && !leftOut) continue;
+    const line = remainder ? new Split(table.pair, tilt, remainder.x0) : new Line(table.pair, tilt);
     if (line.x.length > MOST_WIDTH) continue;
     const able = Math.min(most, MOST_WORK / line.x.length);
     const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }, i) => {
       const least = Math.max((cutoff * period) / (2 * Math.PI) + 1, FEWEST_NODES);
       const count = 2 * Math.ceil(0.5 * least);
-      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most), quiet: leftOut && leftOut[i] }] : [];
+      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most), remainder: leftOut && leftOut[i] }] : [];
     });
     if (!jobs.length) continue;
     const longest = Math.max(...jobs.map((job) => job.count));
     const nodes = nodesOf(table, line, period, longest, logTau);
-    for (const { row, cutoff, count, quiet } of jobs) {
-      visit(row, new Trapezoid(nodes, row.steps, count, cutoff, quiet));
+    for (const { row, cutoff, count, remainder } of jobs) {
+      visit(row, new Trapezoid(nodes, row.steps, count, cutoff, remainder));
     }
   }
 }
@@ -100,15 +100,15 @@ function tries(table, rows, logTau, draft, update) {
  * @param {Pair} pair @param {number} steps */
 const few = ({ q, sign }, steps) => sign > 0 && q * steps < FEW;
 
-/** Epsilon near which delta is reached: by a saddle point, or else by one hit and a normal rest.
+/** Epsilon near which delta is reached: by a saddle point, or else by one sampled step and a normal rest.
  * @param {Table} table @param {number} steps @param {number} logDelta */
 function guess(table, steps, logDelta) {
   const { sigma, q } = table.pair;
   const saddle = table.guessEpsilon(steps, logDelta);
   if (!few(table.pair, steps)) return saddle;
-  const hit = new Release(1 / sigma, q).epsilon(Math.exp(logDelta) / steps);
+  const one = new Release(1 / sigma, q).epsilon(Math.exp(logDelta) / steps);
   const rest = -0.8 * logDelta * steps * q ** 2 * Math.expm1(Math.min(sigma ** -2, 50));
-  const both = Math.sqrt(hit ** 2 + rest);
+  const both = Math.sqrt(one ** 2 + rest);
   return saddle > 1.15 * both ? both : saddle;
 }
 

@@ -95,7 +95,7 @@ export class Line {
     /** @type {Line | null} the line of M, where this one has only a part of the law */
     this.whole = null;
     /** @type {Float64Array | null} log of the part of the law in which the record tells */
-    this.logLoud = null;
+    this.logPart = null;
     const first = this.transform(0, 1);
     this.sum = [first.re[0], first.im[0]];
     this.size = Math.hypot(this.sum[0], this.sum[1]);
@@ -190,17 +190,17 @@ export class Line {
       logs[j] = pair.power(tilt) * pair.logRatio(x[j]) - 0.5 * (x[j] / pair.sigma) ** 2;
     }
     const top = largest(logs);
-    let [sum, hit] = [0, 0];
+    let [sum, posterior] = [0, 0];
     // The mean of sigma d(log f) / dx under the tilted law.
     for (let j = 0; j < x.length; j++) {
       const weight = Math.exp(logs[j] - top);
       sum += weight;
-      hit += weight / (1 + Math.exp(-pair.gap(x[j]))) / pair.sigma;
+      posterior += weight / (1 + Math.exp(-pair.gap(x[j]))) / pair.sigma;
     }
     // Were the loss normal: t^2 times its variance = 2 need / T.
-    const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(hit / sum, 1e-12);
-    // The angle that suits t is then t times the mean hit / sigma^2.
-    this.first = Math.min((0.6 * start * hit) / sum / pair.sigma, 0.5);
+    const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(posterior / sum, 1e-12);
+    // The angle that suits t is then t times the mean posterior / sigma^2.
+    this.first = Math.min((0.6 * start * posterior) / sum / pair.sigma, 0.5);
     for (let i = 0, goes = true; i < 64 && goes; i++) {
       const t = start * 0.7 * 1e6 ** (i / 63);
       goes = goesOn(t, this.logBound(t));
@@ -237,13 +237,13 @@ export class Line {
   /** The i-th height over sigma^2, arg f and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
-    const { pair, first, x, tilt, sharper, logLoud } = this;
+    const { pair, first, x, tilt, sharper, logPart } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
     const { size: logs, angle } = this.ratios(phi);
     const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
     for (let j = 0; j < x.length; j++) {
       logs[j] = pair.power(tilt) * logs[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
-      if (logLoud) logs[j] += logLoud[j];
+      if (logPart) logs[j] += logPart[j];
     }
     const top = largest(logs);
     for (let j = 0; j < x.length; j++) logs[j] -= top;

@@ -3,16 +3,13 @@
 import { logExpm1 } from "./gaussian.js";
 import { logAdd } from "./line.js";
 
-// Dense where large epsilons have their best order, whole numbers in the middle, and far enough
-// out for small ones: those of the Python accountant.
-const ORDERS = [
-  ...Array.from({ length: 60 }, (_, i) => 1 + 0.01 * 1000 ** (i / 59)),
-  ...Array.from({ length: 52 }, (_, i) => 12 + i),
-  ...new Set(Array.from({ length: 180 }, (_, i) => Math.round(64 * 15625 ** (i / 179)))),
-];
+// From where large epsilons have their best order to where small ones do; the best is between two.
+const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
 const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
 // Up to here a whole order is summed, above it the sum has too many terms.
 const LARGEST_SUM = 256;
+// So little above the least value are both ends where a search stops.
+const CLOSE = 1e-8;
 const LOG_ACCURACY = 39;
 // Relative error granted to divergences and their conversion.
 const ROUNDING = 1e-12;
@@ -25,8 +22,6 @@ export class Renyi {
     this.q = q;
     /** @type {Map<number, number>} */
     this.values = new Map();
-    /** @type {number | undefined} */
-    this.best = undefined;
   }
 
   /** D_order in nats, the larger of both directions. @param {number} order */
@@ -46,16 +41,11 @@ export class Renyi {
   /** Smallest epsilon over all orders, by the improved conversion. @param {number} steps
    * @param {number} delta */
   epsilon(steps, delta) {
-    const at = (/** @type {number} */ i) => improved(ORDERS[i], steps * this.at(ORDERS[i]), Math.log(delta));
+    const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
     // The bound is a convex function of order - 1 divided by it, hence falls and then rises.
-    let i = this.best ?? startAt(this.sigma * Math.sqrt((-2 * Math.log(delta)) / steps));
-    let least = at(i);
-    for (let stride = 16; stride >= 1; ) {
-      const next = [i - stride, i + stride].find((j) => ORDERS[j] !== undefined && at(j) < least);
-      if (next === undefined) stride /= 2;
-      else [i, least] = [next, at(next)];
-    }
-    this.best = i;
+    const bounds = ORDERS.map(by);
+    const i = bounds.indexOf(Math.min(...bounds));
+    const least = smallest(by, ORDERS[i - 1] ?? ORDERS[i], ORDERS[i], ORDERS[i + 1] ?? ORDERS[i]);
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
@@ -67,10 +57,27 @@ export class Renyi {
   }
 }
 
-/** The first order beyond one plus `excess`, or the last one. @param {number} excess */
-function startAt(excess) {
-  const i = ORDERS.findIndex((order) => order > 1 + excess);
-  return i < 0 ? ORDERS.length - 1 : i;
+/** The least value between a and c, if that at b is smaller than both ends'.
+ * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c */
+function smallest(value, a, b, c) {
+  let [fa, fb, fc] = [a, b, c].map(value);
+  let before = Infinity;
+  for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > CLOSE * fb && trial < 100; trial++) {
+    // The vertex of the parabola through all three; where little was gained, split the longer side.
+    const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
+    let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
+    const side = c - b > b - a ? c - b : a - b;
+    if (!(x > a && x < c && x !== b) || c - a > 0.6 * before) x = b + 0.1 * side;
+    before = c - a;
+    const fx = value(x);
+    if (fx < fb) {
+      if (x < b) [c, fc] = [b, fb];
+      else [a, fa] = [b, fb];
+      [b, fb] = [x, fx];
+    } else if (x < b) [a, fa] = [x, fx];
+    else [c, fc] = [x, fx];
+  }
+  return fb;
 }
 
 /** Epsilon by an order and the divergence there. @param {number} order @param {number} rdp

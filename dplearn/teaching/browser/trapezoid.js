@@ -63,7 +63,7 @@ export function nodesOf(table, line, period, count, logTau) {
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
   /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff
-   * @param {{least: number, log: number} | null} leftOut what quiet runs add to delta, and from
+   * @param {{least: number, log: number} | null} leftOut what the runs left out add to delta, and from
    *   which epsilon on */
   constructor(nodes, steps, count, cutoff, leftOut) {
     const { line, h, table } = nodes;
@@ -166,11 +166,11 @@ export class Trapezoid {
     const logs = [truncation, this.aliases(epsilon)];
     const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
     const rounding = this._unit(epsilon, logDelta) * this.rounding(epsilon);
-    return [rounding, parts[0] + this._quiet(epsilon, logDelta), parts[1]];
+    return [rounding, parts[0] + this._remainder(epsilon, logDelta), parts[1]];
   }
 
   /** What was left out, in units of delta. @param {number} epsilon @param {number} logDelta */
-  _quiet(epsilon, logDelta) {
+  _remainder(epsilon, logDelta) {
     if (!this.leftOut) return 0;
     return epsilon >= this.leftOut.least ? Math.exp(this.leftOut.log - logDelta) : Infinity;
   }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Choice, Domain, Log, Whole
-from dplearn.teaching.book.kit.written import nearest, parse
+from dplearn.teaching.book.kit.parser import nearest, parse
 from dplearn.teaching.claims.vocabulary import LETTERS
 
 # A number, or the two ends of a range.
@@ -122,9 +122,8 @@ def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
     if "epsilon" in parameter_of and "epsilon_0" not in parameter_of:
         parameter_of |= dict.fromkeys(PARAMETERS["epsilon_0"].letters, "epsilon")
     if wrong := sorted(set(names) - set(parameter_of)):
-        near = nearest(wrong[0], parameter_of)
-        told = f"{', '.join(allowed)}, got {', '.join(wrong)}"
-        raise ValueError(f"Expected names among {told}{near}.")
+        got = ", ".join(wrong) + nearest(wrong[0], parameter_of)
+        raise ValueError(f"Expected names among {', '.join(allowed)}, got {got}.")
     return {name: parameter_of[name] for name in names}
 
 

@@ -20,8 +20,8 @@ from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.checks import LEAST
 from dplearn.teaching.book.kit.entry import Formula, Interval, Kind, Misprint
 from dplearn.teaching.book.kit.expression import Expression
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.verdicts import refute
-from dplearn.teaching.book.kit.written import parse
 from dplearn.teaching.claims._parameters import PARAMETERS, Parameter, Setting, canonical, product
 from dplearn.teaching.claims._truth import QUANTITIES, Points, Subject, ends_at, subject
 from dplearn.teaching.claims.reading import Claim, claims_of
@@ -88,25 +88,20 @@ def readings(side: Claim, *, judged: bool = False) -> list[tuple[str, str]]:
                 able[quantity, of] = found, names
     if not judged:
         return [*able]
+    out = []
     sources = (source for entry in book.values() for source in (entry, *entry.misprints))
-    forms = [form for source in sources for form in source.typed]
-    return [
-        (form.quantity, of)
-        for form in forms
-        for of in form.mechanisms
-        if (form.quantity, of) in able and _is_form(form.expression, *able[form.quantity, of])
-    ]
-
-
-def _is_form(typed: str, claim: Expression, names: Mapping[str, str]) -> bool:
-    """Whether a claim, whose names stand for parameters, is a formula of the book in one step."""
-    form, steps = parse(typed), "T" in names.values()
-    at = {name: np.array(PARAMETERS[name].tried[2:5]) for name in {"T", *names.values()}}
-    at["T"] = at["T"] if steps else np.ones(3)
-    if not form.names <= {*at}:
-        return False
-    values = claim(**{name: at[parameter] for name, parameter in names.items()})
-    return bool(np.allclose(values, form(**at), rtol=1e-9, equal_nan=True))
+    for form in (form for source in sources for form in source.typed):
+        for place in ((form.quantity, of) for of in form.mechanisms):
+            if place not in able:
+                continue
+            (claim, names), typed = able[place], parse(form.expression)
+            at = {p: np.array(PARAMETERS[p].tried[2:5]) for p in {"T", *names.values()}}
+            if "T" not in names.values():
+                at["T"] = np.ones(3)
+            if typed.names <= {*at}:
+                values = claim(**{name: at[parameter] for name, parameter in names.items()})
+                out += [place] * np.allclose(values, typed(**at), rtol=1e-9, equal_nan=True)
+    return out
 
 
 @dataclass(frozen=True)
@@ -246,7 +241,7 @@ def verdict_on(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, and how loose it is.
 
-    The claim is a formula in the parameters of the quantity, as `teaching.book.kit.written` reads
+    The claim is a formula in the parameters of the quantity, as `teaching.book.kit.parser` reads
     it, or has a left side as printed, of which `side_of` tells the quantity. A constant such as c
     or c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
@@ -347,33 +342,28 @@ def _region(trial: Trial, tried: Tried, example: Point | None) -> Region | None:
     points, name, side, edge = max(rules)
     if edge == (min if side == "<=" else max)(trial.axes[name].tried):
         return Region(parameter=name, side="=", value=edge, points=points)
-    turns = _turn(trial, name, edge, example)
-    return Region(parameter=name, side=side, value=edge, points=points, turns=turns)
-
-
-def _turn(trial: Trial, name: str, good: float, bad: Point) -> float | None:
-    """First value at which the claim fails, from the region's edge to the counterexample.
-
-    None where the edge does not hold.
-    """
-    failing = bad.parameters[name]
-    holds = lambda x: trial.sharply({**bad.parameters, name: x}).status[0] == HOLDS
-    if not holds(good):
-        return None
-    while abs(failing / good - 1) > 1e-4:
-        middle = float(np.sqrt(good * failing))
+    # The first value at which the claim fails, from the edge, if it holds there, to the example.
+    holds = lambda x: trial.sharply({**example.parameters, name: x}).status[0] == HOLDS
+    last, turns = edge, example.parameters[name] if holds(edge) else None
+    while turns is not None and abs(turns / last - 1) > 1e-4:
+        middle = float(np.sqrt(last * turns))
         middle = float(round(middle)) if trial.axes[name].whole else middle
-        if middle in (good, failing):
+        if middle in (last, turns):
             break
-        good, failing = (middle, failing) if holds(middle) else (good, middle)
-    return failing
+        last, turns = (middle, turns) if holds(middle) else (last, middle)
+    return Region(parameter=name, side=side, value=edge, points=points, turns=turns)
 
 
 def _map(
     trial: Trial, axes: tuple[str, str] | None, through: Point | None = None
 ) -> tuple[Slice, Tried]:
-    """A slice through a counterexample, or through the usual values."""
-    shown, space, truth = _axes(trial, axes), trial.axes, trial.truth
+    """Return a slice through a counterexample or the usual values, by default of free axes."""
+    space, truth = trial.axes, trial.truth
+    names = sorted(space, key=lambda n: n not in trial.free)
+    names = [canonical([n], names)[n] for n in axes] if axes else names
+    shown = names[0], names[1]
+    if shown[0] == shown[1]:
+        raise ValueError(f"Expected axes to be two different parameters, got {axes!r}.")
     fixed = {
         n: through.parameters[n] if through else a.usual for n, a in space.items() if n not in shown
     }
@@ -389,15 +379,3 @@ def _map(
         for values in (tried.ratio, tried.status)
     )
     return Slice(axes=shown, x=x, y=y, fixed=fixed, ratio=ratio, status=status), tried
-
-
-def _axes(trial: Trial, axes: tuple[str, str] | None) -> tuple[str, str]:
-    """The two parameters of the map: those asked for, or the most telling free ones."""
-    names = list(trial.axes)
-    if axes:
-        first, second = (canonical([n], names)[n] for n in axes)
-        if first == second:
-            raise ValueError(f"Expected axes to be two different parameters, got {axes!r}.")
-        return first, second
-    first, second = sorted(names, key=lambda n: n not in trial.free)[:2]
-    return first, second

@@ -12,8 +12,8 @@ from dplearn.teaching.book import Misprint, Refutation, refute, starting_points
 from dplearn.teaching.book.kit.domains import Linear
 from dplearn.teaching.book.kit.entry import Kind
 from dplearn.teaching.book.kit.expression import GREEK
-from dplearn.teaching.book.kit.words import MEANINGS
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import MEANINGS
 from dplearn.teaching.claims.places import (
     CONSTANT,
     EQUAL,
@@ -41,6 +41,7 @@ _PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
 # Words that account for a constant factor.
 _FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
 _SQUARE = re.compile(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*[({]?2[)}]?|²)")
+_NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
 _LETTER = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
@@ -125,6 +126,7 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
 
 def _found(claim: Claim) -> Finding:
+    """Return the finding on which all readings of a claim agree, or that they disagree."""
     try:
         require_clear_noise(claim)
         if why := wrong_units(claim):
@@ -139,9 +141,20 @@ def _found(claim: Claim) -> Finding:
         found = candidates(claim)
         if not found and (enough := _enough_noise(claim)):
             return enough
-        return _judged(claim, _alike(claim, found))
+        findings = [_by_entry(claim, rival) for rival in _alike(claim, found)]
     except NotReadError as error:
         return Finding(verdict="not read", reason=str(error))
+    first, *others = findings
+    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
+    if {f.verdict == "refuted" for f in findings} == {True, False}:
+        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
+        return Finding(
+            verdict="ambiguous",
+            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
+            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
+            candidates=(Reading(first.reading, first.verdict, first.entry), *rest),
+        )
+    return replace(first, candidates=rest)
 
 
 def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
@@ -171,23 +184,6 @@ def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
     return rivals
 
 
-def _judged(claim: Claim, rivals: list[Candidate]) -> Finding:
-    """The finding on which all rivals agree, or that they do not."""
-    findings = [_by_entry(claim, rival) for rival in rivals]
-    first, *others = findings
-    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
-    if {f.verdict == "refuted" for f in findings} == {True, False}:
-        told = (Reading(first.reading, first.verdict, first.entry), *rest)
-        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
-        return Finding(
-            verdict="ambiguous",
-            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
-            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
-            candidates=told,
-        )
-    return replace(first, candidates=rest)
-
-
 def meant(claim: Claim, candidate: Candidate) -> Any:
     """The relation to the truth that is claimed: a guarantee must not promise too much."""
     entry = candidate.entry
@@ -207,32 +203,45 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
     entry, kind = candidate.entry, meant(claim, candidate)
     if claim.best and (kind != "upper" or claim.quantity == "rdp"):
         refuse("Expected a closed form: an optimum over a set is not read.")
-    if _half_of_a_pair(claim, entry.id):
+    # A pair may add up one of its parts alone, where the other is that of one release.
+    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
+    sums = ("G-C1", "G-C1b", "G-C2", "G-C2b", "G-C5") if each else ("G-C1", "G-C1b")
+    if re.fullmatch(r"[a-z]\w*", claim.other) and entry.id in sums:
         refuse("It is not said what the other part of the pair is of all releases.")
     same = candidate.misprint if candidate.rank == MISPRINT else ""
     finding = Finding(
         verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
     )
     if candidate.rank == SLIP and entry.kind == "asymptotic" and claim.relation != "about":
-        return replace(
-            finding, verdict="refuted", reason=f"The limit {entry.id} has {candidate.slip}."
-        )
-    if kind == "about":
-        wrong = same and claim.relation != "about" and entry.misprint(same)
-        if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
-            return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-        return replace(finding, verdict="approximation", reason=_how_far(candidate))
-    if same and kind == "identity" and (limit := _limit(candidate)):
+        reason = f"The limit {entry.id} has {candidate.slip}."
+        return replace(finding, verdict="refuted", reason=reason)
+    if kind != "about":
+        return _searched(claim, candidate, kind, finding)
+    wrong = same and claim.relation != "about" and entry.misprint(same)
+    if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
+        return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
+    reason = f"An approximation; its typical ratio to {entry.id} is {candidate.factor:.4g}."
+    if candidate.rank == EQUAL:
+        limit = f"This is {entry.id}, which is approached in a limit; it is no bound."
+        rest = f"Up to what it leaves out it is {entry.id}."
+        reason = limit if entry.kind == "asymptotic" else rest
+    return replace(finding, verdict="approximation", reason=reason)
+
+
+def _searched(claim: Claim, candidate: Candidate, kind: Kind, finding: Finding) -> Finding:
+    """Return a finding on a bound or an identity, after a search for a counterexample."""
+    entry, rank = candidate.entry, candidate.rank
+    if rank == MISPRINT and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
     stated, more = _given(claim, candidate)
-    if candidate.rank == EQUAL and not (stated and _wider(candidate, stated)):
+    if rank == EQUAL and not (stated and _wider(candidate, stated)):
         stated = ()
-    if candidate.rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
+    if rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
         return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
     outcome = _search(candidate, kind, stated)
     if outcome.status == "refuted" and more:
         refuse("It is stated under a condition that is not read.")
-    if outcome.status == "refuted" and candidate.rank == CONSTANT:
+    if outcome.status == "refuted" and rank == CONSTANT:
         if is_at_one(claim):
             refuse("Expected the sensitivity in it: without it a constant factor may be one.")
         if re.search(_FACTOR, claim.words, re.IGNORECASE):
@@ -241,10 +250,19 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
         refuse(f"The search has no answer: {outcome.reason}")
     if outcome.status == "refuted":
         return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-    if candidate.rank == EQUAL or kind == "identity":
+    if rank == EQUAL or kind == "identity":
         also = " under the condition stated with it" if stated else ""
         return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
-    return replace(finding, verdict="safe", reason=_looseness(candidate))
+    hypothesis = _in_letters(candidate, entry.hypothesis)
+    where = f", for {hypothesis}" if hypothesis else ""
+    if rank == MISPRINT:
+        reason = f"Safe, but not exact: {entry.misprint(candidate.misprint).note}"
+    elif rank == SLIP:
+        reason = f"Safe, but not exact: {entry.id} has {candidate.slip}{where}."
+    else:
+        times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
+        reason = f"Safe, but not exact: a factor {times} from {entry.id}{where}."
+    return replace(finding, verdict="safe", reason=reason)
 
 
 def _enough_noise(claim: Claim) -> Finding | None:
@@ -268,14 +286,6 @@ def _enough_noise(claim: Claim) -> Finding | None:
     return None
 
 
-def _half_of_a_pair(claim: Claim, id: str) -> bool:
-    """Whether a pair adds up one of its parts alone, and the other is that of one release."""
-    if not re.fullmatch(r"[a-z]\w*", claim.other):
-        return False
-    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
-    return id in ("G-C1", "G-C1b") or (id in ("G-C2", "G-C2b", "G-C5") and bool(each))
-
-
 def _refutation(candidate: Candidate, outcome: Refutation) -> str:
     text = f"Counterexample: {_case(candidate, outcome)}."
     if candidate.rank == MISPRINT:
@@ -289,27 +299,7 @@ def _refutation(candidate: Candidate, outcome: Refutation) -> str:
     return text
 
 
-def _looseness(candidate: Candidate) -> str:
-    if candidate.rank == MISPRINT:
-        return f"Safe, but not exact: {candidate.entry.misprint(candidate.misprint).note}"
-    hypothesis = _in_letters(candidate, candidate.entry.hypothesis)
-    where = f", for {hypothesis}" if hypothesis else ""
-    if candidate.rank == SLIP:
-        return f"Safe, but not exact: {candidate.entry.id} has {candidate.slip}{where}."
-    times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
-    return f"Safe, but not exact: a factor {times} from {candidate.entry.id}{where}."
-
-
-def _how_far(candidate: Candidate) -> str:
-    if candidate.rank == EQUAL and candidate.entry.kind == "asymptotic":
-        return f"This is {candidate.entry.id}, which is approached in a limit; it is no bound."
-    if candidate.rank == EQUAL:
-        return f"Up to what it leaves out it is {candidate.entry.id}."
-    return f"An approximation; its typical ratio to {candidate.entry.id} is {candidate.factor:.4g}."
-
-
 def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
-    """One sentence that says how the formula was read."""
     entry = candidate.entry
     about = claim.quantity or candidate.place.about
     said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
@@ -331,9 +321,7 @@ def _given(claim: Claim, candidate: Candidate) -> tuple[tuple[str, ...], bool]:
             condition = re.sub(rf"\b{re.escape(claim.left)}\b", f"({formula.text})", condition)
         letters = parse(condition, formula.names).names
         if letters <= {*names}:
-            stated.append(
-                re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: names.get(m[0], m[0]), condition)
-            )
+            stated.append(re.sub(_NAME, lambda m: names.get(m[0], m[0]), condition))
         else:
             more = more or bool(letters & {*formula.names, *candidate.roles})
     return tuple(stated), more
@@ -405,30 +393,27 @@ def _where(candidate: Candidate, kind: Kind) -> str:
         if outcome.status == "refuted":
             failing = _case(candidate, outcome)
             return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
-    told = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
     if candidate.turns:
-        return (
-            f"Only if it falls as {_LETTER[candidate.place.about]} grows: there it is {entry.id}."
-        )
-    return f"It is {entry.id}{told}."
+        about = _LETTER[candidate.place.about]
+        return f"Only if it falls as {about} grows: there it is {entry.id}."
+    where = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
+    return f"It is {entry.id}{where}."
 
 
 def _in_letters(candidate: Candidate, text: str) -> str:
     """A text about the entry's parameters in the letters of the formula, else of the book."""
-    told = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
-    told |= {parameter: letter for letter, parameter in candidate.roles.items()}
-    return re.sub(r"[A-Za-z][A-Za-z0-9_]*", lambda m: _symbol(told.get(m[0]) or m[0]), text)
-
-
-def _symbol(letter: str) -> str:
-    """A letter as it is printed."""
-    first, _, below = letter.removeprefix("\\").replace("varepsilon", "epsilon").partition("_")
+    letters = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
+    letters |= {parameter: letter for letter, parameter in candidate.roles.items()}
     signs = {name: sign for sign, name in reversed(GREEK.items())} | {"Delta": "Δ"}
     marks = {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}
-    return signs.get(first, first) + marks.get(below, f"_{below}")
+    symbols = {}
+    for name in {*re.findall(_NAME, text)}:
+        letter = (letters.get(name) or name).removeprefix("\\").replace("varepsilon", "epsilon")
+        first, _, below = letter.partition("_")
+        symbols[name] = signs.get(first, first) + marks.get(below, f"_{below}")
+    return re.sub(_NAME, lambda m: symbols[m[0]], text)
 
 
 def _case(candidate: Candidate, outcome: Refutation) -> str:
-    """The counterexample in the letters of the formula, with its two values."""
     case = outcome.counterexample
     return f"{_in_letters(candidate, str(case))} for {_LETTER[candidate.place.about]}"

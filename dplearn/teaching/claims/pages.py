@@ -135,22 +135,19 @@ def places_in(content: bytes, name: str) -> list[Place]:
     except UnicodeDecodeError as error:
         raise ValueError(f"Expected UTF-8, got another byte at {error.start} in {name}.") from None
     kind = ".html" if Path(name).suffix.lower() == ".htm" else Path(name).suffix.lower()
-    claims = _of_cells(text, name) if kind == ".ipynb" else _of_text(text, kind)
+    cells: list[tuple[int | None, str]] = [(None, text)]
+    if kind == ".ipynb":
+        try:
+            numbered = enumerate(json.loads(text)["cells"], start=1)
+            cells = [(k, "".join(x["source"])) for k, x in numbered if x["cell_type"] == "markdown"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ValueError(f"Expected a notebook, got something else in {name}.") from None
+        kind = ".md"
+    claims = (place._replace(cell=k) for k, cell in cells for place in _of_text(cell, kind))
     found = list(islice(claims, _MANY + 1))
     if len(found) > _MANY:
         raise ValueError(f"Expected at most {_MANY:,} claims, got more in {name}.")
     return found
-
-
-def _of_cells(text: str, name: str) -> Iterator[Place]:
-    """The claims in the Markdown cells of a notebook, which count from 1."""
-    try:
-        for number, cell in enumerate(json.loads(text)["cells"], start=1):
-            if cell["cell_type"] == "markdown":
-                for place in _of_text("".join(cell["source"]), ".md"):
-                    yield place._replace(cell=number)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        raise ValueError(f"Expected a notebook, got something else in {name}.") from None
 
 
 def _of_text(text: str, kind: str) -> Iterator[Place]:
@@ -166,6 +163,8 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     formulas = [*_formulas(text)]
     if kind == ".md":
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
+    # A command with an argument, or one alone.
+    plain = lambda m: macros[m[1]].replace("#1", m[2] or m[3]) if m[1] else macros.get(m[0], m[0])
     for start, end, body in formulas:
         behind = _NOTION.match(text[end : end + 60])
         said = _SAID.search(text, max(start - 60, 0), start)
@@ -174,7 +173,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         line, before = line + text.count("\n", before, start), start
         body = html.unescape(body) if kind == ".html" else body
         for _ in range(3 if macros else 0):  # one may stand in another
-            body = command.sub(lambda m: _meant(m, macros), body)[:_LONGEST]
+            body = command.sub(plain, body)[:_LONGEST]
         notion = _NOTIONS[behind.lastindex or 0] if behind else ""
         if said and not behind:
             left = next(x for group, x in _SAID_OF.items() if said[group])
@@ -185,13 +184,6 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
             notion = "≈"
         for claim in _claims(body, notion):
             yield Place(claim, _sentence(text, start, end), line + 1)
-
-
-def _meant(command: re.Match, macros: dict[str, str]) -> str:
-    """What a command stands for, with what it takes."""
-    if command[1]:
-        return macros[command[1]].replace("#1", command[2] or command[3])
-    return macros.get(command[0], command[0])
 
 
 def _without_code(text: str, code: dict[str, str]) -> str:
@@ -267,8 +259,17 @@ def _claims(body: str, notion: str) -> Iterator[str]:
                 notion, claim = claim[own.end() :].partition("DP")[0] + "DP", claim[: own.start()]
             claim = claim.rstrip("-‑– ")
             defined = notion.startswith(("b ", r"\sigma")) and re.search(r"sigma|σ", claim)
-            if notion and not defined and not unbracketed(_SIGN, claim) and _says_more(claim):
-                yield _said_of(claim, notion)
+            if not notion or defined or unbracketed(_SIGN, claim) or not _says_more(claim):
+                continue
+            # A formula without a relation as one, by what it is said to satisfy.
+            if notion[-1] == " " or notion == "≈":
+                yield notion.replace("≈", r"\epsilon \approx ") + claim
+                continue
+            if notion == "DP" and "," not in claim:
+                claim = f"({claim}, 0)"
+            elif unbracketed(_COMMA, claim):
+                claim = f"({claim})"
+            yield rf"{claim}\text{{-{notion}}}"
 
 
 def _scales(formula: str) -> Iterator[str]:
@@ -283,19 +284,6 @@ def _scales(formula: str) -> Iterator[str]:
             size = _IDENTITY.sub("", size).strip() if mean.strip() == "0" else ""
         if _says_more(size) and not re.search(r"\\mid|[|;]|sigma|σ", size):
             yield rf"\sigma^2 = {size}" if gaussian else f"Lap({size})"
-
-
-def _said_of(formula: str, notion: str) -> str:
-    """A formula without a relation as one, by what it is said to satisfy."""
-    if notion[-1] == " ":
-        return notion + formula
-    if notion == "≈":
-        return rf"\epsilon \approx {formula}"
-    if notion == "DP" and "," not in formula:
-        formula = f"({formula}, 0)"
-    elif unbracketed(_COMMA, formula):
-        formula = f"({formula})"
-    return rf"{formula}\text{{-{notion}}}"
 
 
 def _lines(body: str) -> list[str]:
@@ -353,10 +341,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Exit status of the files' claims, which are judged and printed: 1 if one is refuted."""
     claims = [(path, place) for path in options.files for place in places(path)]
-    rows, told = [], Counter[str]()
+    rows, counts = [], Counter[str]()
     for path, place in claims:
         finding = proofread(place.formula, words=place.words)
-        told[finding.verdict] += 1
+        counts[finding.verdict] += 1
         rows.append({"file": str(path), **place._asdict(), **as_json(asdict(finding))})
         if not options.json:
             cell = f"cell {place.cell}:" if place.cell else ""
@@ -367,6 +355,6 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(rows, indent=2, allow_nan=False))
     else:
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.most_common())
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
         print(f"{len(claims)} formulas make a claim{': ' * bool(claims)}{verdicts}.")
-    return 1 if told["refuted"] else 0
+    return 1 if counts["refuted"] else 0

@@ -7,7 +7,7 @@ points of the entry's domain tell how near the formula is. Nothing is judged her
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ from dplearn.core.solve import decreasing_root
 from dplearn.teaching.book import Formula, Misprint, book, starting_points
 from dplearn.teaching.book.kit.domains import Choice
 from dplearn.teaching.book.kit.expression import Expression
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims.reading import Claim, refuse
 from dplearn.teaching.claims.slips import undone
 from dplearn.teaching.claims.vocabulary import (
@@ -100,11 +100,10 @@ def formula_of(claim: Claim) -> Expression:
 def candidates(claim: Claim) -> list[Candidate]:
     """Places in which the claim can be read, the most likely first."""
     formula = formula_of(claim)
+    found: list[Candidate] = []
     if claim.quantity == "variance" and not claim.root:
         deviation = candidates(replace(claim, quantity="sigma", root=True))
-    else:
-        deviation = []
-    found: list[Candidate] = [c for c in deviation if c.entry.id == "G-F1"]
+        found = [c for c in deviation if c.entry.id == "G-F1"]
     for id in ABOUT:
         for place in places_of(id, sum(bool(re.search(r"_[1-9]$", n)) for n in formula.names)):
             if not claim.quantity or place.about == claim.quantity:
@@ -256,10 +255,16 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
     own = place.own
     has_delta = {"sensitivity", "distance"} & {*own}
     names = sorted(formula.names if has_delta else formula.names - {"Delta"})
+    # Letters that print uses for a parameter; those of a numbered one have its number.
+    letters: dict[str, Collection[str]] = {}
+    for p in own:
+        one, number = re.fullmatch(r"(.+?)(_[1-9])?", p).groups()  # type: ignore[union-attr]
+        numbered = [letter + (number or "") for letter in LETTERS.get(one, (one,))]
+        letters[p] = LETTERS.get(p, numbered)
     fits = []
     for name in names:
         letter = base(name)
-        direct = [p for p in own if {name, letter} & _letters(p)]
+        direct = [p for p in own if not {name, letter}.isdisjoint(letters[p])]
         exact = [p for p in direct if p == name]
         derived = [
             r
@@ -276,14 +281,6 @@ def _roles(place: Place, formula: Any) -> Iterator[dict[str, str]]:
         shifted = "moment of order" in chosen and "K of rdp" not in chosen
         if not shifted and len({*chosen}) == len(chosen):
             yield dict(zip(names, chosen, strict=True))
-
-
-def _letters(parameter: str) -> frozenset[str]:
-    """Letters that print may use for a parameter; those of a numbered one have its number."""
-    one, number = re.fullmatch(r"(.+?)(_[1-9])?", parameter).groups()  # type: ignore[union-attr]
-    if parameter in LETTERS or not number:
-        return LETTERS.get(parameter, frozenset((parameter,)))
-    return frozenset(letter + number for letter in LETTERS.get(one, (one,)))
 
 
 def _scales(place: Place, formula: Any, names: list[str], count: str) -> bool:
@@ -303,7 +300,10 @@ def _scales(place: Place, formula: Any, names: list[str], count: str) -> bool:
 
 def _fitting(place: Place, formula: Any, root: bool, solved: bool) -> list[Candidate]:
     """The best way to read a formula in one place; none if its letters do not fit."""
-    place = _without_distance(place, formula)
+    # Noise is in units of the sensitivity where the formula does not speak of one.
+    free = [n for n in ("distance", "sensitivity") if n in place.own]
+    if free and not {"Delta", "S", "C"} & formula.names:
+        place = _pinned(place, free[0])
     points, values = _design(place)
     # What is a list of numbers has no letter.
     lists = {n for n, x in points[0].items() if isinstance(x, np.ndarray)} if points else set()
@@ -318,27 +318,18 @@ def _slips(place: Place, formula: Expression, root: bool) -> Iterator[Candidate]
     """A formula as a slip of the entry, if undoing it gives the entry's values."""
     points, values = _design(place)
     for roles in _roles(place, formula):
-        for right, told in undone(formula):
+        for right, slip in undone(formula):
             ratios = _ratios(_on_points(_bound(right, roles, root), roles, points), values)
             if ratios.size >= 5 and np.max(np.abs(ratios)) < _SAME:
                 typed = _bound(formula, roles, root)
-                yield Candidate(place, typed, roles, SLIP, slip=told)
+                yield Candidate(place, typed, roles, SLIP, slip=slip)
                 return
 
 
 def _parameters(roles: dict[str, str]) -> set[str]:
-    """The parameters that letters stand for."""
     return {
         p for r in roles.values() for p in (_FUNCTIONS[r][0].split() if r in _FUNCTIONS else [r])
     }
-
-
-def _without_distance(place: Place, formula: Any) -> Place:
-    """Noise is in units of the sensitivity where the formula does not speak of one."""
-    free = [n for n in ("distance", "sensitivity") if n in place.own]
-    if not free or {"Delta", "S", "C"} & formula.names:
-        return place
-    return _pinned(place, free[0])
 
 
 @lru_cache(300)
@@ -379,7 +370,6 @@ def _bound(formula: Any, roles: dict[str, str], root: bool) -> Callable[..., Any
 
 
 def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list[dict]) -> NDArray:
-    """The values of a claim at all points at once."""
     columns = {n: np.array([p[n] for p in points], dtype=float) for n in _parameters(roles)}
     return np.broadcast_to(np.asarray(function(**columns), dtype=float), (len(points),))
 
@@ -472,13 +462,13 @@ def wrong_units(claim: Claim) -> str:
     # Beside a norm C a multiplier z has no unit.
     multiplied = claim.quantity == "sigma" and {"z", "C"} <= formula.names
     noise = [n for n in formula.names if base(n) in ("sigma", "z", "b", "s", "C")[2 * multiplied :]]
-    wanted = 2.0 if claim.quantity in scales else 1.0
+    expected = 2.0 if claim.quantity in scales else 1.0
     if multiplied or ("Delta" in formula.names and (noise or claim.quantity in scales)):
         ratio = _doubled(formula, [*noise, "Delta"]) ** (0.5 if claim.root else 1.0)
-        if math.isfinite(ratio) and abs(ratio - wanted) >= 1e-9:
+        if math.isfinite(ratio) and abs(ratio - expected) >= 1e-9:
             return (
                 "Twice the sensitivity and twice the noise change the right side by a factor"
-                f" {ratio:.4g} instead of {wanted:g}."
+                f" {ratio:.4g} instead of {expected:g}."
             )
     if claim.left == "b":
         ratio = _doubled(formula, [n for n in formula.names if base(n) == "epsilon"])

@@ -1,7 +1,7 @@
 r"""What a printed formula claims: LaTeX, Unicode or ASCII in one spelling, and its two sides.
 
 Nothing that is read is executed: what comes out is text for the grammar of
-`dplearn.teaching.book.kit.written`.
+`dplearn.teaching.book.kit.parser`.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import NoReturn
 
 from dplearn.teaching.book.kit.expression import GREEK
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 _LONGEST, _DEEPEST = 2000, 40
 _GREEK: dict[str, str] = {
@@ -371,12 +371,10 @@ def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
 
 
 def _depths(text: str) -> list[int]:
-    """In how many brackets every sign stands."""
     return [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
 
 
 def _pieces(pattern: re.Pattern, text: str) -> list[str]:
-    """A text divided where a pattern is found in no bracket."""
     cuts = unbracketed(pattern, text)
     begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]

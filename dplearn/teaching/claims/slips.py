@@ -37,8 +37,8 @@ def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
     for k, (what, inputs) in enumerate(steps):
         before, behind = steps[:k], steps[k + 1 :]
         if (right := _FOR.get(what)) is not None:
-            told = f"{_NAMES.get(right, right)} in place of {_NAMES.get(what, what)}"
-            yield Expression(formula.text, (*before, Step(right, inputs), *behind)), told
+            text = f"{_NAMES.get(right, right)} in place of {_NAMES.get(what, what)}"
+            yield Expression(formula.text, (*before, Step(right, inputs), *behind)), text
         if inputs == 1 and what in _ADDED:
             yield Expression(formula.text, (*before, *behind)), _ADDED[what]
         if (what, inputs) == ("**", 2) and not steps[k - 1].inputs:
@@ -46,9 +46,9 @@ def undone(formula: Expression) -> Iterator[tuple[Expression, str]]:
         alike = [j for j, step in enumerate(steps) if _stem(step) == _stem(steps[k])]
         if alike[0] == k or not _stem(steps[k]).endswith("_"):
             at = alike if _stem(steps[k]).endswith("_") else [k]
-            for told, lost in _LOST.items():
+            for text, lost in _LOST.items():
                 parts = ((step, *lost) if j in at else (step,) for j, step in enumerate(steps))
-                yield Expression(formula.text, tuple(chain.from_iterable(parts))), told
+                yield Expression(formula.text, tuple(chain.from_iterable(parts))), text
 
 
 def _stem(step: Step) -> str:

@@ -96,15 +96,20 @@ class Verdict:
 
     def sentences(self) -> list[str]:
         """The finding, one thought each."""
-        told = [self._headline()]
+        lines = [self._headline()]
         if self.simplest:
-            told.append(f"Simplest counterexample: {self.simplest}.")
-        told += [text for text in (self._where(), self._loose()) if text]
-        told.append(
+            lines += [f"Simplest counterexample: {self.simplest}.", self._where(self.simplest)]
+        if self.looseness and self.relation != "equal":
+            median, largest = self.looseness
+            text = f"Where it holds, claim / truth is {median:.3g} in the median, "
+            text += f"{largest:.3g} at most."
+            exact = max(abs(median - 1), abs(largest - 1)) < 1e-5
+            lines.append("Where it holds it is exact." if exact else text)
+        lines.append(
             f"Decided at {self.decided} of {self.points} points against {self.truth}; "
             "points are no proof that a claim holds everywhere."
         )
-        return told
+        return lines
 
     def _headline(self) -> str:
         held = f" with {in_words(self.fixed)}" if self.fixed else ""
@@ -120,9 +125,7 @@ class Verdict:
             return f"Undecided: {claim}. {why}."
         return f"No violation found: {claim}."
 
-    def _where(self) -> str:
-        if not self.simplest:
-            return ""
+    def _where(self, simplest: Point) -> str:
         if not self.violated:
             return "It fails only between the points of the survey."
         if self.violated == self.decided:
@@ -137,19 +140,9 @@ class Verdict:
         )
         if region.turns is None:
             return text + "."
-        others = {k: v for k, v in self.simplest.parameters.items() if k != region.parameter}
+        others = {k: v for k, v in simplest.parameters.items() if k != region.parameter}
         place = f" for {in_words(others)}" if others else ""
         return f"{text}; it begins to fail at {region.parameter} = {region.turns:.4g}{place}."
-
-    def _loose(self) -> str:
-        if self.looseness is None or self.relation == "equal":
-            return ""
-        median, largest = self.looseness
-        if max(abs(median - 1), abs(largest - 1)) < 1e-5:
-            return "Where it holds it is exact."
-        return (
-            f"Where it holds, claim / truth is {median:.3g} in the median, {largest:.3g} at most."
-        )
 
     def __str__(self) -> str:
         return " ".join(self.sentences())

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.teaching.book import Formula, Misprint, book
+from dplearn.teaching.book import Formula, book
 from dplearn.teaching.book.kit.domains import Choice, Domain, Log, Whole, by_name
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 # What the value of an entry is; entries about laws, lists and events have no letter of their own.
 _ABOUT = {
@@ -150,7 +150,6 @@ class Form:
     # What the form's value is, if not the entry's, and made of it how.
     about: str = ""
     value: Callable[..., float] = lambda value, **letters: value
-    given: str = ""
 
 
 _Q, _NOISE, _DELTA, _LOSS = Log(1e-3, 1.0), Log(0.2, 5.0), Log(1e-9, 0.5), Log(0.05, 3.0)
@@ -158,7 +157,6 @@ _ORDER, _K = Log(1.05, 50.0), Whole(1, 6)
 
 
 def _two_gaussians(rdp_1: float, rdp_2: float) -> dict[str, Any]:
-    """Two Gaussians, the second of which knows nothing of the first."""
     return {
         "order": 2.0, "cut": 0.0, "first": rdp_1, "second": rdp_2, "noise": rdp_1**-0.5,
         "below": rdp_2**-0.5, "above": rdp_2**-0.5,
@@ -166,7 +164,6 @@ def _two_gaussians(rdp_1: float, rdp_2: float) -> dict[str, Any]:
 
 
 def _coin(epsilon: float) -> dict[str, Any]:
-    """Randomised response of one bit."""
     p = np.array([1.0, np.exp(-epsilon)]) / (1 + np.exp(-epsilon))
     return {"p": p, "q": p[::-1], "delta": 0.0, "epsilon": epsilon}
 
@@ -269,57 +266,43 @@ def places_of(id: str, numbered: int) -> tuple[Place, ...]:
     own = tuple(n for n in signature(entry.function).parameters if n in entry.parameters)
     lists = [n for n in own if n in LISTS]
     forms = list(FORMS.get(id, ()))
-    if lists and numbered > 1:
-        forms.append(_numbered(entry, lists[0], numbered))
+    if lists and numbered > 1:  # one about a list as one about so many numbered letters
+        name = lists[0]
+        letters = {f"{LISTS[name]}_{k + 1}": Log(0.05, 3.0) for k in range(numbered)}
+        fixed = {n: np.zeros(numbered) for n in entry.domain if n in LISTS and n != name}
+        rest = {n: d for n, d in entry.domain.items() if n != "steps" and n not in LISTS}
+
+        def into(**at: Any) -> dict[str, Any]:
+            return {name: np.array([at[n] for n in letters]), "steps": numbered, **fixed}
+
+        forms.append(Form({**letters, **rest}, into))
     out = [] if lists else [Place(entry, about, own)]
     return (*out, *(_shaped(entry, form, about) for form in forms))
 
 
-def _numbered(entry: Formula, name: str, size: int) -> Form:
-    """An entry about a list as one about so many numbered letters."""
-    one = LISTS[name]
-    domain: dict[str, Domain] = {f"{one}_{k + 1}": Log(0.05, 3.0) for k in range(size)}
-    rest = {n: d for n, d in entry.domain.items() if n != name and n not in LISTS}
-    fixed = {n: np.zeros(size) for n in entry.domain if n in LISTS and n != name}
-
-    def into(**letters: Any) -> dict[str, Any]:
-        return {name: np.array([letters[n] for n in domain]), "steps": size, **fixed}
-
-    return Form({**domain, **{n: d for n, d in rest.items() if n != "steps"}}, into)
-
-
 def _shaped(entry: Formula, form: Form, about: str) -> Place:
-    """The entry in the letters of a form."""
 
-    def through(function: Callable[..., Any], after: Callable[..., Any]) -> Callable[..., Any]:
-        call = by_name(function)
-        return lambda **letters: after(call({**letters, **form.into(**letters)}), **letters)
+    def through(function: str | Callable[..., Any] | None) -> Callable[..., Any]:
+        call = by_name(parse(function) if isinstance(function, str) else function)  # type: ignore[arg-type]
 
-    def claimed(misprint: Misprint) -> Misprint:
-        claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        return replace(misprint, claim=through(claim, form.value))  # type: ignore[arg-type]
+        def value(**letters: Any) -> Any:
+            out = call({**letters, **form.into(**letters)})
+            if not hasattr(out, "low"):
+                return form.value(out, **letters)
+            low, high = (form.value(end, **letters) for end in (out.low, out.high))
+            return replace(out, low=low, high=high)
+
+        return value
 
     lifted = [m for m in entry.misprints if m.claim is not None and not (m.domain or m.given)]
-    own = tuple(form.domain)
     entry = replace(
         entry,
-        function=through(entry.function, form.value),
-        oracle=through(entry.oracle, _on_ends(form.value)),
+        function=through(entry.function),
+        oracle=through(entry.oracle),
         domain=form.domain,
-        given=form.given,
+        given="",
         along=None,
         printed=(),
-        misprints=tuple(claimed(m) for m in lifted),
+        misprints=tuple(replace(m, claim=through(m.claim)) for m in lifted),
     )
-    return Place(entry, form.about or about, own)
-
-
-def _on_ends(value: Callable[..., float]) -> Callable[..., Any]:
-    """The value of an oracle that may answer with an interval."""
-
-    def after(truth: Any, **letters: Any) -> Any:
-        if not hasattr(truth, "low"):
-            return value(truth, **letters)
-        return replace(truth, low=value(truth.low, **letters), high=value(truth.high, **letters))
-
-    return after
+    return Place(entry, form.about or about, tuple(form.domain))

@@ -36,7 +36,20 @@ def claim_map(verdict: Verdict) -> go.Figure:
     """
     area = verdict.map
     present = sorted({s for row in area.status for s in row})
-    traces = [_cells(verdict), *(_hatch(area, s) for s in present if s in _HATCH)]
+    traces = [_cells(verdict)]
+    across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
+    for status in filter(_HATCH.__contains__, present):
+        at = [
+            (math.log10(x), math.log10(y))
+            for j, y in enumerate(area.y)
+            for i, x in enumerate(area.x)
+            if area.status[j][i] == status and i % across == across // 2 and j % down == down // 2
+        ]
+        symbol, colour, size = _HATCH[status]
+        look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
+        hidden = {"hoverinfo": "skip", "showlegend": False}
+        x, y = [x for x, _ in at], [y for _, y in at]
+        traces.append(markers(x, y, f"{STATUS[status]} marks", **look, **hidden))
     look = {"symbol": "square", "size": 14, "edge": (1, GREY)}
     for status in present:  # an entry of the legend
         words = _WORDS[status] + (" ×" if status == 1 else "")
@@ -92,22 +105,6 @@ def _edges(values: Sequence[float]) -> list[float]:
         return [logs[0] - 0.1, logs[0] + 0.1]
     middle = [0.5 * (a + b) for a, b in pairwise(logs)]
     return [2 * logs[0] - middle[0], *middle, 2 * logs[-1] - middle[-1]]
-
-
-def _hatch(area: Slice, status: int) -> dict[str, Any]:
-    """Marks over the cells of one status."""
-    across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
-    at = [
-        (math.log10(x), math.log10(y))
-        for j, y in enumerate(area.y)
-        for i, x in enumerate(area.x)
-        if area.status[j][i] == status and i % across == across // 2 and j % down == down // 2
-    ]
-    symbol, colour, size = _HATCH[status]
-    look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
-    hidden = {"hoverinfo": "skip", "showlegend": False}
-    x, y = [x for x, _ in at], [y for _, y in at]
-    return markers(x, y, f"{STATUS[status]} marks", **look, **hidden)
 
 
 def _axis(name: str, values: Sequence[float]) -> Axis:

@@ -140,7 +140,6 @@ def epsilon_curves(
 
 
 def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
-    """The curve of an accountant, in its colour and with its marker."""
     style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
     (line,) = Curve(
         x=steps,
@@ -281,7 +280,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
     return _lesson(traces, title, height=230, xaxis=x, yaxis=_BARE | zero)
 
 
-def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
+def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     """Epsilons on one logarithmic axis, from top to bottom; a bar is what is not decided.
 
     Examples
@@ -291,20 +290,20 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     >>> ladder({"as planned": one}, title="One run").data[-1].x[0]
     2.0
     """
-    upper = np.array([g.epsilon for g in told.values()])
-    lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in told.values()])
-    rows, ends = -np.arange(len(told), dtype=float), (lower.min() / 3, 5 * upper.max())
+    upper = np.array([g.epsilon for g in guarantees.values()])
+    lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
+    rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
     # A hair inside: a name on the end of the axis would be left out.
-    names = {"x": [1.01 * ends[0]] * len(told), "y": rows + 0.32, "text": list(told)}
+    names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
-    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
+    values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
     points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
     points["marker"] = {"size": 10, "color": colour_of("exact")}
     bar = {"symmetric": False, "array": 0 * upper, "arrayminus": upper - lower}
     points["error_x"] = bar | {"thickness": 5, "width": 0, "color": colour_of("exact")}
-    bare = _BARE | {"zeroline": False, "range": [0.4 - len(told), 0.8]}
-    x, height = _axis("ε", [lower, upper], True, ends), 120 + 46 * len(told)
+    bare = _BARE | {"zeroline": False, "range": [0.4 - len(guarantees), 0.8]}
+    x, height = _axis("ε", [lower, upper], True, ends), 120 + 46 * len(guarantees)
     return _lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)
 
 

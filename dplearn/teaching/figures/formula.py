@@ -37,7 +37,13 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     across = Axis(title=x, lower=min(ends), upper=max(ends), log=curve.log_x, ticks=ticks)
     up = _wide_axis(np.concatenate(heights), star[1:])
     name, role = ("claim", "wrong") if curve.claimed else ("formula", "exact")
-    at, value = _broken(curve.x, curve.value, up)
+    at, value = list(curve.x), gaps(curve.value)
+    for k in range(len(at) - 1, 0, -1):
+        low, high = sorted(curve.value[k - 1 : k + 1])
+        if low < up.lower and up.upper < high:
+            # A gap where it leaves the picture on one side and comes back on the other.
+            at.insert(k, curve.x[k])
+            value.insert(k, None)
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
@@ -87,7 +93,6 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
 
 
 def _finite(values: ArrayLike) -> NDArray:
-    """Those that are finite."""
     every = np.asarray(values, dtype=float).ravel()
     return every[np.isfinite(every)]
 
@@ -114,21 +119,7 @@ def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
     return Axis(title="value", lower=lower, upper=high + pad)
 
 
-def _broken(
-    x: Sequence[float], y: Sequence[float], up: Axis
-) -> tuple[list[float], list[float | None]]:
-    """A curve with a gap where it leaves the picture on one side and comes back on the other."""
-    at, heights = list(x), gaps(y)
-    for k in range(len(y) - 1, 0, -1):
-        low, high = sorted((y[k - 1], y[k]))
-        if low < up.lower and up.upper < high:
-            at.insert(k, x[k])
-            heights.insert(k, None)
-    return at, heights
-
-
 def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
-    """A hatched strip over the whole height."""
     role, shape, words = _REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
     x = [left, right, right, left, left]

@@ -154,9 +154,9 @@ def _behind(earlier: Mapping[str, Sequence[Event]]) -> dict[str, Any]:
 
 def _clipping(progress: Sequence[Event], plan: DPSGD) -> list[Event]:
     """Clipping norm and deviation of the noise: as told, and to both ends what is next to them."""
-    told = [(e["step"], e["clipping_norm"]) for e in progress if e.get("clipping_norm")]
-    told = told or [(0, plan.max_grad_norm)]
-    ends = [(0, told[0][1]), *told, (plan.steps, told[-1][1])]
+    norms = [(e["step"], e["clipping_norm"]) for e in progress if e.get("clipping_norm")]
+    norms = norms or [(0, plan.max_grad_norm)]
+    ends = [(0, norms[0][1]), *norms, (plan.steps, norms[-1][1])]
     sigma = plan.noise_multiplier
     return [{"step": step, "clipping_norm": C, "noise": sigma * C} for step, C in ends]
 

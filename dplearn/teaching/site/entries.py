@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dplearn.datasets import deployments
 from dplearn.teaching.book import Formula, Refutation, book, refute
-from dplearn.teaching.book.everything import refutation
 from dplearn.teaching.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.teaching.book.published import check_figure, published
-from dplearn.teaching.book.spoken import VERDICTS, Wording, group_name, label
+from dplearn.teaching.book.run_all import refutation
+from dplearn.teaching.book.sentences import VERDICTS, Wording, group_name, label
 from dplearn.teaching.classroom.html import chart, from_markdown
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from dplearn.teaching.site.html import Page

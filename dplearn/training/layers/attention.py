@@ -38,7 +38,16 @@ def forward(
     # (B, T, d) becomes (B, heads, T, d / heads).
     split = lambda x: x.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
     q, k, v = map(split, _projected(module, record, query, key, value))
-    mask = _mask(attn_mask, key_padding_mask, q)
+    if attn_mask is not None and attn_mask.dim() == 3:
+        attn_mask = attn_mask.unflatten(0, q.shape[:2])
+    if key_padding_mask is not None:
+        key_padding_mask = key_padding_mask[:, None, None]
+    mask = None  # to add to the scores, broadcastable to (B, heads, T, S)
+    for part in (attn_mask, key_padding_mask):
+        if part is not None:
+            if part.dtype == torch.bool:  # True means left out
+                part = torch.zeros_like(part, dtype=q.dtype).masked_fill(part, -torch.inf)
+            mask = part if mask is None else mask + part
     dropout = module.dropout if module.training else 0.0
     weights = None
     if need_weights:
@@ -82,16 +91,3 @@ def _projection(
     if trained(module.in_proj_bias):
         gradients["in_proj_bias"] = Dense(wide.sum(1))
     return gradients
-
-
-def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
-    """Mask to add to the scores, broadcastable to (B, heads, T, S)."""
-    if attention is not None and attention.dim() == 3:
-        attention = attention.unflatten(0, query.shape[:2])
-    total = None
-    for mask in (attention, None if padding is None else padding[:, None, None]):
-        if mask is not None:
-            if mask.dtype == torch.bool:  # True means left out
-                mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask, -torch.inf)
-            total = mask if total is None else total + mask
-    return total

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -90,8 +91,14 @@ class Outer(PerExample):
             u, v = u + _lost(u, self.left.shape[2]), v + _lost(v, self.right.shape[2])
             return (u * v).square()
         left = self.left @ self.left.mT if self.gram is None else self.gram  # (B, T, T)
-        grams = left, self.right @ self.right.mT
-        return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
+        right = self.right @ self.right.mT
+        # What underflow took from products of pairs is less than what is added for rounding.
+        units = ROUNDING * torch.finfo(left.dtype).eps
+        u, v = (
+            gram.diagonal(dim1=1, dim2=2).sqrt() + _lost(gram, x.shape[2] / units)
+            for gram, x in ((left, self.left), (right, self.right))
+        )
+        return _pessimistic((left * right).sum((1, 2)), (u * v).sum(1))
 
     def largest_terms(self) -> Tensor:
         """Sum over t of |left[t]| |right[t]|, the scale of rounding errors, shape (B,)."""
@@ -259,16 +266,12 @@ def combined(uses: list[PerExample]) -> PerExample:
     rows = [use for use in uses if isinstance(use, Rows)]
     if len(outers) + len(rows) < len(uses):
         return Dense(reduce(torch.add, [_flat(use.dense()) for use in uses]))
-    if not outers:
-        return _all_rows(rows)
-    outer = Outer(torch.cat([x.left for x in outers], 1), torch.cat([x.right for x in outers], 1))
-    return Tied(outer, _all_rows(rows)) if rows else outer.cheapest()
-
-
-def _all_rows(rows: list[Rows]) -> Rows:
-    """Several look-ups as one."""
-    index, value = torch.cat([x.index for x in rows], 1), torch.cat([x.value for x in rows], 1)
-    return Rows(index, value, rows[0].length)
+    together = lambda name, parts: torch.cat([getattr(x, name) for x in parts], 1)
+    outer: Any = Outer(together("left", outers), together("right", outers)) if outers else None
+    if not rows:
+        return outer.cheapest()
+    table = Rows(together("index", rows), together("value", rows), rows[0].length)
+    return Tied(outer, table) if outer else table
 
 
 def _flat(values: Tensor) -> Tensor:
@@ -294,15 +297,6 @@ def _norms(rows: Tensor) -> Tensor:
     whole = size - size % _BLOCK
     blocks = _norms(rows[..., :whole].unflatten(-1, (-1, _BLOCK)))
     return _norms(torch.cat([blocks, _norms(rows[..., whole:])[..., None]], -1))
-
-
-def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
-    """Squared norms from products of all pairs of positions (B, T, T) of p- and d-vectors."""
-    # What underflow took from products of pairs is less than what is added for rounding.
-    units = ROUNDING * torch.finfo(left.dtype).eps
-    u = left.diagonal(dim1=1, dim2=2).sqrt() + _lost(left, p / units)
-    v = right.diagonal(dim1=1, dim2=2).sqrt() + _lost(right, d / units)
-    return _pessimistic((left * right).sum((1, 2)), (u * v).sum(1))
 
 
 def _lost(values: Tensor, count: float) -> float:

@@ -49,27 +49,25 @@ def registered(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> An
 
 def refuse_mixing(name: str, module: nn.Module) -> None:
     """Raise if this module mixes records, keeps statistics of them or hides from hooks."""
-    if why := _reason(module):
-        raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
-
-
-def _reason(module: nn.Module) -> str:
+    kept, why = module._parameters.values(), ""
     if "_orig_mod" in module._modules:  # an OptimizedModule; its type takes two seconds to import
-        return "its graph does not know our hooks. Pass the plain model."
-    if isinstance(module, _BatchNorm):
-        mixes = module.training or module.running_mean is None
-        return "its statistics mix records. Use nn.GroupNorm." if mixes else ""
-    if isinstance(module, _InstanceNorm):
-        keeps = module.training and module.track_running_stats
-        return "its running statistics leak. Set track_running_stats=False." if keeps else ""
-    if isinstance(module, torch.jit.ScriptModule):
-        return "its parts know no hooks. Pass the module that was scripted."
-    if any(p is not None and p.is_complex() for p in module._parameters.values()):
-        return "clipping is for real parameters. Hold real and imaginary parts, and join them."
-    if isinstance(module, nn.Embedding | nn.EmbeddingBag):
-        odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]
-        return f"not with {odd[0]}: leave that option out." if odd else ""
-    return ""
+        why = "its graph does not know our hooks. Pass the plain model."
+    elif isinstance(module, _BatchNorm):
+        if module.training or module.running_mean is None:
+            why = "its statistics mix records. Use nn.GroupNorm."
+    elif isinstance(module, _InstanceNorm):
+        if module.training and module.track_running_stats:
+            why = "its running statistics leak. Set track_running_stats=False."
+    elif isinstance(module, torch.jit.ScriptModule):
+        why = "its parts know no hooks. Pass the module that was scripted."
+    elif any(p is not None and p.is_complex() for p in kept):
+        why = "clipping is for real parameters. Hold real and imaginary parts, and join them."
+    elif isinstance(module, nn.Embedding | nn.EmbeddingBag):
+        options = ("sparse", "scale_grad_by_freq", "max_norm")
+        if odd := [name for name in options if getattr(module, name)]:
+            why = f"not with {odd[0]}: leave that option out."
+    if why:
+        raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
 
 
 def trained(parameter: Any) -> bool:

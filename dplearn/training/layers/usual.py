@@ -24,17 +24,27 @@ def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) 
     return {name: form() for name, form in forms.items() if trained(getattr(module, name, None))}
 
 
-@rule(nn.Linear)
-def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
+@rule(nn.Linear, nn.Bilinear)
+def _linear(module: nn.Linear | nn.Bilinear, inputs: Sequence[Tensor], grad: Tensor):
     grad = _positions(grad)
-    bias = lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1)
-    return _affine(module, lambda: Outer(grad, _positions(inputs[0])), bias)
+
+    def weight() -> Outer:
+        values, *second = inputs
+        if second:
+            values = (values[..., :, None] * second[0][..., None, :]).flatten(-2)
+        return Outer(grad, _positions(values))
+
+    return _affine(module, weight, lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1))
 
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
     def weight() -> Convolution:
-        values, padding = _padded(module, inputs[0])
+        values, padding = inputs[0], module.padding
+        if module.padding_mode != "zeros" or isinstance(padding, str):
+            sides = module._reversed_padding_repeated_twice
+            mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
+            values, padding = F.pad(values, sides, mode), [0] * len(module.stride)
         form = module.stride, padding, module.dilation, module.groups
         return Convolution(grad, values, module.weight.shape, *form)
 
@@ -47,21 +57,6 @@ def _transposed(module: Any, inputs: Sequence[Tensor], grad: Tensor):
     form = module.stride, module.padding, module.dilation, module.groups
     weight = lambda: Convolution(inputs[0], grad, module.weight.shape, *form)
     return _affine(module, weight, lambda: _per_channel(grad))
-
-
-@rule(nn.Bilinear)
-def _bilinear(module: nn.Bilinear, inputs: Sequence[Tensor], grad: Tensor):
-    products = inputs[0][..., :, None] * inputs[1][..., None, :]
-    return _linear(module, [products.flatten(-2)], grad)
-
-
-def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
-    """The input, and how many zeros to put on each of its sides."""
-    if module.padding_mode == "zeros" and not isinstance(module.padding, str):
-        return values, module.padding
-    sides = module._reversed_padding_repeated_twice
-    mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
-    return F.pad(values, sides, mode), [0] * len(module.stride)
 
 
 def _per_channel(values: Tensor) -> Tensor:
@@ -89,7 +84,7 @@ def _bag(
     if input.dim() != 2:
         raise validate.unsupported("EmbeddingBag with offsets", "Pass bags of shape (B, T).")
     values = F.embedding(input, module.weight, module.padding_idx)
-    record(_embedding, (input,), {}, values)
+    record(RULES[nn.Embedding], (input,), {}, values)
     words = torch.ones_like(input, dtype=torch.bool)
     if module.padding_idx is not None:
         words = input != module.padding_idx

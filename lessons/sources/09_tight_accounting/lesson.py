@@ -768,7 +768,7 @@ check("9.3", answer)
 # print(allowed)
 # ```
 #
-# RDP stops the training at step 9375, PLD at step 11050, because $\varepsilon$ passes 1 only there. The 1675 steps in between cost no privacy that was not already promised. They were hidden in the conversion of moments for $(\varepsilon,\delta)$.
+# RDP stops the training at step 9378, PLD at step 11050, because $\varepsilon$ passes 1 only there. The 1672 steps in between cost no privacy that was not already promised. They were hidden in the conversion of moments for $(\varepsilon,\delta)$.
 #
 # </details>
 

@@ -403,7 +403,7 @@ print(right)
 # %% [markdown]
 # ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
 #
-# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
+# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7), with [the least $\rho$](explorer:formula_book?id=G-B7c&misprint=eighth)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
 
 # %%
 from dplearn.mechanisms import (

@@ -751,7 +751,7 @@ print(fit(model, per_record, loader, plan, optimizer=optimizer, **public, **quie
 # | validation data are public, or their price was added | you |
 # | what is published is the model and what the history calls public | you |
 #
-# What this page does not show: [speed and memory](../benchmarks/results/trainer.md), and [three examples of Opacus, ported](../benchmarks/results/migration.md).
+# What this page does not show: [speed and memory](../benchmarks/results/trainer.md).
 #
 # ## 13 Exercises
 #
@@ -759,7 +759,7 @@ print(fit(model, per_record, loader, plan, optimizer=optimizer, **public, **quie
 #
 # <details><summary>Answer to 1</summary>
 #
-# `DPSGD(sample_rate=256 / 60_000, sampling="shuffled", leaves_out=True, ...)`: `60_000 // 256` batches per epoch in a random order, the rest dropped. The reported number is that of Poisson sampling and no bound for it.
+# `DPSGD(sample_rate=256 / 60_000, sampling="shuffled", drop_last=True, ...)`: `60_000 // 256` batches per epoch in a random order, the rest dropped. The reported number is that of Poisson sampling and no bound for it.
 #
 # </details>
 #

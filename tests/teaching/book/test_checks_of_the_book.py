@@ -14,10 +14,10 @@ from dplearn.teaching.book import (
     Misprint,
     compare,
     refute,
+    run_all,
     starting_points,
     verify,
 )
-from dplearn.teaching.book import everything as checks
 from dplearn.teaching.book.kit import domains
 from dplearn.teaching.book.kit.domains import Linear, Log, Whole, design
 from dplearn.teaching.book.kit.entry import printed
@@ -242,16 +242,16 @@ OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
 def test_checks_by_id():
-    results = checks.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
+    results = run_all.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
     assert [r.id for r in results] == [*OF_A8, "G-A9"]
 
 
 @pytest.mark.slow
 def test_the_whole_book_in_processes(monkeypatch):
-    monkeypatch.setattr(checks, "all_ids", lambda: ["G-A8", "P01", "P36a"])
-    found = list(checks.check_all())
+    monkeypatch.setattr(run_all, "all_ids", lambda: ["G-A8", "P01", "P36a"])
+    found = list(run_all.check_all())
     assert [r.id for r in found] == [*OF_A8, "P01", "P36a"]
     assert all(r.good for r in found)
-    assert checks.as_row(found[-1])["value"] is None
-    assert checks.as_text(found[-2]).endswith("reproduces, here 1.25857")
-    assert checks.as_text(found[-1]).endswith("not computed")
+    assert run_all.as_row(found[-1])["value"] is None
+    assert run_all.as_text(found[-2]).endswith("reproduces, here 1.25857")
+    assert run_all.as_text(found[-1]).endswith("not computed")

@@ -12,7 +12,7 @@ import pytest
 from dplearn.teaching.book import book, compare, refute, verify
 from dplearn.teaching.book.chapters import Book
 from dplearn.teaching.book.kit.entry import formula, printed, waiting
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.classroom import sources
 
 
@@ -20,8 +20,8 @@ def faults(entry):
     """What is missing or wrong in the way an entry is written, in sentences."""
     needed = inspect.signature(entry.function).parameters.values()
     required = {p.name for p in needed if p.default is p.empty}
-    asked = inspect.signature(entry.given).parameters if callable(entry.given) else ()
-    asked = asked or (parse(entry.given).names if entry.given else ())
+    names = inspect.signature(entry.given).parameters if callable(entry.given) else ()
+    names = names or (parse(entry.given).names if entry.given else ())
     if not entry.statement.strip():
         yield "the docstring of the function must begin with the statement in LaTeX"
     if entry.function.__name__.startswith("_"):
@@ -31,7 +31,7 @@ def faults(entry):
     blank = re.findall(r"(?m)^(\w+)(?: \(.*\))?\n    $", entry.function.__doc__)
     if unknown := {p.name for p in needed}.intersection(blank):
         yield f"a line `{min(unknown)}: ...` below the statement must say what that is"
-    if unknown := set(asked) - set(entry.parameters):
+    if unknown := set(names) - set(entry.parameters):
         yield f"the hypothesis speaks of {', '.join(sorted(unknown))}, which @given does not draw"
     if callable(entry.given) and not entry.hypothesis:
         yield "a hypothesis that is a function needs a docstring that says it in a sentence"

@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from cases import each
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import PARAMETERS
 
 NAMES = {letter for p in PARAMETERS.values() for letter in p.letters}

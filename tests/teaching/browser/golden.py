@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms.drawing import Sampling
+from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
@@ -100,18 +100,18 @@ def shuffled() -> dict[str, Any]:
         "run": {**run, "adjacency": asked["adjacency"]},
         "claim": [[t, guarantee.epsilon] for t, guarantee in zip(steps, claim, strict=True)],
         **_ends(run),
-        "before": {name: first[name] for name in _NAMES} | _ends(first),
+        "before": {name: first[name] for name in _NAMES} | _ends(first, drop_last=True),
     }
 
 
-def _plan(run: Mapping[str, float], sampling: Sampling) -> DPSGD:
+def _plan(run: Mapping[str, float], sampling: Sampling, drop_last: bool = False) -> DPSGD:
     about = {name: run[name] for name in ("noise_multiplier", "sample_rate")}
-    return DPSGD(**about, steps=int(run["T"]), sampling=sampling)
+    return DPSGD(**about, steps=int(run["T"]), sampling=sampling, drop_last=drop_last)
 
 
-def _ends(run: Mapping[str, float]) -> dict[str, float]:
+def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]:
     """What is proved from below and above of a run on shuffled batches."""
-    proved = _plan(run, "shuffled").guarantee(delta=run["delta"])
+    proved = _plan(run, "shuffled", drop_last).guarantee(delta=run["delta"])
     return {"lower": proved.lower, "upper": proved.epsilon}
 
 

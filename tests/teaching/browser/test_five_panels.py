@@ -16,6 +16,7 @@ from dplearn.teaching import browser as engine
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.language import in_each
+from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -27,7 +28,8 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
     delta: epsilons.map(e => finite(law.logDelta(e))),
     exact: epsilons.map(e => pair.exact(e)),
     tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
-    renyi: orders.map(a => law.renyi(a)), caught: rates.map(a => pair.caught(a)),
+    renyi: orders.map(a => law.renyi(a)),
+    true_positive_rate: rates.map(a => pair.true_positive_rate(a)),
     bins: epsilons.map(e => pair.losses(e).bins.reduce(
       ([all, counted], bin) => [all + bin.mass, counted + bin.counted], [0, 0])),
   };
@@ -44,14 +46,12 @@ TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 
 
 @pytest.fixture(scope="module")
-def laws(browser):
-    """An empty page with the laws and the pairs."""
-    opened = browser.new_page()
-    for name, entry in (("laws", "laws"), ("pairs", "pair"), ("tables", "table")):
-        opened.add_script_tag(content=engine.source(name, f"mechanisms/{entry}"))
-    opened.add_script_tag(content=ASKED)
-    yield opened
-    opened.close()
+def evaluate():
+    """Call functions beside the laws and the pairs, in node."""
+    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "table"))
+    scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
+    with javascript(*scripts, ASKED) as call:
+        yield call
 
 
 def drawn_at_random(name: str, seed: int):
@@ -74,10 +74,10 @@ def drawn_at_random(name: str, seed: int):
 
 
 @each("name", engine.CLOSED_FORMS)
-def test_closed_forms_are_those_of_the_library(laws, name):
+def test_closed_forms_are_those_of_the_library(evaluate, name):
     for seed in range(20):
         own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
-        told = laws.evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
+        told = evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
         mechanism = MECHANISMS[name](**own)
         (whole,), real = mechanism.profiles(adjacency), mechanism.witnesses(adjacency)[0]
         logs = whole.log_delta(np.array(epsilons, dtype=float))
@@ -96,25 +96,25 @@ def test_closed_forms_are_those_of_the_library(laws, name):
         assert np.all(below >= tails[1] - 1e-12)
         theirs = mechanism.rdp(orders, adjacency=adjacency)
         np.testing.assert_allclose(told["renyi"], theirs, rtol=1e-10)
-        np.testing.assert_allclose(told["caught"], 1 - whole.tradeoff(rates), rtol=1e-9, atol=2e-11)
+        theirs, ours = 1 - whole.tradeoff(rates), told["true_positive_rate"]
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=2e-11)
         for (mass, counted), log in zip(told["bins"], logs, strict=True):
             assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=1e-12)
 
 
-def test_closed_forms_known_by_heart(laws):
+def test_closed_forms_known_by_heart(evaluate):
     at = [[1.0], [8.0], [0.05]]
-    told = laws.evaluate(CLOSED, ["gaussian", {"noise_multiplier": 1}, "add_remove", *at])
+    told = evaluate(CLOSED, ["gaussian", {"noise_multiplier": 1}, "add_remove", *at])
     # The loss is N(1/2, 1).
     assert told["tails"][0][0] == pytest.approx(0.3085375387)
-    assert told["caught"][0] == pytest.approx(0.2595110228) and told["renyi"][0] == 4.0
+    assert told["true_positive_rate"][0] == pytest.approx(0.2595110228) and told["renyi"][0] == 4.0
     coin = ["randomized_response", {"local_epsilon": 1, "answers": 2}, "replace_one"]
-    told = laws.evaluate(CLOSED, [*coin, [1.0, 0.99], [2.0], [0.1]])
+    told = evaluate(CLOSED, [*coin, [1.0, 0.99], [2.0], [0.1]])
     assert told["delta"][0] is None and told["tails"][0][0] == 0
     assert told["tails"][1][0] == pytest.approx(math.e / (1 + math.e))
-    assert told["caught"][0] == pytest.approx(0.1 * math.e)
-    too_wide = laws.evaluate(
-        "laws.closedForm('discrete_gaussian', {noise_multiplier: 300, sensitivity: 1}, '')"
-    )
+    assert told["true_positive_rate"][0] == pytest.approx(0.1 * math.e)
+    wide = "() => laws.closedForm('discrete_gaussian', {noise_multiplier: 300, sensitivity: 1}, '')"
+    too_wide = evaluate(wide)
     assert too_wide is None
 
 
@@ -130,18 +130,18 @@ ALL = [
 
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
-def test_a_table_never_leaks_less_than_the_library_says(laws, name, adjacency, direction):
+def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacency, direction):
     pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
-    told = laws.evaluate(TABLE, [table, epsilons, orders, rates])
+    told = evaluate(TABLE, [table, epsilons, orders, rates])
     whole = pairs.profile(pair)
     logs = [-math.inf if x is None else x for x in told["delta"]]
     delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
     assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
     caught = 1 - whole.tradeoff(rates)
-    assert np.all(np.array(told["caught"]) >= caught - 1e-9)
-    np.testing.assert_allclose(told["caught"], caught, rtol=5e-3)
+    assert np.all(np.array(told["true_positive_rate"]) >= caught - 1e-9)
+    np.testing.assert_allclose(told["true_positive_rate"], caught, rtol=5e-3)
     theirs = pair.mechanism.rdp(orders, adjacency=adjacency)
     assert np.all(np.array(told["renyi"]) >= theirs * (1 - 1e-9))
     np.testing.assert_allclose(told["renyi"], theirs, rtol=2e-2)

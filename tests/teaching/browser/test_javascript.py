@@ -1,4 +1,4 @@
-"""The engine in JavaScript, in Chromium, against the answers of the Python engine."""
+"""The engine in JavaScript, in node, against the answers of the Python engine."""
 
 import json
 import math
@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import golden
-from browsing import DRAWN
 from cases import each, number, ran
 from cases import golden as table
 from dplearn.teaching import browser as engine
+from javascript import javascript
 
-pytestmark = DRAWN
+# One worker answers all lines once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("javascript")]
 
 LINES = json.loads(golden.FILE.read_text())
 # What stored numbers are rounded to, and a thousand times what closed forms are granted.
@@ -29,18 +30,16 @@ ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [s
 
 
 @pytest.fixture(scope="module")
-def page(browser):
-    """An empty page that holds the engine, as a classic script."""
-    opened = browser.new_page()
-    opened.add_script_tag(content=engine.source())
-    yield opened
-    opened.close()
+def evaluate():
+    """Call functions beside the engine, a classic script."""
+    with javascript(engine.source()) as call:
+        yield call
 
 
 @pytest.fixture(scope="module")
-def answers(page):
+def answers(evaluate):
     """What the engine in JavaScript says to every line."""
-    return page.evaluate(ALL, LINES)
+    return evaluate(ALL, LINES)
 
 
 def test_no_bracket_is_disjoint_and_few_are_missing(answers):
@@ -98,46 +97,44 @@ COUNTED = """run => {
 }"""
 
 
-def test_a_rate_that_takes_many_seconds_is_left_open(page):
+def test_a_rate_that_takes_many_seconds_is_left_open(evaluate):
     """Nearly a thousand million exponentials were taken, for nothing."""
     run = RUN | {"noise_multiplier": 0.0138, "sample_rate": 2.5e-6}
-    rate, calls = page.evaluate(COUNTED, run)
+    rate, calls = evaluate(COUNTED, run)
     assert rate is None and calls < 1e8
 
 
-def test_optimal_is_never_above_the_others(page):
+def test_optimal_is_never_above_the_others(evaluate):
     run = RUN | {"noise_multiplier": 0.7, "sample_rate": 0.02}
-    curves = page.evaluate("run => dplearn.curves(run, [1, 5, 100, 10000])", run)
+    curves = evaluate("run => dplearn.curves(run, [1, 5, 100, 10000])", run)
     bounds = [curves[name]["upper"] for name in ("optimal", "advanced", "basic")]
     assert all(o <= a <= b for o, a, b in zip(*bounds, strict=True))
 
 
-def test_zcdp_of_hardly_any_noise_is_a_number(page):
+def test_zcdp_of_hardly_any_noise_is_a_number(evaluate):
     run = RUN | {"noise_multiplier": 1e-17}
     only = "run => dplearn.curves(run, [1, 10, 1e12], {accountants: ['zcdp']}).zcdp.upper"
-    assert all(5e33 <= bound < math.inf for bound in page.evaluate(only, run))
+    assert all(5e33 <= bound < math.inf for bound in evaluate(only, run))
 
 
-def test_lower_ends_never_fall_with_the_number_of_steps(browser):
+def test_lower_ends_never_fall_with_the_number_of_steps():
     """Not even where a bracket is wider than that of fewer steps."""
     passage = "row.lower = held ? Math.max(lower, 0) : 0;"
     text = engine.source()
     assert text.count(passage) == 1
-    opened = browser.new_page()
     wider = "row.lower = held ? Math.max(row.steps > 150 ? 0.95 * lower : lower, 0) : 0;"
-    opened.add_script_tag(content=text.replace(passage, wider))
-    ends = opened.evaluate("run => dplearn.curves(run, [152, 150, 151]).pld", CASE)
-    opened.close()
+    with javascript(text.replace(passage, wider)) as call:
+        ends = call("run => dplearn.curves(run, [152, 150, 151]).pld", CASE)
     assert ends["lower"][0] == ends["lower"][1] == ends["lower"][2] <= min(ends["upper"])
 
 
-def test_narrow_brackets_contain_values_of_high_precision(page):
+def test_narrow_brackets_contain_values_of_high_precision(evaluate):
     """The golden table was made by mpmath and knows neither engine."""
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
     for row in rows:
         sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
         run = RUN | {"noise_multiplier": sigma, "sample_rate": rate, "delta": delta}
-        lower, upper = page.evaluate(ENDS, [run, int(number(row["steps"]))])
+        lower, upper = evaluate(ENDS, [run, int(number(row["steps"]))])
         truth = number(row["value"])
         # The table is rounded to `digits`; binary64 carries about 16.
         doubt = truth * 10.0 ** (1 - min(int(row["digits"]), 16))
@@ -169,13 +166,13 @@ def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
     assert stored["before"]["noise_multiplier"] == 4.0
 
 
-def test_what_no_theorem_covers_is_left_open(page):
+def test_what_no_theorem_covers_is_left_open(evaluate):
     replaced = RUN | {"adjacency": "replace_one"}
-    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", replaced)
+    curves = evaluate("run => dplearn.curves(run, [1, 10])", replaced)
     assert set(curves.values()) == {None}
-    assert page.evaluate("run => dplearn.truePositiveRate(run, 10, 0.1)", replaced) is None
+    assert evaluate("run => dplearn.truePositiveRate(run, 10, 0.1)", replaced) is None
     quiet = RUN | {"noise_multiplier": 0.02}
-    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", quiet)
+    curves = evaluate("run => dplearn.curves(run, [1, 10])", quiet)
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
 
 
@@ -191,27 +188,9 @@ def test_what_no_theorem_covers_is_left_open(page):
         ),
     ],
 )
-def test_numbers_out_of_range_are_refused(page, wrong, sentence):
+def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
     told = "run => { try { dplearn.curves(run, [1]) } catch (error) { return error.message } }"
-    assert page.evaluate(told, RUN | wrong) == sentence
-
-
-def test_the_files_are_modules(browser):
-    """As a page on a server imports them."""
-    opened = browser.new_page()
-    folder = Path(engine.__file__).parent
-
-    def answer(route):
-        file = folder / route.request.url.rsplit("/", 1)[1]
-        text = file.read_text() if file.suffix == ".js" else "<p>empty</p>"
-        kind = "text/javascript" if file.suffix == ".js" else "text/html"
-        route.fulfill(body=text, content_type=kind)
-
-    opened.route("**/*", answer)
-    opened.goto("http://engine.test/page.html")
-    names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
-    assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
-    opened.close()
+    assert evaluate(told, RUN | wrong) == sentence
 
 
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
@@ -232,24 +211,22 @@ EARLIER = "job.cutoff = t;"
 PERIOD = "const period = table.period(plans, tilt);"
 
 
-def bracket(browser, changes, run, steps):
+def bracket(changes, run, steps):
     """The bracket of an engine whose text was changed, each passage once."""
     text = engine.source()
     for passage, other in changes.items():
         assert text.count(passage) == 1, passage
         text = text.replace(passage, other)
-    opened = browser.new_page()
-    opened.add_script_tag(content=text)
-    lower, upper = opened.evaluate(ENDS, [run, steps])
-    opened.close()
+    with javascript(text) as call:
+        lower, upper = call(ENDS, [run, steps])
     assert lower is not None and upper < math.inf, "nothing was claimed"
     return lower, upper
 
 
 @pytest.fixture(scope="module")
-def unchanged(browser):
+def unchanged():
     """The bracket of the engine as it is."""
-    least, most = bracket(browser, {}, CASE, 400)
+    least, most = bracket({}, CASE, 400)
     assert most - least < 1e-7 * most
     return least, most
 
@@ -265,36 +242,34 @@ def unchanged(browser):
         ),
     ],
 )
-def test_only_its_charge_keeps_a_poor_sum_honest(browser, unchanged, spoil, free, part):
+def test_only_its_charge_keeps_a_poor_sum_honest(unchanged, spoil, free, part):
     least, most = unchanged
-    lower, upper = bracket(browser, ANYTHING | spoil(part), CASE, 400)
+    lower, upper = bracket(ANYTHING | spoil(part), CASE, 400)
     assert lower <= most and least <= upper
-    lower, upper = bracket(browser, ANYTHING | spoil(part) | free, CASE, 400)
+    lower, upper = bracket(ANYTHING | spoil(part) | free, CASE, 400)
     assert lower > most or upper < least
 
 
-def test_only_its_charge_keeps_a_late_cut_honest(browser):
-    """Quiet runs that tell something are left out: the bracket is open, or else it is wrong."""
+def test_only_its_charge_keeps_a_late_cut_honest():
+    """Runs that add to delta are left out: the bracket is open, or else it is wrong."""
     run = CASE | {"noise_multiplier": 0.8, "sample_rate": 0.001}
-    least, most = bracket(browser, {}, run, 3)
+    least, most = bracket({}, run, 3)
     late = {"    this.x0 = low;\n": "    this._move(low + 0.8);\n"}
     late["    return placed;"] = """    return placed && rows.map((row, j) => {
       const log = this._logDelta(row, placed[j].least, logTau + row.logDelta);
       return { least: placed[j].least, log };
     });"""
     with pytest.raises(AssertionError, match="nothing was claimed"):
-        bracket(browser, late, run, 3)
-    lower, upper = bracket(browser, late | {"if (!this.leftOut) return 0;": "return 0;"}, run, 3)
+        bracket(late, run, 3)
+    lower, upper = bracket(late | {"if (!this.leftOut) return 0;": "return 0;"}, run, 3)
     assert lower > most or upper < least
 
 
-def test_the_densities_of_the_cut_are_those_of_their_definition(browser):
+def test_the_densities_of_the_cut_are_those_of_their_definition():
     """At the nodes of every Split: within half of the ulps that it is charged."""
     at = [(-w, v) for w in (0, 1e-3, 0.4, 1, 3, 8, 20) for v in (0, 0.3, 1, 1.471)]
-    opened = browser.new_page()
-    opened.add_script_tag(content=engine.source("cut", "hits"))
-    parts = opened.evaluate("at => at.map(([w, v]) => cut.leftPart(w, v))", at)
-    opened.close()
+    with javascript(engine.source("cut", "small_rate")) as call:
+        parts = call("at => at.map(([w, v]) => cut.leftPart(w, v))", at)
     for (w, v), part in zip(at, parts, strict=True):
         centres = [mpmath.mpf(k) / 2 + 0.25 for k in range(40)]
         truth = sum(mpmath.npdf(mpmath.mpc(w, -v), c) / 2 for c in centres)
@@ -302,24 +277,24 @@ def test_the_densities_of_the_cut_are_those_of_their_definition(browser):
         assert ulps < 50 + 2 * (1 + math.hypot(w, v)) ** 2, (w, v)
 
 
-def test_dropping_the_rounding_charge_shows(browser):
+def test_dropping_the_rounding_charge_shows():
     run, truth = (
         CASE | {"noise_multiplier": 1.1, "sample_rate": 256 / 60000, "delta": 1e-5},
         31.58672802390752,
     )
-    lower, upper = bracket(browser, SHARP, run, 10**6)
+    lower, upper = bracket(SHARP, run, 10**6)
     assert lower <= truth <= upper
-    lower, upper = bracket(browser, SHARP | FREE_ROUNDING, run, 10**6)
+    lower, upper = bracket(SHARP | FREE_ROUNDING, run, 10**6)
     assert not lower <= truth <= upper
 
 
-def test_the_other_direction_is_proved_and_not_assumed(browser):
+def test_the_other_direction_is_proved_and_not_assumed():
     """Were to add a record the worse direction, its bracket would be reported."""
     pairs = "[new Pair(sigma, q, {}), new Pair(sigma, q, {})"
     swap = {pairs.format(1, -1): pairs.format(-1, 1)}
     for steps in (10, 1000, 100_000):
-        expected = bracket(browser, {}, CASE, steps)
-        assert bracket(browser, swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
+        expected = bracket({}, CASE, steps)
+        assert bracket(swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
 
 
 def test_types_agree():

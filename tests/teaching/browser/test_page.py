@@ -4,10 +4,12 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+import dplearn.teaching.browser
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled
@@ -15,6 +17,7 @@ from dplearn.accountants.moments import RDP
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.figures.kit.template import style_of
+from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -119,10 +122,10 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
 
 def test_people_are_those_of_the_certified_trade_off(open_page):
     view = open_page()
-    view.wait_for_function("page.caught !== undefined")
+    view.wait_for_function("page.true_positive_rate !== undefined")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
-    found = view.evaluate("page.caught")
+    found = view.evaluate("page.true_positive_rate")
     assert found["lower"] <= high and low <= found["upper"]
     members, others = (float(n.text_content()) for n in view.locator("figcaption b").all())
     assert members >= 100 * low and others == 1
@@ -224,7 +227,9 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
     view.goto(first.url)
     view.reload()
     for page in (first, view):
-        page.wait_for_function("page.lasting && page.caught !== undefined && !page.queued")
+        page.wait_for_function(
+            "page.lasting && page.true_positive_rate !== undefined && !page.queued"
+        )
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         assert view.locator(part).text_content() == first.locator(part).text_content()
     assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 80")
@@ -382,8 +387,8 @@ CODED = [
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (
-        {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"},
-        replace(STEP, sampling="shuffled", leaves_out=True),
+        {"sampling": "shuffled_drop_last", "adjacency": "zero_out"},
+        replace(STEP, sampling="shuffled", drop_last=True),
     ),
     (
         {"then": "3, 0.02, 10; 1,0.5,2"},
@@ -431,7 +436,32 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3), (500, 2.9, 3)):
         told = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
         assert told == {"lower": lower, "upper": upper}
-    view.wait_for_function("page.caught?.upper > 0.1")
+    view.wait_for_function("page.true_positive_rate?.upper > 0.1")
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
-    assert view.evaluate("page.caught.upper") == pytest.approx(min(both))
+    assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))
+
+
+def test_the_engine_is_a_module_for_a_page_on_a_server(browser):
+    """What Chromium imports says what node says."""
+    opened = browser.new_page()
+    folder = Path(dplearn.teaching.browser.__file__).parent
+
+    def answer(route):
+        file = folder / route.request.url.rsplit("/", 1)[1]
+        text = file.read_text() if file.suffix == ".js" else "<p>empty</p>"
+        kind = "text/javascript" if file.suffix == ".js" else "text/html"
+        route.fulfill(body=text, content_type=kind)
+
+    opened.route("**/*", answer)
+    opened.goto("http://engine.test/page.html")
+    names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
+    assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
+    run = {"noise_multiplier": 1.1, "sample_rate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+    ends = "run => (pld => [...pld.lower, ...pld.upper])(dplearn.curves(run, [1, 1000]).pld)"
+    with javascript(dplearn.teaching.browser.source()) as call:
+        expected = call(ends, run)
+    opened.evaluate("import('./engine.js').then(module => { window.dplearn = module; })")
+    # Their functions may differ in the last bits.
+    assert opened.evaluate(ends, run) == pytest.approx(expected, rel=1e-12)
+    opened.close()

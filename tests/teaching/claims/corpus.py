@@ -15,11 +15,11 @@ from functools import lru_cache
 import numpy as np
 
 from dplearn.teaching.book import book, refute
-from dplearn.teaching.book.kit import words
+from dplearn.teaching.book.kit import terms
 from dplearn.teaching.book.kit.checks import compare, side_of, starting_points
 from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.expression import GREEK
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 NOTATIONS = ("latex", "unicode", "ascii")
 EDITS = 100
@@ -109,22 +109,15 @@ class _Typist:
         if name in ("frac", "tfrac", "dfrac"):
             quotient = f"{_bracketed(self.group())}/{_bracketed(self.group())}"
             behind = next((t for t in self.tokens[::-1] if not t.isspace()), "")
-            alone = re.fullmatch(
-                r"|[-+=,.)}&]|\\(?:le|ge|right|Big|quad|,|to|approx|Rightarrow)", behind
-            )
-            return f"{quotient} " if alone else f"({quotient})"
+            ends = r"|[-+=,.)}&]|\\(?:le|ge|right|Big|quad|,|to|approx|Rightarrow)"
+            return f"{quotient} " if re.fullmatch(ends, behind) else f"({quotient})"
         if name == "binom":
             return f" binom({self.group()}, {self.group()})"
         if name == "sqrt":
             return f"{('√', ' sqrt')[self.plain]}({self.group()})"
         if name in ("hat", "bar", "tilde"):
-            inner = self.group()
-            return (
-                inner
-                + ({"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}[name], f"_{name}")[
-                    self.plain
-                ]
-            )
+            mark = {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}[name]
+            return self.group() + (mark, f"_{name}")[self.plain]
         if name in _SAME:
             word = _SAME[name][self.plain]
             return f" {word} " if (word.isalpha() and len(word) > 1) or not word.isalnum() else word
@@ -149,7 +142,7 @@ def rows() -> list[Row]:
         for m in e.misprints
     ]
     forms += edits()
-    forms += [(f"nothing-{i}", "nothing", text, told, "") for i, (text, told) in enumerate(NOTHING)]
+    forms += [(f"nothing-{i}", "nothing", *pair, "") for i, pair in enumerate(NOTHING)]
     return [
         Row(id, about, n, typed(latex, n), "" if n == "ascii" else title, claim)
         for id, about, latex, title, claim in forms
@@ -251,12 +244,10 @@ def edits():
         ids = list(PRINTED if rng.random() < 0.4 else whole)
         id = ids[rng.integers(len(ids))]
         tree = ast.parse(whole[id], mode="eval")
-        edited = ast.unparse(_Edited(int(rng.integers(12))).visit(tree))
+        plain, edited = ast.unparse(tree), ast.unparse(_Edited(int(rng.integers(12))).visit(tree))
         key = f"{id}~{edited}"
-        if edited != ast.unparse(ast.parse(whole[id], mode="eval")) and key not in {
-            f[0] for f in forms
-        }:
-            latex = words.same_left_side(book[id].statement, edited)
+        if edited != plain and key not in {f[0] for f in forms}:
+            latex = terms.same_left_side(book[id].statement, edited)
             forms.append((key, "edit", latex, book[id].title, edited))
     return forms
 

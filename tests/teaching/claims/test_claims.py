@@ -11,7 +11,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.oracles import coins_delta, normal_delta
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import PARAMETERS, QUANTITIES, STATUS, setting, verdict_on
 from dplearn.teaching.claims._parameters import canonical
 from dplearn.teaching.claims._truth import ends_at, subject
@@ -272,20 +272,20 @@ def test_bad_questions(change, message):
 
 
 def test_a_claim_is_read_as_it_is_written_and_its_left_side_sets_the_question():
-    asked = {"quantity": "epsilon", "of": "gaussian"}
-    verdict = verdict_on(r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", **asked)
-    plain = verdict_on("sqrt(2*log(1.25/delta))/epsilon", **asked | {"quantity": "sigma"})
+    question = {"quantity": "epsilon", "of": "gaussian"}
+    verdict = verdict_on(r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", **question)
+    plain = verdict_on("sqrt(2*log(1.25/delta))/epsilon", **question | {"quantity": "sigma"})
     assert (verdict.quantity, verdict.relation) == ("sigma", "upper")
     assert verdict.simplest == plain.simplest and verdict.map == plain.map
     # Noise is measured in sensitivities; other constants are given.
-    of_delta = verdict_on("Δ √(2 ln(1.25/δ))/ε", **asked | {"quantity": "sigma"})
+    of_delta = verdict_on("Δ √(2 ln(1.25/δ))/ε", **question | {"quantity": "sigma"})
     assert of_delta.simplest == plain.simplest
-    held = verdict_on("c2 √(ln 1/δ)/ε", **asked | {"quantity": "sigma"}, fixed={"c2": 2.0})
+    held = verdict_on("c2 √(ln 1/δ)/ε", **question | {"quantity": "sigma"}, fixed={"c2": 2.0})
     assert held.points == plain.points
     with pytest.raises(ValueError, match=r"Expected a value of c2, got none: hold c2=1, say\."):
-        verdict_on("c2 √(ln 1/δ)/ε", **asked)
+        verdict_on("c2 √(ln 1/δ)/ε", **question)
     with pytest.raises(ValueError, match="got sgima; did you mean sigma"):
-        verdict_on("1/sgima", **asked)
+        verdict_on("1/sgima", **question)
 
 
 def test_settings_in_words():

@@ -67,8 +67,8 @@ PLAIN += " ε = 1: eps = k*eps0 + exp(eps0)\n\nσ = |then, $`σ = 1/ε`$ and `σ
 
 
 def test_formulas_without_signs_around_them_are_found_in_markdown():
-    told = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
-    assert [claim for _, claim in found(PLAIN)] == told
+    claims = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
+    assert [claim for _, claim in found(PLAIN)] == claims
 
 
 @each("behind", ["-DP", "-differentially private", " differential privacy"])
@@ -87,14 +87,12 @@ SPELLED = [
     (r"It is $q\epsilon, q\delta$-DP.", r"(q\epsilon, q\delta)\text{-DP}"),
     (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
     (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),
-    (
-        r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
-        r"\sigma^2 = 2\Delta\ln(2/\delta)",
-    ),
+    (r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
+     r"\sigma^2 = 2\Delta\ln(2/\delta)"),
     (r"Laplace noise of scale $\Delta/\epsilon$.", r"b = \Delta/\epsilon"),
     (r"The RDP parameter is $\alpha/(2\sigma^2)$.", r"D_\alpha = \alpha/(2\sigma^2)"),
     (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"(k\varepsilon_0, 0)\text{-DP}"),
-]
+]  # fmt: skip
 
 
 @each("text, formula", SPELLED)
@@ -125,8 +123,8 @@ def test_the_sentence_comes_along_with_its_conditions():
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."
     rows = b"| noisy max | $\\varepsilon = 2\\Delta$ | safe |\n| counts | $\\varepsilon = k/b$ | |"
-    told = [place.words for place in places_in(rows, "a.md")]
-    assert told == ["| noisy max | | safe |", "counts | | |"]
+    words = [place.words for place in places_in(rows, "a.md")]
+    assert words == ["| noisy max | | safe |", "counts | | |"]
     # So does a number that a paragraph gives a letter.
     text = "Say $\\delta=10^{-9}$. One may. Then $\\varepsilon = \\sqrt{k}\\varepsilon_0$."
     (place,) = places_in(text.encode(), "a.md")
@@ -165,22 +163,14 @@ def test_folders_and_missing_files_are_refused(tmp_path):
 
 HOSTILE = ["$", "$$", "`", "`a", r"\(", r"\[", "$a ", "<!--", "{", "$x=(", r"\begin{align}", "|"]
 HOSTILE += ["<annotation tex>", r"$\epsilon={{{{", r"\newcommand\a{{", ". A", "\n\n", "<pre", "\\"]
-HOSTILE += [
-    "ε=",
-    "ε = kε ",
-    "ε=(",
-    "σ≤1 for ε<1 ",
-    "\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n",
-    "$a$",
-    "$=$",
-    "(k,k)$a,a$-DP",
-]
+HOSTILE += ["ε=", "ε = kε ", "ε=(", "σ≤1 for ε<1 ", "\\newcommand\\a{\\a\\a}$\\epsilon=\\a$\n"]
+HOSTILE += ["$a$", "$=$", "(k,k)$a,a$-DP"]
 
 
 @each("unit", HOSTILE)
 def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
     seconds = []
-    for size in (20_000, 100_000):
+    for size in (4_000, 20_000):
         began = time.process_time()
         try:
             for name in ("a.tex", "a.md"):
@@ -188,7 +178,7 @@ def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
         except ValueError as error:
             assert "Expected at most" in str(error)
         seconds.append(time.process_time() - began)
-    assert seconds[1] < 15 * seconds[0] + 0.5, seconds
+    assert seconds[1] < 15 * seconds[0] + 0.1, seconds
 
 
 NOTES = (
@@ -204,13 +194,13 @@ def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
     right.write_text(NOTES.partition("If it is RDP")[0])
     assert main(["proofread", str(page), "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
-    told = [(row["line"], row["verdict"], row["entry"], row["misprint"]) for row in rows]
-    assert told[:2] == [(3, "holds", "G-D3", ""), (5, "refuted", "G-D1", "bracket")]
-    assert told[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
+    results = [(row["line"], row["verdict"], row["entry"], row["misprint"]) for row in rows]
+    assert results[:2] == [(3, "holds", "G-D3", ""), (5, "refuted", "G-D1", "bracket")]
+    assert results[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
     assert main(["proofread", str(right), str(right)]) == 0
     assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
     # What cannot be read stops everything before anything is judged.
     assert main(["proofread", str(right), str(tmp_path / "none.md")]) == 2
-    told = capsys.readouterr()
-    assert not told.out and told.err.startswith("dplearn proofread: ") and "none.md" in told.err
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert not printed.out and "none.md" in printed.err
+    assert printed.err.startswith("dplearn proofread: ") and printed.err.count("\n") == 1

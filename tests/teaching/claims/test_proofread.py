@@ -6,8 +6,8 @@ import re
 import pytest
 
 from dplearn.teaching.book import book
-from dplearn.teaching.book.kit.words import same_left_side
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import same_left_side
 from dplearn.teaching.claims import proofread
 from dplearn.teaching.claims.places import candidates
 from dplearn.teaching.claims.reading import claims_of
@@ -152,10 +152,7 @@ def test_a_printed_formula_is_judged_by_the_entry_that_it_is(formula, words, ver
         (r"\varepsilon=O(q\sqrt{T})", "order of magnitude"),
         (r"\varepsilon=\sum_t\varepsilon_t^3(e-1)", "Nothing in the book"),
         (r"\varepsilon=\sum_t\varepsilon(t)", "a sum"),
-        (
-            r"\varepsilon\ge\min_{\alpha>1}\rho\alpha+\frac{\ln(1/\delta)}{\alpha-1}",
-            "an optimum",
-        ),
+        (r"\varepsilon\ge\min_{\alpha>1}\rho\alpha+\frac{\ln 1/\delta}{\alpha-1}", "an optimum"),
         (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", "an optimum"),
         (r"\sigma\ge\sqrt{2\ln(1.25/\delta)}\Delta_f^2/\varepsilon", "the L2 sensitivity"),
         (r"\sigma\ge c_2q\sqrt{T\ln(1/\delta)}/\varepsilon", "c_2"),
@@ -182,11 +179,8 @@ def test_what_is_no_claim_is_not_read_and_one_line_says_why(formula, why):
 UNCLEAR = [
     (r"\varepsilon'=2q\varepsilon", "unless ε > 1", "a condition"),
     (r"\varepsilon' \ge q\varepsilon", "it satisfies", "a bound from below"),
-    (
-        r"\sigma\le\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon",
-        "it is private whenever",
-        "no more than",
-    ),
+    (r"\sigma\le\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon", "it is private whenever",
+     "no more than"),
     ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "several scales"),
     ("b = ε/Δ", "the rate of the Laplace noise", "its inverse"),
     ("b = 1/ε", "where a record is replaced", "the sensitivity"),
@@ -216,13 +210,10 @@ UNCLEAR = [
     ("σ = √(ln(1/δ))/(3ε) + ε/9", "", "Nothing in the book"),
     (r"(k\epsilon,\delta)\text{-DP}", "each (ε, δ)-DP", "other part of the pair"),
     (r"(\epsilon_1+\epsilon_2,\delta_1)\text{-DP}", "", "other part of the pair"),
-    (
-        r"(\epsilon\sqrt{2k\ln(1/\delta')}+k\epsilon(e^\epsilon-1),\delta')\text{-DP}",
-        "each of them is (ε, δ)-DP",
-        "other part of the pair",
-    ),
+    (r"(\epsilon\sqrt{2k\ln(1/\delta')}+k\epsilon(e^\epsilon-1),\delta')\text{-DP}",
+     "each of them is (ε, δ)-DP", "other part of the pair"),
     (r"(\alpha,q^2\alpha/\sigma^2)\text{-RDP}", "if α > 1, under certain conditions", "condition"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("formula", "words", "why"), UNCLEAR)

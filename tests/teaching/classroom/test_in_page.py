@@ -1,5 +1,6 @@
 """Functions that students write on a page get the verdict of the notebook, in a browser."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -33,24 +34,30 @@ def of_lists(function):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("exercises")
 @each("number", LESSONS)
 def test_a_description_gives_the_same_verdicts(number):
+    """What is right and wrong in each case is the same, and so is what is measured there."""
     program = program_of(number)
     description = in_page.described(program)
     if program.key in ELSEWHERE:
         assert description == ""
         return
     assert description and "array(" not in description and "float64" not in description
-    again = in_page.rebuilt(description)
+    again, plain = in_page.rebuilt(description), in_page._plain
+    assert (again.cases, again.expected) == (plain(program.cases), plain(program.expected))
+    for slip, place in itertools.product(range(len(program.mistakes)), range(len(program.cases))):
+        # Complaints are equal by what they say.
+        assert repr(again.of_mistake(slip, place)) == repr(plain(program.of_mistake(slip, place)))
+    assert [m.hints for m in again.mistakes] == [m.hints for m in program.mistakes]
     wrong = [lambda *case: 0.0, lambda *case: None, lambda *case: "x", lambda *case: 1 / 0]
-    functions = [program.right, *(mistake.value for mistake in program.mistakes)]
-    functions = [*(map(of_lists, functions) if program.key == "15.3" else functions), *wrong]
-    outcomes = []
-    for function in functions:
+    right, mistake = program.right, program.mistakes[0].value
+    if program.key == "15.3":
+        right, mistake = of_lists(right), of_lists(mistake)
+    assert again.verdict(right).outcome == "right"
+    for function in (mistake, *wrong):
         here, there = program.verdict(function), again.verdict(function)
-        outcomes.append(here.outcome)
-        assert there == here, there.text()
-    assert outcomes[0] == "right" and "right" not in outcomes[1:]
+        assert there == here and there.outcome != "right", there.text()
 
 
 @pytest.mark.parametrize(

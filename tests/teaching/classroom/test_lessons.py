@@ -94,8 +94,10 @@ def test_quoted_numbers_are_found_and_missed():
     assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
 
 
+# In the process of other tests that run all exercises: their mistakes are measured once.
 @each("lesson", LESSONS.values())
 @pytest.mark.slow
+@pytest.mark.xdist_group("exercises")
 def test_each_mistake_gets_its_own_hint(lesson):
     for key, exercise in exercises(lesson).items():
         assert exercise.verdict(exercise.right).outcome == "right", key

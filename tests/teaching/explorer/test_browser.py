@@ -10,26 +10,22 @@ PICTURES = {
 }
 
 
-def test_the_menu_leads_to_pages_that_fit_the_first_screen(page, address):
-    page.goto(address)
-    # A link that is clicked while the first page is being made leads nowhere.
-    settled(page)
-    for name, picture in PICTURES.items():
-        link = page.get_by_role("link", name=name)
-        link.click()
-        page.locator(picture).wait_for()
-        settled(page, name)
-        page.wait_for_function("name => document.title === `${name} · dplearn`", arg=name)
-        assert is_on_the_first_screen(page, picture), name
-        words = page.get_by_test_id("stMainBlockContainer").locator("p").first
-        menu, first = (part.bounding_box() for part in (link, words))
-        assert first["y"] >= menu["y"] + menu["height"], f"{name} begins below the menu"
+def fits(page, name):
+    """Raise unless a page that has settled has its title, and begins on the first screen."""
+    assert page.title() == f"{name} · dplearn"
+    assert is_on_the_first_screen(page, PICTURES[name]), name
+    menu = page.get_by_role("link", name=name).bounding_box()
+    first = page.get_by_test_id("stMainBlockContainer").locator("p").first.bounding_box()
+    assert first["y"] >= menu["y"] + menu["height"], f"{name} begins below the menu"
 
 
 def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, address):
     page.goto(address)
+    # A link that is clicked while the first page is being made leads nowhere.
     settled(page)
     page.get_by_role("link", name="Formula book").click()
+    page.locator(PICTURES["Formula book"]).wait_for()
+    fits(page, "Formula book")
     page.locator(".st-key-found").get_by_text("G-A4").click()
     headline = page.locator(".st-key-picture .gtitle")
     # The picture of the first formula may stand until this one has come.
@@ -53,7 +49,7 @@ If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\
 def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page, address):
     page.goto(f"{address}/check_a_claim")
     page.locator(PICTURES["Check a claim"]).wait_for()
-    settled(page)
+    fits(page, "Check a claim")
     box = page.locator(".st-key-box_claim input")
     box.fill("sqrt(2*ln(1.25/delta))/")
     box.press("Enter")
@@ -71,7 +67,7 @@ def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_headi
     # Whatever is asked for in vain is an error on the console, which `page` does not take.
     page.goto(f"{address}/mechanisms")
     page.locator(PICTURES["Mechanisms"]).wait_for()
-    settled(page)
+    fits(page, "Mechanisms")
     assert page.get_by_role("heading", level=1).all_inner_texts() == ["Mechanisms"]
     link = page.get_by_role("link", name="Train")
     link.focus()

@@ -160,10 +160,10 @@ def test_a_question_that_is_none_gets_one_sentence(run):
 @pytest.mark.slow
 def test_an_epoch_that_leaves_a_record_out_tells_less():
     shuffled = {"noise_multiplier": 2, "adjacency": "zero_out", "here": 300, "largest": 300}
-    ends = [asked(**shuffled, sampling=f"shuffled{end}") for end in ("", "_leaves_out")]
+    ends = [asked(**shuffled, sampling=f"shuffled{end}") for end in ("", "_drop_last")]
     usual, left = (said["of"]["pld"]["upper"][said["steps"].index(300)] for said in ends)
     plan = DPSGD(
-        noise_multiplier=2.0, sample_rate=0.01, steps=300, sampling="shuffled", leaves_out=True
+        noise_multiplier=2.0, sample_rate=0.01, steps=300, sampling="shuffled", drop_last=True
     )
     assert (
         left == pytest.approx(plan.guarantee(delta=1e-5).epsilon, rel=1e-3) and left < 0.7 * usual
@@ -209,7 +209,7 @@ def test_published_rows_are_those_of_the_run():
 
 @pytest.mark.slow
 def test_a_schedule_of_shuffled_epochs_has_a_claim_and_a_refusal_names_a_change():
-    left = {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"}
+    left = {"sampling": "shuffled_drop_last", "adjacency": "zero_out"}
     said = asked(**left, then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
     usual = asked(then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
     claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]

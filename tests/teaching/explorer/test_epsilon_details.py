@@ -12,7 +12,7 @@ from test_language import left
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from dplearn.run import DPSGD, Phases
 from dplearn.teaching.choosing import readings
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details

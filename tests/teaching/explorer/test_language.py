@@ -20,7 +20,7 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
-from dplearn.teaching.book import book, spoken
+from dplearn.teaching.book import book, sentences
 from dplearn.teaching.book.published import published
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.claims import PARAMETERS, verdict_on
@@ -29,7 +29,7 @@ from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.kit.fields import ADJACENCY
 from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import LEAVES_OUT, Scenario
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST, Scenario
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 from dplearn.teaching.explorer.pages.train import job_of
 
@@ -74,15 +74,16 @@ def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
 
 def handed_over() -> Iterator[str]:
     """What other rooms hand over word for word, and templates that they say with their values."""
-    calls = (n for n in ast.walk(ast.parse(inspect.getsource(spoken))) if isinstance(n, ast.Call))
+    nodes = ast.walk(ast.parse(inspect.getsource(sentences)))
+    calls = (node for node in nodes if isinstance(node, ast.Call))
     of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
     for node in of_entries:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
-    for name, told in vars(spoken).items():
+    for name, told in vars(sentences).items():
         if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS"):
             yield from told.values() if isinstance(told, dict) else [told]
-    yield from (spoken.group_name(entry.group) for entry in book.values())
+    yield from (sentences.group_name(entry.group) for entry in book.values())
     catalogue = pairs.catalogue()
     for told in catalogue["mechanisms"].values():
         yield from (told["title"], *told["about"].values())
@@ -242,9 +243,9 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
     kinds = (confirmation.mechanism(), confirmation.SAMPLING, ADJACENCY)
     for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
-        left_out = sampling.endswith(LEAVES_OUT)
-        kind = sampling.removesuffix(LEAVES_OUT)
-        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, leaves_out=left_out)  # type: ignore[arg-type]
+        left_out = sampling.endswith(DROP_LAST)
+        kind = sampling.removesuffix(DROP_LAST)
+        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, drop_last=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
             answer = confirmation.answer_of(name, run, (1,))
             said = [

@@ -45,16 +45,16 @@ def test_pages_are_the_files_and_folders_of_one_folder():
 
 
 def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
-    (tmp_path / "newcomers").mkdir()
+    (tmp_path / "new_page").mkdir()
     lines = "TITLE, GROUP, ORDER = 'New', 'See', 30\nfrom streamlit import write\n"
     lines += "render = lambda: write('Seven')"
-    (tmp_path / "newcomers" / "__init__.py").write_text(lines)
+    (tmp_path / "new_page" / "__init__.py").write_text(lines)
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
-    assert page_at("/newcomers") in navigation.modules()
-    assert [m.value for m in opened("newcomers").markdown] == ["Seven"]
+    assert page_at("/new_page") in navigation.modules()
+    assert [m.value for m in opened("new_page").markdown] == ["Seven"]
     opened()
-    monkeypatch.delattr(page_at("/newcomers"), "TITLE")
-    with pytest.raises(TypeError, match=r"Expected .*newcomers to have TITLE, got none"):
+    monkeypatch.delattr(page_at("/new_page"), "TITLE")
+    with pytest.raises(TypeError, match=r"Expected .*new_page to have TITLE, got none"):
         navigation.modules()
 
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import forked
 import numpy as np
+import preloaded_worker
 import pytest
 import torch
 from torch import nn
@@ -45,8 +45,8 @@ def process(job, *options):
     """A worker that has its job, its input, and its output line by line; ended in any case."""
     (theirs, job_of), (told_by, out) = multiprocessing.Pipe(False), multiprocessing.Pipe(False)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["forked"])
-    started = context.Process(target=forked.work, args=(theirs, out, options))
+    context.set_forkserver_preload(["preloaded_worker"])
+    started = context.Process(target=preloaded_worker.work, args=(theirs, out, options))
     started.start()
     theirs.close()
     out.close()

@@ -70,7 +70,7 @@ def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_he
 def test_every_accountant_has_its_own_colour_and_marker():
     styles = [style_of(name) for name in ACCOUNTANTS]
     assert len({s.colour for s in styles}) == len({s.symbol for s in styles}) == len(styles)
-    assert style_of("brand_new") == style_of("brand_new"), "a newcomer keeps its colour"
+    assert style_of("brand_new") == style_of("brand_new"), "a new name keeps its colour"
 
 
 def test_log_steps_are_few_increasing_and_end_where_they_should():

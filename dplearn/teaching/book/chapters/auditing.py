@@ -196,7 +196,6 @@ def membership_advantage(*, epsilon, delta=0.0):
 
 
 def _random_channel(rng: Generator) -> NDArray:
-    """Laws of the output for each value: random, or randomized response."""
     k = int(rng.integers(2, 6))
     if rng.random() < 0.3:
         return response_channel(math.exp(rng.uniform(0.0, 4.0)), k)

@@ -8,10 +8,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dplearn.core.logspace import log1mexp
+from dplearn.mechanisms.choices import bounded_range_zcdp
 from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_laplace_loss
 from dplearn.teaching.book.kit import oracles
 from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.teaching.book.kit.oracles import finite_renyi, mean_loss, randomized_response
 
 Law = tuple[oracles.Density, oracles.Density]
@@ -210,6 +211,19 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
 def bounded_range_renyi(*, epsilon, order):
     r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
     return order * epsilon**2 / 8
+
+
+enter(bounded_range_zcdp,
+      formula("G-B7c", "zCDP of bounded range", "identity",
+              "Harrison & Manurangsi 2026, arXiv 2510.25746",
+              statement=r"\rho = \lambda + e^{-\lambda} - 1,\quad "
+              r"\lambda = \ln\frac{e^\varepsilon-1}\varepsilon"),
+      given("epsilon > 0", epsilon=Log(1e-3, 20.0)),
+      oracle(lambda epsilon: max(largest_bounded_range_renyi(epsilon=epsilon, order=a) / a
+             for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)), tolerance=1e-6, points=40),
+      printed("0.12330156", "0.12330156", epsilon=1.0),
+      wrong("eighth", "An upper bound, reached as epsilon goes to 0.",
+            printed("0.125", "0.12330156", epsilon=1.0), claim="epsilon**2 / 8"))
 
 
 @formula("G-B8", "Utility of the exponential mechanism", "upper",

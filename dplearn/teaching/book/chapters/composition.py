@@ -103,9 +103,18 @@ def chain_delta(*, epsilon, delta, group):
     return float(np.max(excess))
 
 
-def coin_rho(*, epsilon):
+def laplace_rho(*, epsilon):
+    """The largest D_a / a of Laplace noise of scale 1 over orders from 1 on, by quadrature."""
+    pair = oracles.log_laplace(epsilon), oracles.log_laplace()
+    ends, kinks = (-800.0, 800.0 + epsilon), [0.0, epsilon]
+    orders = (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)
+    return max(oracles.density_renyi(*pair, a, *ends, kinks=kinks) / a for a in orders)
+
+
+def answers_rho(*, epsilon, answers=2):
     """The largest D_a / a of randomized response over orders from 1 on."""
-    p, q = oracles.randomized_response(epsilon)
+    p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
+    q = np.roll(p, 1)
     moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
     return max(oracles.mean_loss(p, q), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
 
@@ -289,7 +298,7 @@ def parallel_composition(*, epsilons):
 
 @formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
 @given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
-@oracle(coin_rho)
+@oracle(answers_rho)
 @typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/2")
 @printed("0.005", "0.00499584", epsilon=0.1)
 @wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
@@ -300,3 +309,36 @@ def parallel_composition(*, epsilons):
 def pure_to_zcdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
     return epsilon**2 / 2
+
+
+_EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
+
+
+@formula("G-C10b", "zCDP of Laplace noise", "identity", _EXACT)
+@given("epsilon > 0", epsilon=Log(0.01, 50.0))
+@oracle(laplace_rho, tolerance=1e-8, points=30)
+@printed("0.36787944", "0.36787944", epsilon=1.0)
+@wrong("half-square", "True of every pure DP, and 5.6 times too large at epsilon = 10.",
+       printed("0.5", "0.36787944", epsilon=1.0), claim="epsilon**2 / 2")
+@wrong("coin", "Randomized response has it, the worst of pure DP.", claim="epsilon*tanh(epsilon/2)")
+def laplace_zcdp(*, epsilon):
+    r"""\rho = \varepsilon + e^{-\varepsilon} - 1
+
+    The smallest rho, approached by the order 1. Permute-and-flip leaks no more."""
+    return epsilon + math.expm1(-epsilon)
+
+
+@formula("G-C10c", "zCDP of randomized response", "identity", _EXACT)
+@given("epsilon > 0 and 2 <= answers <= 6", epsilon=Log(1e-3, 30.0), answers=Whole(2, 6))
+@oracle(answers_rho)
+@printed("0.46211716", "0.46211716", epsilon=1.0, answers=2)
+@wrong("two-answers", "Further answers hide the true one.", claim="epsilon * tanh(epsilon/2)",
+       says=r"\rho = \varepsilon\tanh\frac\varepsilon2 \text{ for every } k")
+@wrong("any-number", "Of more answers an order above 1 is the worst.", given="epsilon > 0",
+       epsilon=Log(1e-3, 1.0), answers=Whole(7, 100))
+def randomized_response_zcdp(*, epsilon, answers=2):
+    r"""\rho = \varepsilon\,\frac{e^\varepsilon-1}{e^\varepsilon+k-1}
+
+    answers: Number k of possible answers. With two of them it is epsilon tanh(epsilon/2), as that
+      of discrete Laplace noise on a count"""
+    return epsilon * math.expm1(epsilon) / (math.expm1(epsilon) + answers)

@@ -47,7 +47,6 @@ def discrete_renyi(*, sigma, sensitivity, order):
 
 
 def _sum(sigma: float, clients: int) -> NDArray:
-    """Masses of a sum of discrete Gaussians, one after the other."""
     law = one = np.exp(_log_masses(sigma, math.ceil(12 * sigma) + 2))
     for _ in range(clients - 1):
         law = np.convolve(law, one)

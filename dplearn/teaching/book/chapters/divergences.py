@@ -152,7 +152,6 @@ def renyi_by_skew_symmetry(*, p, q, order):
 
 
 def _random_kernel(rng: Generator) -> NDArray:
-    """Four symbols to three: merged, or at random."""
     if rng.random() < 0.5:
         return np.eye(3)[rng.integers(3, size=4)]
     return rng.dirichlet(np.ones(3), size=4)

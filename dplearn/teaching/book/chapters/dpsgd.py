@@ -19,7 +19,6 @@ from dplearn.teaching.book.kit.entry import Interval, formula, given, oracle, pr
 
 
 def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> float:
-    """Over every record that may leave."""
     others = (np.delete(clipped, k, axis=0) for k in range(len(clipped)))
     return max(float(np.linalg.norm(average(clipped) - average(x))) for x in others)
 
@@ -214,7 +213,6 @@ def _mnist(noise_multiplier: float, steps: int) -> dict[str, float]:
 
 
 def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, order: float):
-    """The Rényi divergence of a whole run."""
     if sample_rate == 1:
         return steps * (order / (2 * noise_multiplier**2))
     return steps * sampled_gaussian_rdp(order=order, noise_multiplier=noise_multiplier,

@@ -133,7 +133,6 @@ def laplace_delta(*, epsilon, ratio):
 
 
 def _random_shift(rng: Generator) -> NDArray:
-    """Up to four coordinates; equal ones, or one decimal each."""
     size = rng.integers(1, 5)
     return np.full(size, 0.5) if rng.random() < 0.3 else rng.integers(-20, 21, size) / 10
 

@@ -178,7 +178,6 @@ enter(theorems.lnmax_log_moment_at,
 
 
 def _random_agreement(rng: Generator) -> NDArray:
-    """Three outcomes, the first of them likely."""
     others = 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))
     return np.array([1 - others.sum(), *others])
 

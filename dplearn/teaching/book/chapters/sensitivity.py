@@ -155,7 +155,6 @@ def clipped_mean_sensitivity(*, count, upper):
 
 
 def _random_sorted(rng: Generator) -> NDArray:
-    """Three or five values in [0, 1], sorted."""
     n = rng.choice([3, 5])
     together = rng.random() < 0.4
     values = np.full(n, rng.random()) + 0.05 * rng.random(n) if together else rng.random(n)

@@ -1,7 +1,7 @@
 """What order does to privacy, of reports and of batches.
 
 Shuffling anonymous *reports* amplifies it; shuffling the *batches* of a training run is no Poisson
-sampling and amplifies less (`dplearn.mechanisms._seats`).
+sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
 import math

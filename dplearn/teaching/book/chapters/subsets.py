@@ -22,7 +22,6 @@ _BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.
 
 
 def _by_all_subsets(*, order, noise_std, records, batch, alike):
-    """The larger direction, from a list of all subsets."""
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
     pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
     p, q = (log_mixture(means, noise_std) for means in pair)

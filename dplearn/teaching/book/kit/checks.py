@@ -9,7 +9,7 @@ import inspect
 import math
 import sys
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -46,38 +46,29 @@ class Case:
 def compare(formula: Formula, parameters: Parameters) -> Case:
     """Value and truth of a formula at one point."""
     if formula.along:
-        return _approach(formula, parameters)
+        # The last case towards the limit; it fails if the error ever grew.
+        ((name, values),) = formula.along.items()
+        still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
+        cases = [compare(still, {**parameters, name: value}) for value in values]
+        slacks = [min(case.slack, -formula.tolerance) for case in cases]
+        grew = any(b < a for a, b in pairwise(slacks))
+        return replace(cases[-1], slack=-math.inf) if grew else cases[-1]
     with np.errstate(all="ignore"):
         value, truth = formula.value(parameters), formula.truth(parameters)
     if math.isnan(truth.low) or math.isnan(truth.high):
         raise ArithmeticError(f"The oracle has no value at {parameters}.")
-    return Case(parameters, value, truth, _slack(formula, value, truth))
-
-
-def _slack(formula: Formula, value: float, truth: Interval) -> float:
-    if math.isnan(value):
-        return -math.inf
     # Infinities on both sides are equal; inf - inf would not be.
     above = 0.0 if value == truth.low else value - truth.low
     below = 0.0 if value == truth.high else truth.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
-    if abs(margin) <= max(formula.absolute, LEAST):
-        return 0.0
     size = abs(truth.low if formula.kind == "upper" or above < 0 else truth.high)
-    if math.isinf(size) or size == 0:
-        return math.copysign(math.inf, margin)
-    return margin / size
-
-
-def _approach(formula: Formula, parameters: Parameters) -> Case:
-    """The last case towards the limit, with -inf for its slack if the error ever grew."""
-    ((name, values),) = (formula.along or {}).items()
-    still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
-    cases = [compare(still, {**parameters, name: value}) for value in values]
-    slacks = [min(case.slack, -formula.tolerance) for case in cases]
-    last = cases[-1]
-    grew = any(b < a for a, b in pairwise(slacks))
-    return Case(last.parameters, last.value, last.truth, -math.inf if grew else last.slack)
+    if math.isnan(value):
+        slack = -math.inf
+    elif abs(margin) <= max(formula.absolute, LEAST):
+        slack = 0.0
+    else:
+        slack = margin / size if 0 < size < math.inf else math.copysign(math.inf, margin)
+    return Case(parameters, value, truth, slack)
 
 
 def side_of(claim: Formula, case: Case) -> str:
@@ -133,20 +124,16 @@ def wrong_example(formula: Formula) -> str:
     for example in formula.printed:
         truth = lambda parameters: formula.truth(parameters).low
         for text, side in ((example.value, formula.value), (example.truth, truth)):
+            if not text:
+                continue
             with np.errstate(all="ignore"):
-                value = side(dict(example.parameters)) if text else math.nan
-            if text and not _agrees(value, text):
+                value, printed = side(dict(example.parameters)), float(text)
+            # Up to a unit of the last digit printed; whole numbers are taken to be exact.
+            unit = 10.0 ** int(Decimal(text).as_tuple().exponent) if "." in text else 0.0
+            close = abs(value - printed) <= max(unit, 4e-15 * abs(printed))
+            if value != printed and not close:
                 return f"{example.parameters}: {value!r} instead of the printed {text}"
     return ""
-
-
-def _agrees(computed: float, printed: str) -> bool:
-    """Equal up to a unit of the last digit printed; whole numbers are taken to be exact."""
-    value = float(printed)
-    if computed == value:
-        return True
-    unit = 10.0 ** int(Decimal(printed).as_tuple().exponent) if "." in printed else 0.0
-    return abs(computed - value) <= max(unit, 4e-15 * abs(value))
 
 
 def short_text(value: Any) -> str:

@@ -22,8 +22,8 @@ class Domain:
     `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
     parameters named before this one; `near`, where the search for a counterexample walks, is a
     random value not far from another one, at a fraction `size` of the whole domain; `rounded` has
-    so many digits, and with 0 digits is 1, 2 or 5 times a power of ten. As text it says where the
-    parameter is drawn.
+    so many digits, and with 0 digits is 1, 2 or 5 times a power of ten; `holds` is False only of a
+    value that it does not have. As text it says where the parameter is drawn.
     """
 
     @property
@@ -38,6 +38,9 @@ class Domain:
 
     def rounded(self, value: Any, digits: int) -> Any:
         return value
+
+    def holds(self, value: Any) -> bool:
+        return True
 
     def __str__(self) -> str:
         return ""
@@ -67,6 +70,9 @@ class Linear(Domain):
         if not self.low <= value <= self.high:
             return value
         return self._inside(self._value(self._place(value) + size * self._width * rng.normal()))
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high or value in self.also
 
     def middle(self, one: float, other: float) -> float:
         """Half of the way between two values; the other one where there is no way."""
@@ -153,6 +159,9 @@ class Choice(Domain):
     @property
     def corners(self) -> tuple[Any, ...]:
         return self.values
+
+    def holds(self, value: Any) -> bool:
+        return str(value) in map(str, self.values)
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         return self.values[rng.integers(len(self.values))]

@@ -41,9 +41,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from dplearn.core.guarantee import Reference
-from dplearn.teaching.book.kit import words
+from dplearn.teaching.book.kit import terms
 from dplearn.teaching.book.kit.domains import Domain, Parameters, Whole, by_name
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
@@ -139,7 +139,9 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression; "" if there is none."""
-        return words.told(self.given)
+        if callable(self.given):
+            return (self.given.__doc__ or "").strip().split("\n")[0]
+        return self.given
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -212,11 +214,11 @@ class Formula:
         if misprint.statement:
             return misprint.statement
         if isinstance(misprint.claim, str):
-            return words.same_left_side(self.statement, misprint.claim)
-        told = words.told(misprint.given)
-        if told and not callable(misprint.given):
-            told = f"for ${words.typeset(told)}$"
-        return rf"{self.statement}\quad\text{{{told or 'without any hypothesis'}}}"
+            return terms.same_left_side(self.statement, misprint.claim)
+        text = replace(self, given=misprint.given or "").hypothesis
+        if text and not callable(misprint.given):
+            text = f"for ${terms.typeset(text)}$"
+        return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
 
     @cached_property
     def _accepts(self) -> Callable[[Parameters], Any]:
@@ -240,11 +242,11 @@ def _help(entry: Formula) -> str:
     remarks = _OWN.sub("", entry.remarks).strip()
     lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
     lines += [*remarks.splitlines(), ""] if remarks else []
-    lines += [words.KINDS[entry.kind]]
+    lines += [terms.KINDS[entry.kind]]
     lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
     lines += ["", "Parameters", "----------"]
     for name in entry.parameters:
-        symbol, meaning = words.MEANINGS.get(name, ("", ""))
+        symbol, meaning = terms.MEANINGS.get(name, ("", ""))
         span = str(entry.domain.get(name, "approaches a limit"))
         lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
         lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]

@@ -98,10 +98,19 @@ class Expression:
         stack: list = []
         with np.errstate(all="ignore"):
             for what, inputs in self.program:
-                if isinstance(what, str) and inputs:
-                    stack[-inputs:] = [after(_apply(what, stack[-inputs:]))]
-                else:
+                if not isinstance(what, str) or not inputs:
                     stack.append(given[what] if isinstance(what, str) else np.float64(what))
+                    continue
+                top = stack[-inputs:]
+                if what not in ("and", "or", "not"):  # elsewhere booleans count as 0 and 1
+                    top = [np.asarray(x, dtype=float)[()] for x in top]
+                if what in _SYMBOLS:
+                    value = _SYMBOLS[what](*top)
+                else:
+                    pairs = zip(what.split(), top[:-1], top[1:], strict=True)
+                    chain = (COMPARE[symbol](a, b) for symbol, a, b in pairs)
+                    value = reduce(np.logical_and, chain)
+                stack[-inputs:] = [after(value)]
         return stack[0]
 
     @cached_property
@@ -112,17 +121,6 @@ class Expression:
             top, stack = stack[len(stack) - inputs :], stack[: len(stack) - inputs]
             stack.append(_typeset(what, top))
         return stack[0][0]
-
-
-def _apply(what: str, inputs: list) -> NDArray:
-    """One step; booleans count as 0 and 1 except for and, or, not."""
-    if what in ("and", "or", "not"):
-        return _SYMBOLS[what](*inputs)
-    inputs = [np.asarray(x, dtype=float)[()] for x in inputs]
-    if what in _SYMBOLS:
-        return _SYMBOLS[what](*inputs)
-    pairs = zip(what.split(), inputs[:-1], inputs[1:], strict=True)
-    return reduce(np.logical_and, (COMPARE[symbol](a, b) for symbol, a, b in pairs))
 
 
 _LATEX = {"epsilon": r"\varepsilon", "and": r"\wedge", "or": r"\vee", "not": r"\neg"}

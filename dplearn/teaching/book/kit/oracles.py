@@ -134,7 +134,17 @@ def log_integral(
     finite; `log_f` is smooth between `kinks`, and -inf where the integrand vanishes.
     """
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
-    pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
+    pieces = []
+    for left, right in pairwise(inner):
+        for _ in range(6):  # closer every time, to where the integrand is not e^-50 below its top
+            x, width = np.linspace(left, right, 2001), right - left
+            y = log_f(x)
+            kept = np.flatnonzero(y > np.max(y) - 50)
+            if kept.size:
+                left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, 2000)])
+            if right - left > 0.5 * width:
+                break
+        pieces.append((left, right))
     last: float = math.nan
     for count in (16, 64, 256, 1024, 4096, 16384):
         value = float(np.logaddexp.reduce([gauss(log_f, a, b, count) for a, b in pieces]))
@@ -142,20 +152,6 @@ def log_integral(
             return value
         last = value
     raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
-
-
-def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
-    """The part of [low, high] where the integrand is not e^-50 below its largest value."""
-    for _ in range(6):  # closer every time
-        x = np.linspace(low, high, 2001)
-        y = log_f(x)
-        kept = np.flatnonzero(y > np.max(y) - 50)
-        width = high - low
-        if kept.size:
-            low, high = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, x.size - 1)])
-        if high - low > 0.5 * width:
-            break
-    return low, high
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:

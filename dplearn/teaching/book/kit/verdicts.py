@@ -104,18 +104,10 @@ class Refutation:
         return self.worst.slack if self.worst else math.nan
 
 
-def refute(
-    formula: Formula,
-    misprint: Misprint,
-    *,
-    seed: int = 0,
-    points: int | None = None,
-    searches: int = SEARCHES,
-) -> Refutation:
-    """Refutation of a wrong variant, after a search for parameters at which it is wrong.
+def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -> Refutation:
+    """Return the outcome of a search for parameters at which a misprint is wrong, as in `verify`.
 
-    Search, seed and points are those of `verify`. The status is "stands" if no counterexample was
-    found; like `verify` it never raises.
+    The status is "stands" if no counterexample was found; like `verify` it never raises.
 
     Examples
     --------
@@ -128,7 +120,7 @@ def refute(
     claim = formula.claimed(misprint)
     about: dict[str, Any] = {"id": claim.id, "kind": claim.kind}
     try:
-        cases, worst, wrong = _evidence(claim, seed, points, searches)
+        cases, worst, wrong = _evidence(claim, 0, points, SEARCHES)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
         shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
     except Exception as error:  # As in verify.
@@ -239,7 +231,6 @@ def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | 
 
 
 def _rederived(claim: Formula, changed: Parameters) -> Parameters:
-    """With the values that follow from the others."""
     for name, values in claim.domain.items():
         if isinstance(values, Derived):
             changed[name] = values.draw(None, changed)

@@ -68,7 +68,7 @@ export class Atoms {
 
   /** The most that a test catches at a rate of false alarms: between two losses a coin decides.
    * @param {number} rate */
-  caught(rate) {
+  true_positive_rate(rate) {
     const { losses, p, q } = this;
     let [low, high] = [0, losses.length];
     while (high - low > 1) {

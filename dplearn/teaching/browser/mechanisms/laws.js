@@ -39,7 +39,7 @@ function gaussian({ noise_multiplier: sigma }, distance) {
     logDelta: (epsilon) => gaussianLogDelta(epsilon, mu),
     tails: (x) => [normalTail(x / mu - mu / 2), normalTail(x / mu + mu / 2)],
     renyi: (order) => 0.5 * order * mu * mu,
-    caught: (rate) => normalTail(normalQuantile(rate) - mu),
+    true_positive_rate: (rate) => normalTail(normalQuantile(rate) - mu),
     outputs: ofNoise(density, distance, Math.sqrt(2 * LOW) * sigma, false),
   };
 }
@@ -68,13 +68,13 @@ function laplace({ noise_multiplier: b }, distance) {
     const [up, down] = [Math.log(order / whole) + more * pure, Math.log(more / whole) - order * pure];
     return logAdd(up, down) / more;
   };
-  const caught = (rate) => {
+  const true_positive_rate = (rate) => {
     if (rate < 0.5 * Math.exp(-pure)) return Math.exp(pure + Math.log(rate));
     return 1 - Math.exp(-pure) * (rate <= 0.5 ? 0.25 / rate : 1 - rate);
   };
   return {
     logDelta: (epsilon) => (epsilon < pure ? log1mexp((epsilon - pure) / 2) : -Infinity),
-    tails, renyi, caught,
+    tails, renyi, true_positive_rate,
     corners: [0.5 * Math.exp(-pure), 0.5],
     outputs: ofNoise((x) => Math.exp(-Math.abs(x) / b) / (2 * b), distance, LOW * b, false),
   };
@@ -87,7 +87,7 @@ function ofAtoms(losses, logs, more) {
     logDelta: (epsilon) => atoms.logDelta(epsilon),
     tails: (x) => atoms.tails(x),
     renyi: (order) => atoms.mirroredRenyi(order),
-    caught: (rate) => atoms.caught(rate),
+    true_positive_rate: (rate) => atoms.true_positive_rate(rate),
     corners: atoms.corners,
     gap: losses.length > 1 ? losses[1] - losses[0] : 0,
     ...more,

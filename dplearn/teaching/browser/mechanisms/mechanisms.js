@@ -232,7 +232,7 @@ class Page {
     const divergence = pair.law.renyi(order);
     return {
       pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, guide: this.guide, delta: probability(logDelta), exact: pair.exact(epsilon),
-      tail: pair.law.tails(epsilon)[0], caught: pair.caught(rate), converted: pair.converted(order, logDelta, divergence),
+      tail: pair.law.tails(epsilon)[0], true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
     };
   }
 

@@ -31,7 +31,7 @@ const en = {
     loss: ({ tail }) => `Loss L > ε with probability ${plain(tail)}`,
     delta: (view) => `δ ${sign(view)} ${view.delta}`,
     renyi: () => "Rényi divergence, ε from it",
-    tradeoff: ({ caught }) => `Caught: at most ${people(caught)}\u202f%`,
+    tradeoff: ({ true_positive_rate }) => `Caught: at most ${people(true_positive_rate)}\u202f%`,
   },
   axes: {
     outputs: ({ pair }) => ({ x: en.released[pair.law.outputs?.label] ?? pair.law.outputs?.label.en ?? "", y: "" }),
@@ -73,7 +73,7 @@ const zh = {
     loss: ({ tail }) => `损失 L > ε 的概率为 ${plain(tail)}`,
     delta: (view) => `δ ${sign(view)} ${view.delta}`,
     renyi: () => "Rényi 散度，及由其得到的 ε",
-    tradeoff: ({ caught }) => `至多抓到 ${people(caught)}\u202f%`,
+    tradeoff: ({ true_positive_rate }) => `至多抓到 ${people(true_positive_rate)}\u202f%`,
   },
   axes: {
     ...en.axes,

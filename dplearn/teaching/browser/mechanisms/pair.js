@@ -22,7 +22,7 @@ export class Pair {
     this.bulk = [1 - OUTSIDE, OUTSIDE].map((share) => lastAbove(falls(share)));
     this.divergences = ORDERS.map((order) => law.renyi(order));
     this.rates = [...new Set([...RATES, ...(law.corners ?? [])])].filter((a) => a >= 0 && a <= 1).sort((a, b) => a - b);
-    this.misses = this.rates.map((rate) => 1 - this.caught(rate));
+    this.misses = this.rates.map((rate) => 1 - this.true_positive_rate(rate));
   }
 
   /** The epsilon at which log delta is a value, at most FAR. */
@@ -47,9 +47,9 @@ export class Pair {
   }
 
   /** The most that an attacker catches at a rate of false alarms. */
-  caught(rate) {
+  true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
-    return rate >= 1 ? 1 : clamp(this.law.caught(rate), 0, 1);
+    return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
   }
 
   /** Epsilon that an order proves at log delta; infinite at 0. */

@@ -172,7 +172,7 @@ export class Pictures {
     this.dot("converted", panel, state.order, converted);
   }
 
-  drawTradeoff({ pair, epsilon, logDelta, caught, state }) {
+  drawTradeoff({ pair, epsilon, logDelta, true_positive_rate, state }) {
     const panel = this.of.tradeoff;
     const curve = pair.rates.map((rate, i) => [rate, pair.misses[i]]);
     this.path("tradeoff", "curve", panel.line(curve));
@@ -184,7 +184,7 @@ export class Pictures {
     this.path("tradeoff", "real", real ? panel.line(real.rates.map((x, i) => [x, real.misses[i]])) : "");
     const rate = state.false_positive_rate;
     panel.hold(rate, percent(digits(rate, 3)));
-    this.dot("tradeoff", panel, rate, 1 - caught);
+    this.dot("tradeoff", panel, rate, 1 - true_positive_rate);
   }
 
   /** The epsilon over which a pointer is, in every picture. */

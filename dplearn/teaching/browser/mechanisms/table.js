@@ -12,7 +12,7 @@ export function fromTable({ first, step, losses, logs, infinite, orders, diverge
     logDelta: (epsilon) => atoms.logDelta(epsilon),
     logDeltaReversed: (epsilon) => other.logDelta(epsilon),
     tails: (x) => atoms.tails(x),
-    caught: (rate) => atoms.caught(rate),
+    true_positive_rate: (rate) => atoms.true_positive_rate(rate),
     corners: corners ?? atoms.corners,
     gap: step ?? 0,
     // (order - 1) D is convex in the order: a chord is never below it.

@@ -32,7 +32,7 @@ export function writeText(page) {
   say(".dp-eps output", view.delta);
   say(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && page.ask }));
   say(".dp-proves", words.proves(view));
-  page.people.show({ upper: view.caught }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
+  page.people.show({ upper: view.true_positive_rate }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
 }
 
 function writeNumber({ state, catalogue, words }, node, name, written) {

@@ -26,13 +26,13 @@ const kind = ({ mechanism, then }) =>
 export function python(run) {
   const rate = run.B ? `${run.B} / ${run.N}` : String(run.sample_rate);
   const drawn = run.sample_rate < 1 ? run.sampling : "none";
-  const named = drawn.endsWith("_leaves_out") ? 'sampling="shuffled", leaves_out=True' : `sampling="${drawn}"`;
+  const named = drawn.endsWith("_drop_last") ? 'sampling="shuffled", drop_last=True' : `sampling="${drawn}"`;
   const sampling = drawn === "poisson" ? "" : `, ${named}`;
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
     return `from dplearn import MECHANISMS
-from dplearn.mechanisms.drawing import sampled
+from dplearn.mechanisms.sampling_scheme import sampled
 
 noise = MECHANISMS["${run.mechanism}"](${run.noise_multiplier})
 step = sampled(noise, sampling="${drawn}", sample_rate=${rate})

@@ -240,16 +240,16 @@ class Page {
     const { run } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
     const { kept } = this.answers;
-    if (!proved(run)) this.caught = promised(least(this.view.ends).value, run);
+    if (!proved(run)) this.true_positive_rate = promised(least(this.view.ends).value, run);
     const say = (finds, right) => {
       set(this.body.querySelector(".dp-finds"), "text", finds);
       set(this.body.querySelector(".dp-note"), "text", right);
     };
-    if (kept.has(key)) this.caught = kept.get(key);
+    if (kept.has(key)) this.true_positive_rate = kept.get(key);
     if (this.guessing) say("…", "");
     // An older answer stands, pale, until the newer one is there.
     this.body.querySelector(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
-    this.people.show(this.guessing ? undefined : this.caught, run.rate, say);
+    this.people.show(this.guessing ? undefined : this.true_positive_rate, run.rate, say);
     if (kept.has(key) || !proved(run)) return;
     this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {
       this.answers.remember(key, ends);

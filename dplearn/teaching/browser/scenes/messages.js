@@ -58,12 +58,12 @@ export const TABLE = {
     "噪声 σ = {noise_multiplier}，一轮 {T} 个批次，δ = {delta}，{neighbours}：打乱后 {lower} ≤ ε ≤ {upper}。",
   ],
   unknown: [
-    "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved, which leaves open whether {epsilon} holds.",
-    "前面的训练若打乱批次，只证明了 {lower} ≤ ε ≤ {upper}：{epsilon} 是否成立，尚无定论。",
+    "Of the run before, shuffled with one record left out, {lower} ≤ ε ≤ {upper} is proved, which leaves open whether {epsilon} holds.",
+    "前面的训练若打乱批次并留出一条记录，只证明了 {lower} ≤ ε ≤ {upper}：{epsilon} 是否成立，尚无定论。",
   ],
   broken: [
-    "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved: {epsilon} does not hold.",
-    "前面的训练若打乱批次，已证明 {lower} ≤ ε ≤ {upper}：{epsilon} 不成立。",
+    "Of the run before, shuffled with one record left out, {lower} ≤ ε ≤ {upper} is proved: {epsilon} does not hold.",
+    "前面的训练若打乱批次并留出一条记录，已证明 {lower} ≤ ε ≤ {upper}：{epsilon} 不成立。",
   ],
   claim: ["at random", "随机抽取"],
   shuffled: ["shuffled", "打乱"],

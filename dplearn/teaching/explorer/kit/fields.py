@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.core.guarantee import ADJACENCIES
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.kit.language import Said, retold
 from dplearn.teaching.figures.kit.axes import MANTISSAS

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dplearn.teaching import claims
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import Finding, Verdict, verdict_on
 from dplearn.teaching.claims.pages import places_in
 from dplearn.teaching.explorer.kit import controls, links, look, questions

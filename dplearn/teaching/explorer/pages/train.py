@@ -12,7 +12,7 @@ import streamlit as st
 from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import round_up
 from dplearn.datasets import PRACTICE_SIZES, practice_names
-from dplearn.mechanisms.drawing import steps_of
+from dplearn.mechanisms.sampling_scheme import steps_of
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer import runs
 from dplearn.teaching.explorer.job import BOUNDS, Job, spent

@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.mechanisms.drawing import natural_adjacency
+from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import LEAVES_OUT
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
@@ -49,7 +49,7 @@ def _page() -> None:
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
-    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     told = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
     told |= {"answer": st.session_state.get(_ANSWER)}
     told |= {"presets": browser.presets(), "published": list(drawn_figures())}

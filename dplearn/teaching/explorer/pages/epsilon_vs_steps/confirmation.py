@@ -3,13 +3,13 @@
 A browser that is wrong, and a question that is none, are told in a sentence.
 """
 
+import dataclasses
 import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from inspect import signature
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -17,7 +17,12 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
-from dplearn.mechanisms.drawing import EPOCH_SAMPLINGS, SAMPLINGS, Drawing, natural_adjacency
+from dplearn.mechanisms.sampling_scheme import (
+    EPOCH_SAMPLINGS,
+    SAMPLINGS,
+    SamplingScheme,
+    default_adjacency,
+)
 from dplearn.run import DPSGD, Phases
 from dplearn.teaching.book.published import number, published
 from dplearn.teaching.explorer.kit import fields
@@ -35,8 +40,8 @@ REFERENCE = "pld"
 # One point in so many is enough for a draft.
 _THIN = 4
 # What the name of a sampling ends in whose epochs leave a record out.
-LEAVES_OUT = "_leaves_out"
-_DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
+DROP_LAST = "_drop_last"
+_DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
 SAMPLING = _say.selection("sampling", fields.named(_DRAWN))
 
 
@@ -73,7 +78,7 @@ class Scenario:
     largest: int
     draft: bool = False
     then: str = ""  # further phases, in the words of the box
-    leaves_out: bool = False  # whether each shuffled epoch leaves out a record
+    drop_last: bool = False  # whether each shuffled epoch leaves out a record
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
@@ -99,13 +104,13 @@ class Scenario:
     @cached_property
     def batches(self) -> int:
         """Steps in one epoch, of a scheme that draws them at once."""
-        return replace(self, mechanism="gaussian").drawing.batches
+        return replace(self, mechanism="gaussian").sampling_scheme.batches
 
     @property
-    def drawing(self) -> Drawing:
-        """What a step, or an epoch, draws."""
+    def sampling_scheme(self) -> SamplingScheme:
+        """Sampling scheme of a step, or of an epoch."""
         how = self.base, self.sampling, self.sample_rate, self.largest
-        return Drawing.of(*how, leaves_out=self.leaves_out)  # type: ignore[arg-type]
+        return SamplingScheme.of(*how, drop_last=self.drop_last)  # type: ignore[arg-type]
 
     @cached_property
     def base(self) -> Mechanism:
@@ -121,9 +126,9 @@ class Scenario:
             sample_rate=self.sample_rate,
             steps=self.largest - sum(p.steps for p in then),
             sampling=self.sampling,  # type: ignore[arg-type]
-            leaves_out=self.leaves_out,
+            drop_last=self.drop_last,
         )
-        drawn = lambda p: replace(p, sampling=first.sampling, leaves_out=self.leaves_out)
+        drawn = lambda p: replace(p, sampling=first.sampling, drop_last=self.drop_last)
         return (first, *map(drawn, then))
 
 
@@ -162,8 +167,8 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
     """Epsilon of the Poisson run that is often quoted for an epoch's batches: no bound for them."""
     if not scenario.by_epoch:
         return ()
-    natural = natural_adjacency("poisson")
-    quoted = replace(scenario, sampling="poisson", leaves_out=False, adjacency=natural)
+    natural = default_adjacency("poisson")
+    quoted = replace(scenario, sampling="poisson", drop_last=False, adjacency=natural)
     curve = answer_of(REFERENCE, quoted, steps).curve
     return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
 
@@ -173,7 +178,7 @@ def answer_of(
     name: str, scenario: Scenario, steps: tuple[int, ...], *, orders: tuple[float, ...] = ()
 ) -> Answer:
     """What an accountant answers; of a draft, with less work, which loosens it a little."""
-    law, base, drawing = ACCOUNTANTS[name](), scenario.base, scenario.sampling
+    law, base, sampling = ACCOUNTANTS[name](), scenario.base, scenario.sampling
     delta, adjacency = scenario.delta, scenario.adjacency
     if orders:
         law = replace(law, orders=orders)  # type: ignore[type-var]
@@ -182,12 +187,12 @@ def answer_of(
     try:
         if not isinstance(base, Gaussian):
             if scenario.by_epoch:
-                what = f"Accountant {name}: {drawing} batches with {base.name} noise"
+                what = f"Accountant {name}: {sampling} batches with {base.name} noise"
                 raise validate.unsupported(what, "the theorem is for Gaussian noise")
-            one = scenario.drawing.mechanism
+            one = scenario.sampling_scheme.mechanism
             curve = law.epsilon_curve(one, delta=delta, steps=[*steps], adjacency=adjacency)
         elif (
-            (scenario.draft, name, drawing) == (True, REFERENCE, "shuffled")
+            (scenario.draft, name, sampling) == (True, REFERENCE, "shuffled")
             and not scenario.then
             and adjacency != "add_remove"
         ):
@@ -224,7 +229,7 @@ def printed_rows(run: Scenario) -> list[dict[str, str]]:
 
 def mechanism() -> fields.Selection:
     """The mechanisms that a noise multiplier alone describes."""
-    own = {name: [*signature(law).parameters] for name, law in MECHANISMS.items()}
+    own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     return _say.selection("mechanism", fields.named(alone), default="gaussian")
 
@@ -277,8 +282,8 @@ def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) ->
     first, sampling = entries.pop("first"), entries.pop("sampling")
     if entries["then"]:
         largest = first + sum(phase.steps for phase in phases_of(entries["then"]))
-    kind, left = sampling.removesuffix(LEAVES_OUT), sampling.endswith(LEAVES_OUT)
-    return Scenario(**entries, sampling=kind, leaves_out=left, largest=largest, draft=draft)
+    kind, left = sampling.removesuffix(DROP_LAST), sampling.endswith(DROP_LAST)
+    return Scenario(**entries, sampling=kind, drop_last=left, largest=largest, draft=draft)
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -299,10 +304,10 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
         why, changes = said[REFERENCE].refusal, []
         for field in (fields.ADJACENCY, SAMPLING, mechanism()):
             for option, option_words in field.options.items():
-                if option != getattr(scenario, field.key) and not option.endswith(LEAVES_OUT):
-                    other = replace(scenario, **{"leaves_out": False, field.key: option})  # type: ignore[arg-type]
+                if option != getattr(scenario, field.key) and not option.endswith(DROP_LAST):
+                    other = replace(scenario, **{"drop_last": False, field.key: option})  # type: ignore[arg-type]
                     with suppress(NotImplementedError, TypeError, ValueError):
-                        other.drawing.mechanism.profiles(other.adjacency)
+                        other.sampling_scheme.mechanism.profiles(other.adjacency)
                         changes.append(f"{retold(field.label)}: {retold(option_words)}")
         told["refused"] = _say("uncovered", why=retold(why.partition(": ")[2] or why))
         if changes:

@@ -14,11 +14,11 @@ import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import Guarantee
-from dplearn.mechanisms.drawing import SAMPLINGS, sampled
+from dplearn.mechanisms.sampling_scheme import SAMPLINGS, sampled
 from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
-from dplearn.teaching.book.kit.written import parse
-from dplearn.teaching.book.spoken import VERDICTS
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.sentences import VERDICTS
 from dplearn.teaching.choosing import readings
 from dplearn.teaching.explorer.kit import links, look
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA, Words

@@ -9,11 +9,11 @@ import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching.book import Misprint, Verification, book
-from dplearn.teaching.book.everything import verification
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.pictures import cloud, curve, example_code, shown
 from dplearn.teaching.book.published import check_figure, published
-from dplearn.teaching.book.spoken import VERDICTS, label, signature
+from dplearn.teaching.book.run_all import verification
+from dplearn.teaching.book.sentences import VERDICTS, label, signature
 from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import controls, language, links, look, questions
 from dplearn.teaching.explorer.kit.fields import Quantity, Words

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dplearn.teaching.book import Formula, Refutation, book, spoken
-from dplearn.teaching.book.everything import refutation
+from dplearn.teaching.book import Formula, Refutation, book, sentences
 from dplearn.teaching.book.kit import domains
 from dplearn.teaching.book.pictures import View, first_parameters, refuted, shown
-from dplearn.teaching.book.spoken import group_name, label
+from dplearn.teaching.book.run_all import refutation
+from dplearn.teaching.book.sentences import group_name, label
 from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.kit.fields import Field, Quantity, Selection, Words, by_key
 from dplearn.teaching.explorer.kit.language import Said, retold
@@ -15,7 +15,7 @@ from dplearn.teaching.explorer.kit.state import State
 
 _say = Words("formula_book")
 # What is said of an entry, in the reader's language.
-words = spoken.Wording(lambda sentence, **values: retold(Said(sentence, **values)))
+words = sentences.Wording(lambda sentence, **values: retold(Said(sentence, **values)))
 # Names in an address that are the page's own: a parameter gives way to them.
 _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
 FIND = _say.text("find")

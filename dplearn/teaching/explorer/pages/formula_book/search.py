@@ -7,7 +7,7 @@ from pathlib import Path
 from unicodedata import combining, normalize
 
 from dplearn.teaching.book import book
-from dplearn.teaching.book.spoken import GREEK, group_name
+from dplearn.teaching.book.sentences import GREEK, group_name
 
 _LESSONS = Path(__file__).parents[5] / "lessons" / "sources"
 # Words that say nothing about a formula, and how formulas are typed and typeset.

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.contour.line import Cut, Line, Majorant
+from dplearn.engine.contour.line import Cutoffs, Line, Majorant
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
@@ -48,7 +48,7 @@ def log_left_part(w: NDArray) -> NDArray:
     return np.where(w < 0, left, np.log1p(-left_part(-np.abs(w))))
 
 
-class Quiet:
+class Remainder:
     """The part a of the law in cells of x: what runs of such steps alone add to delta."""
 
     def __init__(self, pair: SampledGaussian) -> None:
@@ -59,8 +59,8 @@ class Quiet:
         mass = np.append(log_ndtr(x[0] / sigma), tail[:-1] + np.log(-np.expm1(np.diff(tail))))
         log_f, drift = pair.log_ratio(x)[0], np.abs(pair.drift(x))
         self.log_mass, self.log_f = mass + 1e-9, log_f + 8 * ULP * (1 + drift + np.abs(log_f))
-        hit = math.log(pair.q) + log_ndtr((1 - x) / sigma)
-        self.log_beyond = np.logaddexp(math.log1p(-pair.q) + tail, hit) + 1e-9
+        sampled = math.log(pair.q) + log_ndtr((1 - x) / sigma)
+        self.log_beyond = np.logaddexp(math.log1p(-pair.q) + tail, sampled) + 1e-9
 
     def log_delta(self, x0: float, steps: NDArray, epsilon: NDArray, log_aim: NDArray) -> NDArray:
         """log of a bound on Delta, per row; X and nu are those that suit `log_aim`."""
@@ -130,8 +130,8 @@ class Split(Line):
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         return np.log(steps) + (steps - 1) * self.log_m + log_b + 1e-9
 
-    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cut:
-        bound, need = Loud.of(self, 1e-4), need + np.log(steps)
+    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
+        bound, need = PartMajorant.of(self, 1e-4), need + np.log(steps)
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         t = _FURTHER[100 * farthest > _FURTHER]
         # Every other height tells where to look, and at which heights.
@@ -149,11 +149,11 @@ class Split(Line):
         return bound, cuts, at_cuts
 
 
-class Loud(Majorant):
+class PartMajorant(Majorant):
     """B of the part chi."""
 
     @classmethod
-    def of(cls, line: Split, first: float) -> Loud:
+    def of(cls, line: Split, first: float) -> PartMajorant:
         whole = super().of(line, first)
         size = whole.log_size + log_left_part((line.x - line.x0) / line.width)
         return cls(line, whole.phi, whole.angle, size)

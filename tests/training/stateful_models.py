@@ -159,7 +159,7 @@ frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
 
 bias = lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias))
 
-KEEPERS: dict[str, Callable[[], Part]] = {
+STATEFUL: dict[str, Callable[[], Part]] = {
     "batch norm, every third call": lambda: keeping(None, sometimes(normal)),
     "running mean of losses": lambda: loss(running_loss()),
     "counts of classes, kept": lambda: loss(Remembering()),

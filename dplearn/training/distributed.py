@@ -1,4 +1,4 @@
-"""Where a run takes place: in one process, or in several that act as one.
+"""A run in one process, or in several that act as one.
 
 Each process has the whole model and the same dataset, of which it draws every n-th record
 independently: together these are a lot. Clipped sums are added, never averaged, and the first
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 Group = dist.ProcessGroup | None
 
 
-class Place:
+class DistributedContext:
     """One of the processes of a group, or the only one; ValueError if a group was forgotten."""
 
     def __init__(self, group: Group) -> None:

@@ -1,4 +1,4 @@
-"""How batches are drawn: by a scheme for every step, or one for every epoch."""
+"""Sampling schemes: how batches are drawn, afresh for every step or once per epoch."""
 
 import math
 from typing import Literal, NamedTuple, Self, get_args
@@ -28,12 +28,12 @@ _ROUNDING = 1e-9
 _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
 
-def natural_adjacency(sampling: Sampling) -> Adjacency:
+def default_adjacency(sampling: Sampling) -> Adjacency:
     """Adjacency for which the sampling scheme has a theorem.
 
     Examples
     --------
-    >>> [natural_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
+    >>> [default_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
     ['add_remove', 'replace_one', 'zero_out']
     """
     validate.one_of(EVERY_SAMPLING, sampling=sampling)
@@ -41,7 +41,7 @@ def natural_adjacency(sampling: Sampling) -> Adjacency:
 
 
 def steps_of(epochs: float, *, batches: float) -> int:
-    """Number of steps in so many epochs of `batches` each, the begun one included.
+    """Return the number of steps in `epochs` epochs of `batches` steps each, rounded up.
 
     Examples
     --------
@@ -72,19 +72,12 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 def epoch(
-    base: Gaussian,
-    *,
-    sampling: EpochSampling,
-    sample_rate: float,
-    leaves_out: bool = False,
-    dataset_size: int | None = None,
+    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, drop_last: bool = False
 ) -> Shuffled | RandomAllocation:
-    """Mechanism of one epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
+    """Return the mechanism of one epoch: `base` on every batch, by a scheme of `EPOCH_SAMPLINGS`.
 
-    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
-    a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
-    Records of a batch hide each other by a theorem only if there is no rest and all are used; of
-    how many there are `dataset_size` tells.
+    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. With
+    `drop_last` a shuffled epoch leaves out the records that fill no batch, at least one.
 
     Examples
     --------
@@ -96,19 +89,13 @@ def epoch(
     batches = math.floor((1 + _ROUNDING) / sample_rate)
     if sampling == "random_allocation":
         return RandomAllocation(base, batches)
-    rest = 1 - batches * sample_rate
-    if leaves_out:
-        return Shuffled(base, batches, max(rest, _ROUNDING))
-    if dataset_size is None or abs(rest) > _ROUNDING:
-        return Shuffled(base, batches)
-    size, odd = divmod(dataset_size, batches)
-    if odd:
-        raise ValueError(f"Expected dataset_size in {batches} equal batches, got {dataset_size}.")
-    return Shuffled(base, batches, batch_size=size)
+    # If all batches are full, one record of very many is left out.
+    left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
+    return Shuffled(base, batches, left_out)
 
 
-class Drawing(NamedTuple):
-    """Lots that a run draws at once, one for a step or all of an epoch, and their mechanism."""
+class SamplingScheme(NamedTuple):
+    """Lots that a run draws at once, those of a step or of an epoch, and their mechanism."""
 
     mechanism: Mechanism
     batches: int  # lots, one per step
@@ -123,13 +110,13 @@ class Drawing(NamedTuple):
         sample_rate: float,
         steps: int,
         *,
-        leaves_out: bool = False,
+        drop_last: bool = False,
         dataset_size: int | None = None,
-        largest: int | None = None,
+        max_batch_size: int | None = None,
     ) -> Self:
-        """The drawing of a run of `steps` steps by a scheme of any kind."""
-        if dataset_size is not None and largest is not None:
-            cut = TruncatedPoisson(base, sample_rate, dataset_size, largest)
+        """Return the scheme of a run of `steps` steps; `drop_last` is as in `epoch`."""
+        if dataset_size is not None and max_batch_size is not None:
+            cut = TruncatedPoisson(base, sample_rate, dataset_size, max_batch_size)
             return cls(cut, 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
@@ -137,8 +124,7 @@ class Drawing(NamedTuple):
             base,
             sampling=sampling,  # type: ignore[arg-type]
             sample_rate=sample_rate,
-            leaves_out=leaves_out,
-            dataset_size=dataset_size,
+            drop_last=drop_last,
         )
-        whole = leaves_out or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
+        whole = drop_last or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
         return cls(mechanism, mechanism.batches, whole, steps)

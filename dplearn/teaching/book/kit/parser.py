@@ -78,7 +78,12 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
     """
     if len(text) > _LONGEST:
         raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
-    _require_pairs(text)
+    opened: list[str] = []
+    for place, sign in enumerate(text):
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
+            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
     parser = _Parser(text, names)
     parser.expression(0, 0)
     if parser.kind != "end":
@@ -93,16 +98,6 @@ def nearest(name: str, among: Collection[str]) -> str:
     lower = {other.lower(): other for other in among}
     close = get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
     return f"; did you mean {lower[close[0]]}" if close else ""
-
-
-def _require_pairs(text: str) -> None:
-    """Raise where a bracket is closed by one of another kind."""
-    opened: list[str] = []
-    for place, sign in enumerate(text):
-        if sign in "([{":
-            opened.append(sign)
-        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
-            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
 
 
 class _Parser:
@@ -154,6 +149,9 @@ class _Parser:
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
+            # What may stand here without a sign; two numbers may not.
+            factor = self.token == "(" if self.kind == "symbol" else self.token not in TIGHT
+            factor &= self.kind in ("symbol", "name")
             if self.kind == "raised" and least <= TIGHT["**"]:
                 self.program += [Step(float(self.token)), Step("**", 2)]
                 self.advance()
@@ -164,7 +162,7 @@ class _Parser:
                 self.advance()
                 self.expression(tight if symbol == "**" else tight + 1, depth + 1)
                 self.program.append(Step(symbol, 2))
-            elif not tight and self.at_a_factor() and least <= _JUXTAPOSED:
+            elif factor and not tight and least <= _JUXTAPOSED:
                 self.expression(_JUXTAPOSED + 0.1, depth + 1)
                 self.program.append(Step("*", 2))
             else:
@@ -210,11 +208,6 @@ class _Parser:
             self.name(token, depth)
         else:
             self.fail("a number, a name or (")
-
-    def at_a_factor(self) -> bool:
-        """Whether a factor may stand here without a sign; two numbers may not."""
-        bracket = self.kind == "symbol" and self.token == "("
-        return bracket or (self.kind == "name" and self.token not in TIGHT)
 
     def name(self, name: str, depth: int) -> None:
         """A constant, a variable, a quotient of LaTeX, or a call with brackets or without."""

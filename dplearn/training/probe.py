@@ -1,6 +1,6 @@
-"""A model on trial, and records made up for it, so that no real one decides what is accepted.
+"""A probe of a model with synthetic records, so that no real one decides what is accepted.
 
-On trial a model has other parameters and copies of everything else, and is afterwards as it was.
+A probed model has other parameters and copies of everything else; afterwards it is as it was.
 Records are made up from shapes and types alone. Which numbers a model takes (tokens, classes,
 logarithms) is tried out: each tensor gets the first of the kinds below with which the model works.
 Some more records have the form of masks, lengths and ignored labels.
@@ -27,12 +27,12 @@ Kind = Callable[[Tensor, Tensor], Tensor]
 
 
 @contextmanager
-def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
+def probing(*modules: nn.Module, precise: bool) -> Iterator[None]:
     """Trainable parameters are moved a little and all attributes are copies, while this lasts.
 
     Everything is in float64 if `precise`. Gradients that vanish at the start, behind a head of
     zeros, do not vanish then. Modules and parameters stay the same objects, so that code which
-    refers to them (a loss with a penalty) is on trial too.
+    refers to them (a loss with a penalty) is probed too.
     """
     every = list(dict.fromkeys(part for module in modules for part in module.modules()))
     parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
@@ -41,9 +41,14 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
     rng = torch.Generator().manual_seed(0)
     try:
         for part in every:
-            vars(part).update({name: _copied(x, same) for name, x in vars(part).items()})
+            for name, value in list(vars(part).items()):
+                with suppress(Exception):  # generators, locks: whatever their type raises
+                    vars(part)[name] = copy.deepcopy(value, same)
         for p in parameters:
-            p.data = _moved(p, rng)
+            p.data = p.data.clone()
+            if p.requires_grad:  # signs stay, and zeros become small numbers
+                normal = torch.randn(p.shape, generator=rng, dtype=torch.float64).to(p.data)
+                p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
         for module in modules if precise else ():
             module.double()
         torch.clear_autocast_cache()  # it holds the weights as they were
@@ -55,23 +60,6 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
             vars(part).update(before)
         for p, before in zip(parameters, data, strict=True):
             p.data = before
-
-
-def _copied(value: Any, same: dict[int, Any]) -> Any:
-    """A copy of an attribute, or the value itself where it cannot be copied."""
-    try:
-        return copy.deepcopy(value, same)
-    except Exception:  # generators, locks, tensors inside a graph: whatever their type raises
-        return value
-
-
-def _moved(parameter: Tensor, rng: torch.Generator) -> Tensor:
-    """Near a trainable parameter: signs stay, and zeros become small numbers."""
-    data = parameter.data
-    if not parameter.requires_grad:
-        return data.clone()
-    normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data)
-    return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp())
 
 
 def widened(values: Tensor) -> Tensor:
@@ -219,7 +207,7 @@ def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
     return not other and (bool_too or leaf.dtype != torch.bool)
 
 
-class MadeUp:
+class SyntheticBatch:
     """Pairs (inputs, targets) like an example, which `works` takes without raising.
 
     They are rows of the example if that is public. ValueError, or what `works` raises of the

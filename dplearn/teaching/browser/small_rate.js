@@ -1,5 +1,5 @@
 // Few steps at a small rate: the integral without the runs in which no step tells anything.
-// Counterpart of dplearn/engine/contour/hits.py, where the derivation stands.
+// Counterpart of dplearn/engine/contour/small_rate.py, where the derivation stands.
 import { erfcx } from "./gaussian.js";
 import { Line, logAdd } from "./line.js";
 import { Pair, ULP } from "./pair.js";
@@ -51,8 +51,8 @@ function logTail(x) {
   return x < 0 ? Math.log1p(-half * Math.exp(-0.5 * x * x)) : Math.log(half) - 0.5 * x * x;
 }
 
-/** What runs of quiet steps alone add to delta, from the law of one step in cells of x. */
-export class Quiet {
+/** What runs without an informative step add to delta, from the law of one step in cells of x. */
+export class Remainder {
   /** @param {Pair} pair */
   constructor(pair) {
     const { sigma, logQ, logRest } = pair;
@@ -143,8 +143,8 @@ export class Split extends Line {
     const { x, weight, height, weightRe, weightIm } = this;
     const [width, v] = [WIDTH * pair.sigma, height / (WIDTH * pair.sigma)];
     this.first = 1e-4;
-    this.logLoud = new Float64Array(x.length);
-    for (let j = 0; j < x.length; j++) this.logLoud[j] = logLeftPart((x[j] - x0) / width);
+    this.logPart = new Float64Array(x.length);
+    for (let j = 0; j < x.length; j++) this.logPart[j] = logLeftPart((x[j] - x0) / width);
     const grown = new Float64Array(x.length);
     let extra = 0;
     for (let j = 0; j < x.length; j++) {

@@ -1,10 +1,8 @@
-"""The common words of entries, and LaTeX that is made rather than written."""
+"""The common terms of entries, and LaTeX that is made of expressions."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
 
 KINDS = {
     "identity": "An identity: the value is the truth.",
@@ -107,10 +105,3 @@ def same_left_side(statement: str, claim: str) -> str:
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""
     return left + typeset(claim)
-
-
-def told(hypothesis: str | Callable[..., Any] | None) -> str:
-    """The hypothesis as an expression or in words, those of its function; "" if there is none."""
-    if callable(hypothesis):
-        return (hypothesis.__doc__ or "").strip().split("\n")[0]
-    return hypothesis or ""

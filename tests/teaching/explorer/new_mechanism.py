@@ -10,8 +10,8 @@ from dplearn.mechanisms.laplace import Laplace
 
 
 @dataclass(frozen=True)
-class Newcomer(Laplace):
-    """Somebody's new mechanism.
+class NewMechanism(Laplace):
+    """A mechanism that is in no list.
 
     Parameters
     ----------
@@ -19,11 +19,11 @@ class Newcomer(Laplace):
         How much noise there is in it.
     """
 
-    name: ClassVar[str] = "newcomer"
+    name: ClassVar[str] = "new_mechanism"
 
 
 @pytest.fixture
-def registered(monkeypatch) -> type[Newcomer]:
+def registered(monkeypatch) -> type[NewMechanism]:
     """A mechanism that is in the registry for one test, as a new file in its folder would be."""
-    monkeypatch.setitem(MECHANISMS, Newcomer.name, Newcomer)
-    return Newcomer
+    monkeypatch.setitem(MECHANISMS, NewMechanism.name, NewMechanism)
+    return NewMechanism

@@ -1,24 +1,31 @@
-"""Quiet runs outside the integral: the identity, its bounds, and a charge that is needed."""
+"""Runs without an informative step: the identity, its bounds, and a charge that is needed."""
 
 import math
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from cases import each
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets
-from dplearn.engine.contour.hits import Loud, Quiet, Split, left_part, log_left_part
 from dplearn.engine.contour.pair import ULP
+from dplearn.engine.contour.small_rate import (
+    PartMajorant,
+    Remainder,
+    Split,
+    left_part,
+    log_left_part,
+)
 from dplearn.engine.contour.trapezoid import Trapezoid
 from outcomes import assert_suits
 
 S3, DELTA = SampledGaussian(0.8, 0.001, "remove"), 1e-6
 
 
-def quiet(x0):
-    """Whether a step tells nothing, by chance: 1 - chi."""
+def left_out(x0):
+    """Return 1 - chi, the part of the law that is left out of the integral."""
     return lambda x: np.exp(log_left_part((x0 - x) / (0.2 * S3.sigma)))
 
 
@@ -33,27 +40,36 @@ def two_steps(epsilon, part=np.ones_like, nodes=2001):
 
 
 @each("epsilon", [0.01, 0.02])
-def test_the_integral_and_the_quiet_runs_add_up(epsilon):
+def test_integral_and_remainder_add_up(epsilon):
     line, h, count = Split(S3, 5.0, 2.5), 0.4, 2**16
     whole, rest = line.ratios(h, count)
     z = line.tilt + 1j * h * np.arange(count)
     terms = (whole**2 - rest**2) * np.exp(-z * epsilon) / (z * (1 + z))
     left = math.exp(2 * line.log_m) * h / math.pi * (terms.sum() - terms[0] / 2).real
-    loud, silent = two_steps(epsilon), two_steps(epsilon, quiet(2.5))
-    assert left == pytest.approx(loud - silent, rel=1e-3)
-    assert silent > 0.01 * loud
+    whole, rest = two_steps(epsilon), two_steps(epsilon, left_out(2.5))
+    assert left == pytest.approx(whole - rest, rel=1e-3)
+    assert rest > 0.01 * whole
 
 
 @each("x0", [0.5, 1.2, 1.7, 2.5, 4.0])
 @each("epsilon", [0.01, 0.05, 0.3])
-def test_what_quiet_runs_add_is_bounded(x0, epsilon):
-    true = two_steps(epsilon, quiet(x0), nodes=1001)
+def test_remainder_is_bounded(x0, epsilon):
+    true = two_steps(epsilon, left_out(x0), nodes=1001)
     row = np.array([2.0]), np.array([epsilon])
-    bound = min(Quiet(S3).log_delta(x0, *row, np.array([-aim]))[0] for aim in range(1, 50))
+    bound = min(Remainder(S3).log_delta(x0, *row, np.array([-aim]))[0] for aim in range(1, 50))
     assert math.log(max(true, 1e-300)) <= bound
     if x0 == 4.0:
-        # Nearly all runs are quiet; a Chernoff bound is what it costs.
+        # Nearly all runs are left out; the slack is that of a Chernoff bound.
         assert bound < math.log(true) + 4
+
+
+def test_cells_have_the_masses_of_the_law_without_the_record():
+    """Cell i ends at x[i]; the first has no left end."""
+    cells = Remainder(S3)
+    mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
+    near = np.abs(cells.x) < 4 * S3.sigma  # further out differences cancel
+    np.testing.assert_allclose(np.exp(cells.log_mass)[near], mass[near], rtol=1e-8)
+    assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
 
 
 def test_what_is_cut_off_lies_below_its_bound():
@@ -61,7 +77,7 @@ def test_what_is_cut_off_lies_below_its_bound():
     line, h = Split(S3, 5.0, 1.7), 8.0
     whole, rest = line.ratios(h, 512)
     size = np.log(np.abs(whole - rest)) + line.log_m
-    most = Loud.of(line, 1e-4).log_at(h * np.arange(512))
+    most = PartMajorant.of(line, 1e-4).log_at(h * np.arange(512))
     later = np.maximum.accumulate(size[::-1])[::-1]
     assert np.all(most >= later - 1e-9) and np.min(most - size) < math.log(2)
 
@@ -123,14 +139,14 @@ def test_two_steps_by_the_closed_form_of_the_second(sigma, q, delta):
 
 def test_only_its_charge_keeps_a_late_cut_honest(monkeypatch):
     (low,), (high,) = brackets(S3, [3], delta=DELTA)
-    place = Quiet.place
+    place = Remainder.place
 
     def late(part):
         def placed(self, *row):
             x0 = place(self, *row)[0] + 0.8
             return x0, self.log_delta(x0, *row) + part
 
-        monkeypatch.setattr(Quiet, "place", placed)
+        monkeypatch.setattr(Remainder, "place", placed)
         (lower,), (upper,) = brackets(S3, [3], delta=DELTA)
         return lower <= high and low <= upper
 

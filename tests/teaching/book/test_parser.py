@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
-from dplearn.teaching.book.kit.written import nearest, parse
+from dplearn.teaching.book.kit.parser import nearest, parse
 from dplearn.teaching.claims import PARAMETERS, side_of
 
 NAMES = {letter for p in PARAMETERS.values() for letter in p.letters}

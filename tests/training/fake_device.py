@@ -84,12 +84,12 @@ def on(device, model):
     return model
 
 
-def pretend():
+def fake_device():
     """The device, with what needs values switched off: it stays so in this process."""
-    _setup_privateuseone_for_python_backend("pretended")
+    _setup_privateuseone_for_python_backend("fake")
     convert = FakeTensorConverter.from_real_tensor  # without values, even of constants
     FakeTensorConverter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
-    torch.pretended.mem_get_info = lambda device: (2**30, 2**31)  # room for all records
+    torch.fake.mem_get_info = lambda device: (2**30, 2**31)  # room for all records
     devices.generator = lambda device, seed: None  # a device in name only has none
     trainer.check_model = lambda *_, **__: None  # it looks at values, and so does what it learns by
     learned._unequal = lambda *_: []
@@ -100,7 +100,7 @@ def pretend():
             return begin(loader)
 
     DataLoader.__iter__ = really
-    return torch.device("pretended", 0)
+    return torch.device("fake", 0)
 
 
 def steps(place, name, rows):
@@ -124,6 +124,6 @@ def steps(place, name, rows):
 
 
 if __name__ == "__main__":
-    device = pretend()
+    device = fake_device()
     for name, rows in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         print(name, steps(device, name, int(rows) or None))

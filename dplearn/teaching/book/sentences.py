@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
-from dplearn.teaching.book.kit.words import KINDS
-from dplearn.teaching.book.kit.written import parse
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import KINDS
 
 _GROUPS = {
     "A": "Divergences and definitions",
@@ -188,9 +188,8 @@ class Wording:
         sides = self.translated("Errs on the safe side. ") if result.safe_side else ""
         if result.unsafe:
             sides = self.translated(_BOTH if result.safe_side else _UNSAFE)
-        return sides + self.translated(
-            "True at {share:.0f} % of the points tried.", share=100 * result.harmless
-        )
+        share = 100 * result.harmless
+        return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
     def headline(
         self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool

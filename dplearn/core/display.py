@@ -1,0 +1,59 @@
+"""Tables of two columns as HTML and LaTeX, and a dict that cannot be changed."""
+
+import html
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+_SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
+_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+}
+
+
+def in_signs(words: str) -> str:
+    """Return words with the signs of formulas in place of their names."""
+    for name, sign in _SIGNS.items():
+        words = words.replace(name, sign)
+    return words
+
+
+def in_latex(words: str) -> str:
+    """Return words as LaTeX, with signs in place of names."""
+    return in_signs(words).translate(str.maketrans(_TEX))
+
+
+def as_html(rows: Mapping[str, str]) -> str:
+    """Return an HTML table with a row for each name and its words."""
+    cells = (
+        (html.escape(in_signs(name)), html.escape(in_signs(words))) for name, words in rows.items()
+    )
+    lines = "".join(f"<tr><th>{name}</th><td>{words}</td></tr>" for name, words in cells)
+    return f"<table>{lines}</table>"
+
+
+def as_latex(rows: Mapping[str, str]) -> str:
+    """Return a LaTeX table, which needs no package."""
+    lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
+    return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
+
+
+class ReadOnly(dict[str, Any]):
+    """Numbers or words by name that cannot be changed, but hashed, pickled and written as JSON."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> Any:
+        return ReadOnly, (dict(self),)
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("Expected no change of details, which are read-only.")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
