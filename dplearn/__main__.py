@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="dplearn", description="Privacy accounting for DP-SGD runs.")
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
