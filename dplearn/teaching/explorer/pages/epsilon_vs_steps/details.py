@@ -292,18 +292,18 @@ def warnings_of(answers: Answers) -> list[str]:
     for name, condition in REGIMES.items():
         asked = _parsed(condition)
         if asked(**{of: condition_value(answers, of) for of in asked.names}):
-            holes = (hole for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]))
-            values = {hole: _in_words(answers, hole) for hole in holes if hole}
+            values = {}
+            for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]):
+                if hole:
+                    value, share = (
+                        condition_value(answers, hole),
+                        hole.endswith(("_misses", "_more")),
+                    )
+                    number = f"{value:.4g}" if hole == "rdp_order" else text.bound(value)
+                    values[hole] = f"{text.rounded(100 * value, 2)}\u00a0%" if share else number
             says = _say(f"regimes.{name}.says", **values)
             told.append(f"**{_say(f'regimes.{name}.tool')}** {says}")
     return told
 
 
 _parsed = lru_cache(maxsize=len(REGIMES))(parse)
-
-
-def _in_words(answers: Answers, name: str) -> str:
-    value = condition_value(answers, name)
-    if name.endswith(("_misses", "_more")):
-        return f"{text.rounded(100 * value, 2)}\u00a0%"
-    return f"{value:.4g}" if name == "rdp_order" else text.bound(value)
