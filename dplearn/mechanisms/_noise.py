@@ -71,11 +71,11 @@ class Noise(Mechanism):
 
         A record is replaced on a Poisson sample of rate q, in (0, 1).
         """
-        log_q, log_rest, log_noise = math.log(sample_rate), math.log1p(-sample_rate), self._log_noise
+        log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
         reach, label = self._distance("add_remove"), self._outputs("add_remove")[0].label
 
         def law(x: NDArray, to: int) -> NDArray:
-            return np.logaddexp(log_rest + log_noise(x), log_q + log_noise(x - to))
+            return np.logaddexp(log_rest + self._log_noise(x), log_q + self._log_noise(x - to))
 
         ends, corners = (-reach - self._drawn(), reach + self._drawn()), (-reach, 0.0, reach)
         moved = partial(law, to=reach), partial(law, to=-reach)
@@ -168,10 +168,12 @@ class WholeNoise(Noise):
     def _scale(self) -> float:
         return self.noise_multiplier * self.sensitivity
 
-    def _table(self, laws: Outputs, reach: int) -> Profile:
-        """Profile of the outcomes that are at most `reach` from where the laws peak."""
+    def _table(self, laws: Outputs, reach: int, *, finite: bool = False) -> Profile:
+        """Profile of the outcomes up to `reach` beyond a peak, or of those that both laws have."""
         k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
-        return Profile.from_atoms(laws.log_p(k), laws.log_q(k))
+        log_p, log_q = laws.log_p(k), laws.log_q(k)
+        kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
+        return Profile.from_atoms(log_p[kept], log_q[kept])
 
     def _distance(self, adjacency: Adjacency) -> int:
         return contribution_norm(adjacency) * self.sensitivity
@@ -257,16 +259,9 @@ class TabledNoise(WholeNoise):
 
 @lru_cache(maxsize=8)
 def _pair(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
-    """The pair of likely outcomes, with or without those that only one of them has.
-
-    It is that of an adjacency, or of a replaced record on a sample of this rate.
-    """
+    """Table of the pair of an adjacency, or of a replaced record on a sample of this rate."""
     laws = law.replaced_outputs(pair) if isinstance(pair, float) else law._outputs(pair)[0]
-    reach = law._masses.size - 1
-    k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
-    log_p, log_q = laws.log_p(k), laws.log_q(k)
-    kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
-    return Profile.from_atoms(log_p[kept], log_q[kept])
+    return law._table(laws, law._masses.size - 1, finite=finite)
 
 
 def even_law(masses: NDArray) -> NDArray:

@@ -198,7 +198,8 @@ class WithoutReplacement(Sampled):
     other records equal the record that is replaced. Without the new record every subset is
     the same and the output has law Q; with it the law is (1-q)Q + qP. The pair of these two
     laws and its reverse are real, and each attains one half. The base is one answer about
-    the whole subset; where its members answer one by one, the others hide the new record.
+    the whole subset; where its members answer one by one, or are sampled once more, the others
+    hide the new record.
 
     Parameters
     ----------
@@ -242,6 +243,8 @@ class WithoutReplacement(Sampled):
         pairs = self.base.witnesses("replace_one")
         if self.sample_rate == 1.0 or not pairs:
             return pairs
+        if isinstance(self.base, PoissonSubsampled) and self.base.sample_rate < 1:
+            return ()
         pair = pairs[0].mix_first(self.sample_rate)
         return (pair, pair.reverse())
 

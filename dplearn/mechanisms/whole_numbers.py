@@ -131,7 +131,7 @@ class DiscreteGaussian(WholeNoise):
 
         def log_delta(epsilon: NDArray) -> NDArray:
             inside = np.logaddexp(table.log_delta_of(np.minimum(epsilon, edge)), outside)
-            # Under P the noise is Y = k - shift; the loss exceeds eps where Y > eps sigma^2/s - s/2.
+            # Under P the noise is Y = k - s; the loss exceeds eps where Y > eps sigma^2/s - s/2.
             past = self._survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
             return np.where(epsilon < edge, inside, past)
 
