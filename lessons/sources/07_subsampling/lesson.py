@@ -576,7 +576,7 @@ for step in (PoissonSubsampled(Gaussian(1.0), 0.01), WithoutReplacement(Gaussian
     print(f"{step.name:<19}", pld.epsilon(step, **swapped))
 
 # %% [markdown]
-# Where coins cost 2.84, batches of fixed size cost up to 14.82. With less noise it gets worse still. Noise 0.8, rate 0.001, ten thousand steps, $\delta=10^{-5}$:
+# Where coins cost 2.84, batches of fixed size cost up to 14.83. With less noise it gets worse still. Noise 0.8, rate 0.001, ten thousand steps, $\delta=10^{-5}$:
 
 # %%
 weak = pld.epsilon(PoissonSubsampled(Gaussian(0.8), 0.001), **schools)

@@ -96,78 +96,39 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
     )
 
 
-@formula(
-    "G-E1",
-    "Poisson sampling: the amplified epsilon",
-    "identity",
-    "Balle, Barthe & Gaboardi 2018, Theorem 8",
-)
+@formula("G-E1", "Poisson sampling: the amplified epsilon", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
 @oracle(sampled_coin_epsilon)
 @typed("amplified_epsilon", "approximate_dp pure_dp", "log(1+q*(exp(epsilon)-1))")
 @printed("0.158565", epsilon=1.0, sample_rate=0.1)
-@wrong(
-    "linear",
-    "The amplified epsilon is larger for every rate below 1.",
-    typed("amplified_epsilon", "approximate_dp pure_dp", "q*epsilon"),
-    claim="sample_rate * epsilon",
-    kind="upper",
-)
-@wrong(
-    "twice-linear",
-    "From epsilon = 1.26 on the exponential is larger.",
-    typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
-    claim="2 * sample_rate * epsilon",
-    kind="upper",
-)
-@wrong(
-    "no-logarithm",
-    "ln(1 + x) is at most x: a bound, exact for small q alone.",
-    claim="sample_rate * (exp(epsilon) - 1)",
-    kind="identity",
-)
-@wrong(
-    "little-o",
-    "The ratio falls to (e^eps - 1)/eps, never below 1.",
-    claim="0.0",
-    given="epsilon > 0",
-    kind="asymptotic",
-    oracle=lambda epsilon, sample_rate: (
-        sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate * epsilon)
-    ),
-    along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)},
-    without="sample_rate",
-)
+@wrong("linear", "The amplified epsilon is larger for every rate below 1.",
+       typed("amplified_epsilon", "approximate_dp pure_dp", "q*epsilon"),
+       claim="sample_rate * epsilon", kind="upper")
+@wrong("twice-linear", "From epsilon = 1.26 on the exponential is larger.",
+       typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
+       claim="2 * sample_rate * epsilon", kind="upper")
+@wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
+       claim="sample_rate * (exp(epsilon) - 1)", kind="identity")
+@wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", claim="0.0",
+       given="epsilon > 0", kind="asymptotic", oracle=lambda epsilon, sample_rate:
+       (sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate * epsilon)),
+       along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, without="sample_rate")
 def amplified_epsilon(*, epsilon, sample_rate):
     r"""\varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
     return math.log1p(sample_rate * math.expm1(epsilon))
 
 
-@formula(
-    "G-E1b",
-    "Poisson sampling: the whole profile",
-    "identity",
-    "Balle, Barthe & Gaboardi 2018, Theorem 8",
-)
-@given(
-    _ANY_RATE,
-    p=Distribution(4),
-    q=Distribution(4),
-    epsilon=Linear(0.0, 2.0),
-    sample_rate=Log(1e-3, 1.0),
-)
+@formula("G-E1b", "Poisson sampling: the whole profile", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 8")
+@given(_ANY_RATE, p=Distribution(4), q=Distribution(4), epsilon=Linear(0.0, 2.0),
+       sample_rate=Log(1e-3, 1.0))
 @oracle(mixed_event_delta, tolerance=1e-8)
-@wrong(
-    "replaced",
-    "With Poisson sampling the base must also be private for a record that leaves.",
-    claim=lambda p, other, epsilon, sample_rate: poisson_delta(
-        p, other, epsilon=epsilon, sample_rate=sample_rate
-    ),
-    says=r"\text{the same for a replaced record, } P \text{ and } P' \text{ both sampled}",
-    kind="upper",
-    oracle=mixed_event_delta,
-    other=Distribution(4),
-)
+@wrong("replaced", "With Poisson sampling the base must also be private for a record that leaves.",
+       claim=lambda p, other, epsilon, sample_rate: poisson_delta(p, other, epsilon=epsilon,
+       sample_rate=sample_rate),
+       says=r"\text{the same for a replaced record, } P \text{ and } P' \text{ both sampled}",
+       kind="upper", oracle=mixed_event_delta, other=Distribution(4))
 def poisson_delta(p, q, *, epsilon, sample_rate):
     r"""H_{e^{\varepsilon'}}\big((1-q)Q + qP\,\Vert\,Q\big) = q\,H_{e^\varepsilon}(P\Vert Q),\quad
     \varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
@@ -181,71 +142,41 @@ def _epsilon_in_range(rng: Generator, noise_multiplier: float, sample_rate: floa
     return round(float(largest * rng.random()), 6)
 
 
-_SAMPLED = {
-    "noise_multiplier": Log(0.4, 20.0),
-    "sample_rate": Log(1e-3, 1.0),
-    "epsilon": Drawn(_epsilon_in_range),
-}
+_SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
+            "epsilon": Drawn(_epsilon_in_range)}
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 
-@formula(
-    "G-E1c",
-    "Profile of the Poisson-sampled Gaussian",
-    "identity",
-    "Balle, Barthe & Gaboardi 2018, Theorem 8",
-)
+@formula("G-E1c", "Profile of the Poisson-sampled Gaussian", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_SETTING, _SAMPLED)
 @oracle(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
-@wrong(
-    "linear",
-    "It takes q eps for the amplified epsilon, which is larger.",
-    claim=lambda epsilon, noise_multiplier, sample_rate: (
-        sample_rate
-        * gaussian_delta(epsilon=epsilon / sample_rate, noise_multiplier=noise_multiplier)
-    ),
-    says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)",
-)
+@wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", claim=lambda epsilon,
+       noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
+       noise_multiplier=noise_multiplier), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
 def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
     return _amplified_delta(epsilon, noise_multiplier, sample_rate)
 
 
-@formula(
-    "G-E1d",
-    "Poisson sampling: a replaced record and Gaussian noise",
-    "identity",
-    "Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et al. 2024, Theorem 3.8",
-)
+@formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise", "identity",
+         "Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et al. 2024, Theorem 3.8")
 @given(_SETTING, _SAMPLED)
 @oracle(partial(sampled_delta, second=-1.0), tolerance=1e-7, absolute=1e-13, points=40)
 @printed("0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1)
-@wrong(
-    "removed",
-    "That is a record that leaves: here both outputs are mixtures, further apart.",
-    printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
-    claim=sampled_gaussian_delta,
-    says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)",
-)
-@wrong(
-    "twice-epsilon",
-    "One leaves and one comes: delta grows by a factor of 1 + e^(eps/2), too.",
-    claim=lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta(
-        epsilon=epsilon / 2, noise_multiplier=noise_multiplier, sample_rate=sample_rate
-    ),
-    says=r"\delta(\varepsilon) \le \delta_{\text{add/remove}}(\varepsilon/2)",
-    kind="upper",
-)
-@wrong(
-    "fixed-size",
-    "The bound of a subset of fixed size, where others take its place.",
-    claim=lambda epsilon, noise_multiplier, sample_rate: _amplified_delta(
-        epsilon, noise_multiplier, sample_rate, 2.0
-    ),
-    says=r"\delta(\varepsilon') = q\,\delta_{2C}(\varepsilon)",
-)
+@wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
+       printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
+       claim=sampled_gaussian_delta, says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)")
+@wrong("twice-epsilon", "One leaves and one comes: delta grows by a factor of 1 + e^(eps/2), too.",
+       claim=lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta(
+       epsilon=epsilon / 2, noise_multiplier=noise_multiplier, sample_rate=sample_rate),
+       says=r"\delta(\varepsilon) \le \delta_{\text{add/remove}}(\varepsilon/2)", kind="upper")
+@wrong("fixed-size", "The bound of a subset of fixed size, where others take its place.",
+       claim=lambda epsilon, noise_multiplier, sample_rate: _amplified_delta(epsilon,
+       noise_multiplier, sample_rate, 2.0),
+       says=r"\delta(\varepsilon') = q\,\delta_{2C}(\varepsilon)")
 def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta(\varepsilon) = (1-q)(1-e^\varepsilon)\,\Phi\big(-\tfrac x\sigma\big)
     + q\,\Phi\big(\tfrac{1-x}\sigma\big) - qe^\varepsilon\,\Phi\big(-\tfrac{1+x}\sigma\big),\quad
@@ -261,92 +192,51 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
 _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
-@formula(
-    "G-E2",
-    "Sampling without replacement: Gaussian noise",
-    "identity",
-    "Balle, Barthe & Gaboardi 2018, Theorem 9",
-)
-@given(
-    "noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records",
-    records=Whole(1, 7),
-    batch=Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
-    noise_multiplier=Log(0.5, 10.0),
-    epsilon=Log(0.01, 3.0),
-)
+@formula("G-E2", "Sampling without replacement: Gaussian noise", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 9")
+@given("noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records", records=Whole(1, 7),
+       batch=Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
+       noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @oracle(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
 @printed("0.05098616601", at=_ONE_OF_TEN)
-@wrong(
-    "own-norm",
-    "The theorem is for a replaced record, whose contribution may turn round: 2C.",
-    printed("0.01269367375", "0.05098616601", at=_ONE_OF_TEN),
-    claim=lambda epsilon, noise_multiplier, records, batch: sampled_gaussian_delta(
-        epsilon=epsilon, noise_multiplier=noise_multiplier, sample_rate=batch / records
-    ),
-    says=r"\delta_{m/n}(\varepsilon') = q\,\delta_{C}(\varepsilon): \text{ Poisson accounting}",
-)
+@wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
+       printed("0.01269367375", "0.05098616601", at=_ONE_OF_TEN), claim=lambda epsilon,
+       noise_multiplier, records, batch: sampled_gaussian_delta(epsilon=epsilon,
+       noise_multiplier=noise_multiplier, sample_rate=batch / records),
+       says=r"\delta_{m/n}(\varepsilon') = q\,\delta_{C}(\varepsilon): \text{ Poisson accounting}")
 def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     r"""\delta_{m/n}(\varepsilon') = q\,\delta_{2C}(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ q = m/n"""
     return _amplified_delta(epsilon, noise_multiplier, batch / records, distance=2.0)
 
 
-@formula(
-    "G-E3",
-    "Sampling with replacement: chance to take part",
-    "identity",
-    "Balle, Barthe & Gaboardi 2018, Theorem 10",
-)
+@formula("G-E3", "Sampling with replacement: chance to take part", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 10")
 @given("records >= 1 and draws >= 1", records=Whole(1, 2000), draws=Whole(1, 300))
-@oracle(
-    lambda records, draws: (
-        sum(math.comb(draws, k) * (records - 1) ** (draws - k) for k in range(1, draws + 1))
-        / records**draws
-    )
-)
+@oracle(lambda records, draws: sum(math.comb(draws,
+        k) * (records - 1) ** (draws - k) for k in range(1, draws + 1)) / records**draws)
 @printed("0.095617925", records=100, draws=10)
-@wrong(
-    "ratio",
-    "Too large as a chance, and blind to a record that is drawn more than once.",
-    printed("0.1", records=100, draws=10),
-    claim="draws / records",
-)
+@wrong("ratio", "Too large as a chance, and blind to a record that is drawn more than once.",
+       printed("0.1", records=100, draws=10), claim="draws / records")
 def with_replacement_rate(*, records, draws):
     r"""q = 1 - (1 - 1/n)^m"""
     return 1.0 if records == 1 else -math.expm1(draws * math.log1p(-1 / records))
 
 
-@formula(
-    "G-E3b",
-    "Sampling with replacement: Gaussian noise",
-    "upper",
-    "Balle, Barthe & Gaboardi 2018, Theorem 10",
-)
-@given(
-    "noise_multiplier > 0 and epsilon >= 0 and records >= 1 and draws >= 1",
-    records=Whole(1, 5),
-    draws=Whole(1, 4),
-    noise_multiplier=Log(0.5, 10.0),
-    epsilon=Log(0.01, 3.0),
-)
+@formula("G-E3b", "Sampling with replacement: Gaussian noise", "upper",
+         "Balle, Barthe & Gaboardi 2018, Theorem 10")
+@given("noise_multiplier > 0 and epsilon >= 0 and records >= 1 and draws >= 1", records=Whole(1, 5),
+       draws=Whole(1, 4), noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @oracle(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
-@wrong(
-    "no-multiplicities",
-    "A record that is drawn k times contributes k times.",
-    claim=lambda epsilon, noise_multiplier, records, draws: _amplified_delta(
-        epsilon, noise_multiplier, with_replacement_rate(records=records, draws=draws), 2.0
-    ),
-    says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)",
-)
-@wrong(
-    "ratio",
-    "A larger chance does not make up for the record that is drawn twice.",
-    claim=lambda epsilon, noise_multiplier, records, draws: without_replacement_delta(
-        epsilon=epsilon, noise_multiplier=noise_multiplier, records=records, batch=draws
-    ),
-    says=r"\delta(\varepsilon') \le \tfrac mn\,\delta_{2C}(\varepsilon),\ q = m/n",
-    given="noise_multiplier > 0 and epsilon >= 0 and draws <= records",
-)
+@wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
+       claim=lambda epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon,
+       noise_multiplier, with_replacement_rate(records=records, draws=draws), 2.0),
+       says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)")
+@wrong("ratio", "A larger chance does not make up for the record that is drawn twice.", claim=lambda
+       epsilon, noise_multiplier, records, draws: without_replacement_delta(epsilon=epsilon,
+       noise_multiplier=noise_multiplier, records=records, batch=draws),
+       says=r"\delta(\varepsilon') \le \tfrac mn\,\delta_{2C}(\varepsilon),\ q = m/n",
+       given="noise_multiplier > 0 and epsilon >= 0 and draws <= records")
 def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
     r"""\delta(\varepsilon') \le \sum_{k=1}^m \binom mk n^{-k}(1 - 1/n)^{m-k}\,
     \delta_{2kC}(\varepsilon),\quad e^{\varepsilon'} = 1 + q(e^\varepsilon - 1)"""
@@ -368,41 +258,20 @@ def _added_delta(*, epsilon, noise_multiplier, sample_rate):
     return scale * gaussian_delta(epsilon=base, noise_multiplier=noise_multiplier)
 
 
-enter(
-    sampled_gaussian_delta,
-    formula(
-        "G-E9",
-        "Sampled Gaussian: to remove a record leaks more",
-        "upper",
-        "Zhu, Dong & Wang 2022, part on Poisson sampling",
-        statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
-        r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0",
-    ),
-    given(_SETTING, _SAMPLED),
-    oracle(
-        partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14, points=40
-    ),
-    wrong(
-        "added-only",
-        "Both orders count, and this is the smaller one.",
-        claim=_added_delta,
-        says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
-        oracle=sampled_delta,
-    ),
-    wrong(
-        "any-mechanism",
-        "A theorem for Gaussian noise; in general take the larger of both.",
-        claim=poisson_delta,
-        says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
-        r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q",
-        given=_ANY_RATE,
-        oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(
-            p=p, q=q, epsilon=epsilon, sample_rate=sample_rate, added=True
-        ),
-        without="noise_multiplier",
-        p=Distribution(3),
-        q=Distribution(3),
-        epsilon=Linear(0.0, 1.0),
-        sample_rate=Linear(0.05, 0.9),
-    ),
-)
+enter(sampled_gaussian_delta,
+      formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
+              "Zhu, Dong & Wang 2022, part on Poisson sampling",
+              statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
+              r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
+      given(_SETTING, _SAMPLED),
+      oracle(partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7,
+             absolute=1e-14, points=40),
+      wrong("added-only", "Both orders count, and this is the smaller one.", claim=_added_delta,
+            says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
+            oracle=sampled_delta),
+      wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
+            claim=poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
+            r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
+            oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
+            sample_rate=sample_rate, added=True), without="noise_multiplier", p=Distribution(3),
+            q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)))
