@@ -84,7 +84,8 @@ class PoissonSubsampled(Sampled):
     conditions = (
         "Poisson sampling, fresh each step",
         "the number of records drawn is neither published nor divided by",
-        "a record that is not drawn contributes 0; it never changes what others contribute",
+        "a record that is not drawn contributes 0",
+        "what a record contributes does not depend on other records",
     )
 
     @property
@@ -94,9 +95,8 @@ class PoissonSubsampled(Sampled):
     def require_theorem(self, adjacency: Adjacency) -> None:
         super().require_theorem(adjacency)
         if self._replaces(adjacency) and not isinstance(self.base, Noise):
-            what = f"adjacency='replace_one' for Poisson sampling of {self.base.name}"
-            why = "the theorem is for Gaussian, Laplace and whole-number noise"
-            raise validate.unsupported(what, f"{why} (a removed and an added record are covered)")
+            why = "a replaced record has a theorem where the base adds noise, else use 'add_remove'"
+            raise validate.unsupported("adjacency='replace_one' for Poisson sampling", why)
 
     def _replaces(self, adjacency: Adjacency) -> bool:
         """Whether the pair is that of a replaced record, which may or may not be drawn."""

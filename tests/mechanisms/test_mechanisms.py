@@ -228,7 +228,7 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
 @each(
     "mechanism, adjacency, named",
     [
-        (PoissonSubsampled(SCORES, 0.1), "replace_one", "'replace_one' for Poisson sampling of"),
+        (PoissonSubsampled(SCORES, 0.1), "replace_one", "'replace_one' for Poisson"),
         (WithoutReplacement(Gaussian(1.0), 0.1), "add_remove", "'add_remove' for sampling without"),
         (RandomizedResponse(1.0), "add_remove", "'add_remove' for randomized_response"),
         (PoissonSubsampled(RandomizedResponse(1.0), 0.1), "add_remove", "randomized_response"),
