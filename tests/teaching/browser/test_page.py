@@ -347,6 +347,7 @@ STEP = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=20)
 CODED = [
     ({}, STEP),
     ({"q": 1, "adjacency": "replace_one"}, replace(STEP, sample_rate=1.0, sampling="none")),
+    ({"adjacency": "replace_one"}, STEP),
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (

@@ -9,7 +9,7 @@ import { lastingKey } from "./tell.js";
 const ACTIONS = {
   units(page) {
     const { run } = page;
-    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
+    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"), page.kinds);
   },
   sigma(page) {
     page.change("sigma", page.answers.noise(page.run, page.run.T, page.run.budget));

@@ -2,7 +2,7 @@
 import { least, reached } from "./answers.js";
 import { heard, shown } from "./fields.js";
 import { bound, clamp, digits, down, text } from "./numbers.js";
-import { ACCOUNTANTS, FIELDS, keyOf, proved, valueOf } from "./run.js";
+import { ACCOUNTANTS, FIELDS, OWN, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
 import { STYLES } from "./words.js";
 
@@ -58,7 +58,7 @@ function tellButtons(page, value) {
     const choice = page.find(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.find("option[value=replace_one]").disabled = proved(run) && run.q < 1;
+  page.find("option[value=replace_one]").disabled = page.kinds === OWN && run.q < 1;
 }
 
 function tellProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
