@@ -138,7 +138,8 @@ class DiscreteGaussian(WholeNoise):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, sigma = self._distance(adjacency), self._scale
         reach = self._reach(shift)
-        table, outside = self._table(*self._outputs(adjacency), reach), self._survival(reach + 1)
+        (pair,) = self._outputs(adjacency)
+        table, outside = self._table(pair, reach), self._survival(reach + 1)
         edge = (reach - 1 + shift / 2) * shift / sigma**2
 
         def log_delta(epsilon: NDArray) -> NDArray:
@@ -152,7 +153,8 @@ class DiscreteGaussian(WholeNoise):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The table alone: the little mass outside claims nothing."""
-        return (self._table(*self._outputs(adjacency), self._reach(self._distance(adjacency))),)
+        (pair,) = self._outputs(adjacency)
+        return (self._table(pair, self._reach(self._distance(adjacency))),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
         reach, log_q = self._reach(self._distance("replace_one")), math.log(sample_rate)

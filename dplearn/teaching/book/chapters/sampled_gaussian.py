@@ -36,9 +36,11 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
 
 def _replaced_renyi(*, order, noise_multiplier, sample_rate):
     """Rényi divergence of ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)) by an integral."""
-    pair = (log_mixture(sampled_means(sample_rate, to), noise_multiplier) for to in (1.0, -1.0))
+    one, other = (
+        log_mixture(sampled_means(sample_rate, to), noise_multiplier) for to in (1.0, -1.0)
+    )
     far = 40 * noise_multiplier + 2 * order
-    return oracles.density_renyi(*pair, order, -far, far)
+    return oracles.density_renyi(one, other, order, -far, far)
 
 
 def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
