@@ -191,8 +191,10 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
+    first: tuple[float, float, int]
     first = options.noise_multiplier, _rate(options), options.steps
-    plan = Phases(tuple(_plan(options, *phase) for phase in (first, *(options.then or ()))))
+    phases = [first, *(options.then or ())]
+    plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or default_adjacency(options.sampling)

@@ -264,7 +264,8 @@ class Ledger:
         if reserve is None:
             reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
         parts = [
-            (_pure_part(m), count * line.steps)
+            # A release known by a pair is pure unless it reveals all, which the reserve covers.
+            (ApproximateDP(m.epsilon) if isinstance(m, ApproximateDP) else m, count * line.steps)
             for line in lines
             for m, count in line.mechanism.parts()
         ]
@@ -311,12 +312,6 @@ class Ledger:
             else:
                 stated = dataclasses.replace(stated, lower=max(stated.lower, found.lower))
         return stated
-
-
-def _pure_part(mechanism: Mechanism) -> Mechanism:
-    """Return an (epsilon, delta)-DP release as it is unless it tells all, which delta pays for."""
-    pair = isinstance(mechanism, ApproximateDP) and mechanism.delta
-    return dataclasses.replace(mechanism, delta=0.0) if pair else mechanism
 
 
 def _pairs_delta(lines: Sequence[Release]) -> float:

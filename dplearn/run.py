@@ -400,7 +400,7 @@ class Phases(Plan):
     1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
     """
 
-    phases: tuple[DPSGD, ...]
+    phases: Sequence[DPSGD]
     steps: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -275,8 +275,13 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Squared mu of one step: mu^2 itself, or q^2 (e^{mu^2} - 1) under sampling."""
+    """Squared mu of one step: mu^2 itself, or q^2 times the variance of P/Q under sampling.
+
+    It is e^{mu^2} - 1, and of (f_1 - f_-1) / f_0, where a record is replaced, 4 sinh(mu^2).
+    """
     if whole := plain_gaussian(mechanism):
         return whole.shift(adjacency) ** 2
-    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate  # type: ignore[attr-defined]
-    return q**2 * math.expm1(mu**2) if mu**2 < 700 else math.inf
+    mu, q = mechanism.base.shift(), mechanism.sample_rate  # type: ignore[attr-defined]
+    if mu**2 > 700:
+        return math.inf
+    return q**2 * (4 * math.sinh(mu**2) if adjacency == "replace_one" else math.expm1(mu**2))

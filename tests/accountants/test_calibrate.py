@@ -206,7 +206,7 @@ REFUSED = [
       for change in ({"epsilon": 0.0}, {"epsilon": math.inf}, {"delta": 0.0})),
     (largest_sample_rate, Gaussian(1.0), TARGET, ValueError, "of gaussian, got 'sample_rate'"),
     (smallest_noise_multiplier, Composed([Gaussian(1.0)]), TARGET, ValueError, "of composed"),
-    (largest_steps, STEP, {"adjacency": "replace_one", **TARGET}, NotImplementedError, "replace_"),
+    (largest_steps, WithoutReplacement(Gaussian(1.0), 0.1), TARGET, NotImplementedError, "repl"),
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ const MOST_WORK = 4e7;
 const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
 
 /** Share of members that the best attacker catches at a rate of false alarms: both ends; null where
- * there is no theorem or no narrow bracket.
+ * this engine has no pair of these neighbours or no narrow bracket.
  * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   checked(run, [steps]);

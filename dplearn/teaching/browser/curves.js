@@ -15,7 +15,7 @@ const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Ends further apart than this are not drawn as a certificate.
 const LOOSE = 1.1;
 
-/** The curve of each accountant; null where no theorem covers these neighbours.
+/** The curve of each accountant; null where this engine has no pair of these neighbours.
  * @param {Run} run @param {number[]} steps
  * @param {{accountants?: string[], draft?: boolean}} [options]
  * @returns {{[name: string]: Curve | null}} */
@@ -49,7 +49,7 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
 }
 
-/** Distance of neighbours in standard deviations; null where no theorem covers them.
+/** Distance of neighbours in standard deviations; null where there is no pair of them here.
  * @param {Run} run */
 export function shift({ noise_multiplier, sample_rate, adjacency }) {
   if (adjacency !== "replace_one") return 1 / noise_multiplier;

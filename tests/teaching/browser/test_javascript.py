@@ -166,7 +166,7 @@ def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
     assert stored["before"]["noise_multiplier"] == 4.0
 
 
-def test_what_no_theorem_covers_is_left_open(evaluate):
+def test_what_the_engine_has_no_pair_of_is_left_open(evaluate):
     replaced = RUN | {"adjacency": "replace_one"}
     curves = evaluate("run => dplearn.curves(run, [1, 10])", replaced)
     assert set(curves.values()) == {None}

@@ -384,6 +384,7 @@ FULL = replace(STEP, sample_rate=1.0, sampling="none")
 CODED = [
     ({}, STEP),
     ({"sample_rate": 1, "adjacency": "replace_one"}, FULL),
+    ({"adjacency": "replace_one"}, STEP),
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (

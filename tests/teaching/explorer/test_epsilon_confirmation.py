@@ -34,6 +34,7 @@ def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000,
     [
         {"mechanism": "laplace", "noise_multiplier": 8},
         {"sampling": "without_replacement", "adjacency": "replace_one"},
+        {"adjacency": "replace_one"},
         {"sampling": "random_allocation"},
         {"sampling": "none", "sample_rate": 1},
     ],
@@ -125,8 +126,8 @@ def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monke
     "run, why, change",
     [
         (
-            {"adjacency": "replace_one", "mechanism": "laplace"},
-            "Poisson",
+            {"adjacency": "replace_one", "sampling": "random_allocation"},
+            "add_remove",
             "Neighbours: Add or remove a record",
         ),
         (

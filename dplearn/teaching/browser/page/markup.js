@@ -28,7 +28,7 @@ export function markup(words, presets, kinds) {
   const run = sentence(words, words.sentence.replace("{sampling}", `${sampled}{units}`)).replace("{units}", `${button("units", "⇄", 'class="dp-units"')}\u2060`);
   const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
   const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
-  const select = `<select name="adjacency" aria-label="adjacency" title="${words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
+  const select = `<select name="adjacency" aria-label="adjacency" title="${served ? "" : words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
   const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label)}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");

@@ -156,7 +156,7 @@ class Page {
   }
 
   change(name, value) {
-    this.run = changed(this.run, name, value);
+    this.run = changed(this.run, name, value, this.kinds);
     this.unread = [];
     this.schedule();
   }

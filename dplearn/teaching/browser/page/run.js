@@ -34,20 +34,21 @@ export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
-export const changed = (run, name, value) => {
+export const changed = (run, name, value, kinds = OWN) => {
   const next = { ...run, [name]: allowed(name, value) };
   if (name === "sample_rate") next.B = 0;
   if (name === "B") next.B = Math.min(next.B, next.N);
   if (name === "N") next.B = Math.min(next.B || Math.round(run.sample_rate * next.N) || 1, next.N);
   if (next.B) next.sample_rate = next.B / next.N;
-  // No theorem covers a replaced record among sampled ones.
-  if (proved(next) && next.sample_rate < 1 && next.adjacency === "replace_one") next.adjacency = "add_remove";
+  if (kinds === OWN && !proved(next)) next.adjacency = "add_remove";
   return next;
 };
 
-/** Whether the engine proves the run; the others are asked of a server. */
-export const proved = ({ mechanism, sampling, then, shown }) =>
-  mechanism === "gaussian" && sampling === "poisson" && !then && !shown.some((name) => STYLES[name]?.served);
+/** Whether the engine proves the run; the others, as a replaced record on a sample, are asked of a
+ * server. */
+export const proved = ({ mechanism, sampling, then, shown, sample_rate, adjacency }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !then && !shown.some((name) => STYLES[name]?.served)
+  && (sample_rate === 1 || adjacency !== "replace_one");
 
 /** A run as the server reads it, under the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, then, first, T }) =>
@@ -107,10 +108,10 @@ export function fromAddress(address, kinds = OWN) {
   for (const [name, value] of numbers) {
     if (counts ? name !== "sample_rate" : !"NB".includes(name)) run[name] = value;
   }
-  if (counts) run = changed(run, "B", numbers.get("B") ?? 600);
+  if (counts) run = changed(run, "B", numbers.get("B") ?? 600, kinds);
   if (all.get("sampling") === "none") run = { ...run, sample_rate: 1, B: 0 };
   if (ADJACENCIES.includes(all.get("adjacency"))) run.adjacency = all.get("adjacency");
-  if (proved(run) && run.sample_rate < 1 && run.adjacency === "replace_one") {
+  if (kinds === OWN && !proved(run)) {
     run.adjacency = "add_remove";
     unread.push("adjacency=replace_one");
   }

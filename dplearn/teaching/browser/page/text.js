@@ -2,7 +2,7 @@
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
 import { bound, clamp, digits, down, heard, shown, text } from "./numbers.js";
-import { FIELDS, keyOf, proved, valueOf } from "./run.js";
+import { FIELDS, OWN, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write everything that is not in the picture. */
@@ -57,7 +57,7 @@ function writeButtons(page, value) {
     const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.body.querySelector("option[value=replace_one]").disabled = proved(run) && run.sample_rate < 1;
+  page.body.querySelector("option[value=replace_one]").disabled = page.kinds === OWN && run.sample_rate < 1;
 }
 
 function writeProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
