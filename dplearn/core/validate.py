@@ -107,6 +107,12 @@ class NamesParameters(ABCMeta):
         known_parameters(cls.__name__, _parameters(cls.__init__), keywords)
         return super().__call__(*args, **keywords)
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """Signature of the class, which `__call__` of a metaclass would hide from `help`."""
+        signature = inspect.signature(cls.__init__)
+        return signature.replace(parameters=[*signature.parameters.values()][1:])
+
 
 def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function answer an unknown keyword with the parameter that is meant."""

@@ -1,5 +1,6 @@
 """What an engineer types first works, or the error names what was meant."""
 
+import inspect
 import math
 
 import numpy as np
@@ -90,6 +91,15 @@ def test_an_unknown_keyword_is_answered_with_the_one_that_is_meant(call, meant):
         call()
     with pytest.raises(TypeError, match=r"^Expected noise_multiplier as keywords of Gaussian, got"):
         Gaussian(colour=1.0)
+
+
+def test_help_shows_the_parameters_of_a_class():
+    assert [*inspect.signature(Gaussian).parameters] == ["noise_multiplier"]
+    assert [*inspect.signature(DPSGD).parameters][:3] == [
+        "noise_multiplier",
+        "sample_rate",
+        "steps",
+    ]
 
 
 def test_a_target_is_one_of_three():
