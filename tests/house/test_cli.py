@@ -11,6 +11,7 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.core.files import locked
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, Phases
@@ -70,17 +71,26 @@ def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
     for words in ("--rho 1 --epsilon 1", "", "--noise-multiplier 1"):
         status, _, err = called(f"ledger {file} add x {words}", capsys)
         assert status == 2 and "Expected" in err
+    for words in ("--epsilon 0.1 --sample-rate 0.1", "--rho 1 --delta 0.1", "--rho 1 --steps 0"):
+        assert called(f"ledger {file} add x {words}", capsys)[0] == 2
     assert called(f"ledger {file} show", capsys)[1] == out
     pair = "x --epsilon 0.1 --delta 1e-7"
     assert "Ledger(reserve=...)" in called(f"ledger {file} add {pair}", capsys)[2]
+    (tmp_path / "ledger.json.lock").touch()
+    with (
+        pytest.raises(TimeoutError, match=r"ledger\.json\.lock to disappear"),
+        locked(file, seconds=0),
+    ):
+        pass
 
 
 @each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
 def test_numbers_that_are_none_are_named(typed, expected, capsys):
     words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
     assert f"Expected {expected}" in called(words, capsys)[2]
-    words = words.replace(typed, "1/3").replace("1e3", "10.5")
-    assert "Expected a whole number such as 10000, got '10.5'" in called(words, capsys)[2]
+    for steps in ("10.5", "inf", "nan", "1e400"):
+        some = words.replace(typed, "1/3").replace("1e3", steps)
+        assert f"Expected a whole number such as 10000, got '{steps}'" in called(some, capsys)[2]
 
 
 @each(
