@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from dplearn.teaching.book.published import number, unit
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +44,11 @@ def agrees(found: float, row: dict[str, str]) -> bool:
     # Both sides are rounded to double precision at best, whatever the table shows.
     slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
     return found == value or abs(found - value) <= slack
+
+
+def examples(count: int) -> settings:
+    """Decorator that tries a property on so many examples, or on as many as the profile says."""
+    return settings(max_examples=max(count, settings().max_examples))
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:

@@ -18,6 +18,8 @@ ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow", re.MULTILINE)
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("steady")
+# Of `make thorough`: others at each run, and a line that repeats the one that failed.
+settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
 
 
 def pytest_ignore_collect(collection_path, config):

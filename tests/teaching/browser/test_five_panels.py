@@ -373,6 +373,7 @@ def test_a_pointer_shows_its_epsilon_in_every_picture(open_page):
     view.wait_for_function("page.guide === null")
 
 
+@pytest.mark.thorough
 def test_pages_fit_their_screens_in_both_languages(open_page):
     view = open_page(scheme="dark")
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
