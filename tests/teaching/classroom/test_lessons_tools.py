@@ -11,6 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 from tiny import written_lesson
 
+from cases import clean_environment
 from dplearn.__main__ import main
 from dplearn.teaching.classroom import (
     Evidence,
@@ -219,7 +220,8 @@ def test_nbval_notices_one_changed_digit(tiny):
     options = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
     options += ["-c", "pyproject.toml", "-q", "-p", "no:cacheprovider", "--color=no"]
     command = [sys.executable, "-m", "pytest", *options, str(tiny.notebook.parent)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    settings = {"cwd": ROOT, "env": clean_environment(), "capture_output": True, "text": True}
+    run = subprocess.run(command, **settings, timeout=300)
     assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
     for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
         assert failure in run.stdout, run.stdout[-2000:]

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from browsing import one_in_four
-from cases import ROOT
+from cases import ROOT, clean_environment
 from dplearn import DPSGD
 from dplearn.teaching import site
 from dplearn.teaching.book import book, refute
@@ -339,7 +339,8 @@ def test_the_search_finds_pages_by_their_words(out, view):
 
 def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
     loads = "import sys, dplearn.teaching.site; print(*sys.modules)"
-    loaded = subprocess.check_output([sys.executable, "-c", loads], text=True).split()
+    command = [sys.executable, "-c", loads]
+    loaded = subprocess.check_output(command, text=True, env=clean_environment()).split()
     assert "dplearn.teaching.browser.pairs" in loaded and "streamlit" not in loaded
     assert not [name for name in loaded if name.startswith("dplearn.teaching.explorer.pages")]
 
