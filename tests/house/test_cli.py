@@ -161,6 +161,7 @@ def test_calibrate_in_words_is_the_library_call(capsys):
     assert called(words, capsys)[1].startswith("delta = ")
 
 
+@pytest.mark.slow
 def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
     words = "calibrate --sampling shuffled --sample-rate 0.01 --epsilon 2 --delta 1e-5"
     plan = DPSGD(noise_multiplier=2.0, steps=1, sampling="shuffled", sample_rate=0.01)
@@ -232,6 +233,7 @@ def test_a_real_process_and_help(capsys):
     assert status == 0 and "calibrate" in out and "epsilon" in out
 
 
+@pytest.mark.slow
 def test_verify_in_words_and_as_json(capsys):
     status, out, err = called("verify G-A8 G-A5", capsys)
     lines = out.splitlines()
@@ -257,6 +259,7 @@ def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
     assert row["worst_slack"] is None
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_violated_is_status_one(capsys):
     words = "claim sqrt(2*log(1.25/delta))/epsilon --quantity sigma --of gaussian"
     status, out, err = called(words, capsys)

@@ -72,12 +72,14 @@ NOTES = [
 
 
 @each("formula, words, why", ERRATA)
+@pytest.mark.slow
 def test_slips_that_were_reported_are_found_as_printed(formula, words, why):
     found = proofread(formula, words=words)
     assert found.verdict == ("safe" if "factor" in why else "refuted")
     assert why in found.reason and found.reading
 
 
+@pytest.mark.slow
 def test_of_41_statements_of_the_notes_36_are_judged_and_rightly_so():
     right = []
     for id, verdicts, formula, *words in NOTES:

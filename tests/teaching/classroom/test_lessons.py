@@ -164,6 +164,7 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
         check("3.1", None)
 
 
+@pytest.mark.slow
 def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
     readme = (sources.lessons_folder() / "README.md").read_text()
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]

@@ -253,6 +253,7 @@ HARMFUL = {
 
 
 @pytest.mark.parametrize("key, function", HARMFUL.values(), ids=HARMFUL)
+@pytest.mark.slow
 def test_what_protects_nobody_is_not_right(key, function):
     program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
     some = slice(1) if key == "7.4" else slice(3, None)  # with noise
