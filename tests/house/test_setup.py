@@ -38,12 +38,11 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
 )  # fmt: skip
 def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
     times = iter([7, 7 + taken])
-    item = SimpleNamespace(stash={}, nodeid="this one", get_closest_marker=lambda one: one == mark)
-    call = budget.pytest_runtest_call(item)
-    next(call)
+    item = SimpleNamespace(nodeid="this one", get_closest_marker=lambda one: one == mark)
     with monkeypatch.context() as patch:  # this test has a budget, too
         patch.setattr(budget, "spent", lambda: next(times))
-        next(budget.pytest_runtest_setup(item))
+        call = budget.pytest_runtest_call(item)
+        next(call)
         with pytest.raises(pytest.fail.Exception if fails else StopIteration) as end:
             next(call)
     assert not fails or str(end.value).startswith(f"this one took {taken:.1f} of ")
