@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cases import clean_environment
+from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.__main__ import main
 from dplearn.core.guarantee import round_down, round_up
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 # Each room that has a page of its own.
 ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tomllib
 from itertools import chain
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,9 +12,8 @@ from packaging.requirements import Requirement
 
 import budget
 import chromium
-from cases import clean_environment, each
+from cases import ROOT, clean_environment, each
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 

@@ -93,7 +93,7 @@ def test_of_41_statements_of_the_notes_36_are_judged_and_rightly_so():
 @pytest.mark.slow
 def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
     every = [row for row in rows() if not row.held_out]
-    drawn = np.random.default_rng(34).choice(len(every), 16, replace=False)
+    drawn = np.random.default_rng(35).choice(len(every), 16, replace=False)
     for row in (every[k] for k in drawn):
         found = proofread(row.formula, words=row.words)
         assert not wrongly(row, found), (row, found)
