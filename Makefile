@@ -31,11 +31,18 @@ test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, b
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup -m "not thorough" tests dplearn lessons
 
-# Properties on other examples at each run, layout, Firefox where there is one, and other Pythons.
+# Lower bounds of pyproject.toml.
+LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' pyproject.toml)
+
+# Properties on other examples at each run, layout, Firefox where there is one, the oldest numpy and
+# scipy, and other Pythons.
 thorough: $(VENV)/all  ## what nobody waits for; what it finds becomes an example of a test
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup --hypothesis-profile=thorough \
 		-m "thorough or hypothesis" tests
+	$(PYTHON) -m venv artefacts/lowest
+	artefacts/lowest/bin/python -m pip install --quiet $(LOWEST) pytest hypothesis mpmath playwright
+	artefacts/lowest/bin/python -m pytest -q -m "not slow" tests/engine tests/mechanisms
 	for python in python3.12 python3.13; do ! $$python -c "" 2>/dev/null || \
 		$(MAKE) fast PYTHON=$$python VENV=artefacts/$$python || exit 1; done
 
