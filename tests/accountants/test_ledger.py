@@ -58,6 +58,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         (1.0, 1e-2, {}),
     ],
 )
+@pytest.mark.slow
 def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     ledger = Ledger(epsilon=epsilon, delta=delta, adjacency="replace_one", **settings)
     pairs = list(transcripts(ledger))

@@ -269,6 +269,7 @@ def unsafe_misprints() -> list[tuple[str, str]]:
 RIGHT_ELSEWHERE = {"G-B5/one-tail": "G-D8", "G-C2d/no-slack": "G-C1b"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "name"), unsafe_misprints())
 def test_no_misprint_of_the_book_holds(id, name):
     found = proofread(book[id].statement_of(book[id].misprint(name)), words=book[id].title)
