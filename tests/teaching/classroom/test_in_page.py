@@ -9,7 +9,6 @@ import pytest
 from test_answering_browser import ASSETS, field
 
 from browsing import DRAWN, visits
-from cases import each
 from dplearn.teaching import site
 from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
@@ -35,7 +34,7 @@ def of_lists(function):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
-@each("number", LESSONS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_a_description_gives_the_same_verdicts(number):
     """What is right and wrong in each case is the same, and so is what is measured there."""
     program = program_of(number)

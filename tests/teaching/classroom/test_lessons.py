@@ -9,7 +9,7 @@ import contract
 import pytest
 from quoted import quoted_numbers, stated
 
-from cases import ROOT, each
+from cases import ROOT
 from dplearn.teaching.classroom import Exercise, check, sources
 from dplearn.teaching.classroom.checks import SelfTest, exercises
 
@@ -95,7 +95,7 @@ def test_quoted_numbers_are_found_and_missed():
 
 
 # In the process of other tests that run all exercises: their mistakes are measured once.
-@each("lesson", LESSONS.values())
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 def test_each_mistake_gets_its_own_hint(lesson):
