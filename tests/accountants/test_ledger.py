@@ -60,6 +60,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         (1.0, 1e-2, {}),
     ],
 )
+@pytest.mark.slow
 def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     ledger = Ledger(epsilon=epsilon, delta=delta, adjacency="replace_one", **settings)
     pairs = list(transcripts(ledger))
@@ -167,6 +168,7 @@ def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
 
 
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
+@pytest.mark.slow
 def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
     """Follow all walks of 600 coins: the loss may ever exceed a reading with probability delta."""
     ledger = Ledger(delta=delta, adjacency="replace_one")

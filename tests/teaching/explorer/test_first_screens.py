@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
+
 from browsing import DRIVEN, settled
 
-pytestmark = DRIVEN
+pytestmark = [*DRIVEN, pytest.mark.thorough]
 _BOTTOMS = """[...document.querySelectorAll('.stMain .js-plotly-plot, .stMain .people')]
   .map(part => part.getBoundingClientRect().bottom)"""
 # What is to be read beside the menu, the fields and the pictures.

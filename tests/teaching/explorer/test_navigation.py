@@ -15,7 +15,7 @@ from streamlit import net_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from cases import each
+from cases import clean_environment, each
 from dplearn.__main__ import main
 from dplearn.teaching.explorer import __main__ as server
 from dplearn.teaching.explorer import navigation, pages
@@ -225,7 +225,8 @@ assert "This plan guarantees" in words(app)
 @pytest.mark.slow
 def test_the_explorer_never_loads_torch_and_train_says_how_to_add_it():
     command = [sys.executable, "-c", _WITHOUT_TORCH]
-    done = subprocess.run(command, cwd=APP.parents[2], capture_output=True, check=False)
+    settings = {"cwd": APP.parents[2], "env": clean_environment(), "capture_output": True}
+    done = subprocess.run(command, **settings)
     assert done.returncode == 0, done.stderr.decode()
 
 
