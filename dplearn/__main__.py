@@ -8,7 +8,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,8 +17,8 @@ from typing import Any, NoReturn, cast
 from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
+from dplearn.core.display import as_json
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
-from dplearn.core.json_values import as_json
 from dplearn.ledger import BudgetExceeded, Ledger
 from dplearn.mechanisms import ZCDP, ApproximateDP
 from dplearn.mechanisms.sampling_scheme import (
@@ -117,7 +117,6 @@ def _add_mechanism_options(
 
 
 def _number(text: str) -> float:
-    """Return a number typed as such or as a fraction."""
     try:
         top, _, bottom = text.partition("/")
         return float(top) / (float(bottom) if bottom else 1.0)
@@ -127,7 +126,6 @@ def _number(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    """Return a whole number, which may be typed as 1e4."""
     if (value := _number(text)) != math.floor(value):
         raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
     return int(value)
@@ -182,7 +180,6 @@ def _plan(
 
 
 def _phase(text: str) -> tuple[float, float, int]:
-    """Noise multiplier, sample rate and steps of a further phase."""
     try:
         noise, rate, steps = text.split(",")
         return float(noise), float(rate), int(steps)
@@ -192,9 +189,7 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
-    first: tuple[float, float, int]
-    first = options.noise_multiplier, _rate(options), options.steps
-    phases = [first, *(options.then or ())]
+    phases = [(options.noise_multiplier, _rate(options), options.steps), *(options.then or ())]
     plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
@@ -204,10 +199,7 @@ def _epsilon(options: argparse.Namespace) -> int:
     guarantees = [
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
-    if options.json:
-        _print_json([_plain(g) for g in guarantees])
-    else:
-        print(*guarantees, sep="\n")
+    print(*([_json(map(_plain, guarantees))] if options.json else guarantees), sep="\n")
     return 0
 
 
@@ -271,10 +263,7 @@ def _certify(options: argparse.Namespace) -> int:
         steps=options.steps,
         adjacency=options.adjacency or default_adjacency(options.sampling),
     )
-    if options.output is None:
-        print(text)
-    else:
-        options.output.write_text(text + "\n")
+    print(text) if options.output is None else options.output.write_text(text + "\n")
     return 0
 
 
@@ -318,11 +307,9 @@ def _calibrate(options: argparse.Namespace) -> int:
         return 1
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
-    if options.json:
-        proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
-        _print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
-    else:
-        print(calibrated)
+    proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
+    row = {calibrated.parameter: calibrated.value, "guarantee": proved}
+    print(_json([row]) if options.json else calibrated)
     return 0
 
 
@@ -332,8 +319,8 @@ def _plain(guarantee: Guarantee) -> dict[str, Any]:
     return as_json(vars(guarantee) | {"details": finite})
 
 
-def _print_json(rows: list[dict[str, Any]]) -> None:
-    print(json.dumps(rows, indent=2, allow_nan=False))
+def _json(rows: Iterable[dict[str, Any]]) -> str:
+    return json.dumps([*rows], indent=2, allow_nan=False)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@ _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
 # A total that is above the budget by rounding alone fits; the stated epsilon is larger by as much.
 _ROUNDING = 9e-13
-# A divergence at which the conversion is far above its floor of 0.
-_FAR = 1e3
+_FAR = 1e3  # a divergence at which the conversion is far above its floor of 0
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -210,14 +209,12 @@ class Ledger:
                 raise ValueError("another format")
             lines = whole.pop("releases")
             ledger = cls(**whole)
-            ledger.releases = tuple(
-                ledger._line(_decoded(line["release"]), line["name"], line["steps"])
-                for line in lines
-            )
+            for line in lines:
+                release = ledger._line(_decoded(line["release"]), line["name"], line["steps"])
+                ledger.releases += (release,)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                f"Expected a file that Ledger.save wrote, got {path}: {error}"
-            ) from None
+            told = f"Expected a file that Ledger.save wrote, got {path}: {error}"
+            raise ValueError(told) from None
         return ledger
 
     def __str__(self) -> str:
@@ -335,7 +332,6 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    """Return what `_encoded` was given."""
     if isinstance(value, dict):
         own = {name: _decoded(x) for name, x in value.items()}
         return _KNOWN[own.pop("mechanism")](**own)

@@ -13,14 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS, _REPAIRS = 20, 4
-# Where to look is found out roughly.
-_ROUGH_RTOL = 1e-3
-# How often distances between points double around a minimum that is known roughly.
-_DOUBLINGS = 10
+_ROUGH_RTOL = 1e-3  # where to look is found out roughly
+_DOUBLINGS = 10  # how often distances between points double around a minimum that is known roughly
 # From signed epsilons and a relative width to aim at, to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
-# Epsilons in ascending order, and what bounds delta there.
-Knots = tuple[NDArray, NDArray, NDArray]
+Knots = tuple[NDArray, NDArray, NDArray]  # epsilons in ascending order, and what bounds delta there
 
 
 def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
@@ -97,8 +94,7 @@ def _around(
     width = epsilon[best + 1] - epsilon[best - 1]
     if not doublings and width < w:
         return np.empty(0)
-    # The wider ones close in should the guess be wrong, and their chords suffer less from what
-    # is unknown of delta.
+    # Wider ones close in should the guess be wrong, and suffer less from what is unknown of delta.
     doublings = doublings or max(int(np.log2(width / w)) - 2, 0)
     steps = min(w, width) * np.concatenate([[0.5, 1.5], 3.0 * 2.0 ** np.arange(doublings)])
     return np.clip(target + np.concatenate([-steps, steps]), *ends)

@@ -23,12 +23,9 @@ from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
-# Bounds that differ by less are the same, each rounded up in its own way.
-_SAME = 1e-9
-# Smallest delta that `delta` distinguishes from 0.
-_LEAST_LOG_DELTA = -690.0
-# From here on delta counts as 1.
-_NO_LOG_DELTA = -1e-12
+_SAME = 1e-9  # bounds that differ by less are the same, each rounded up in its own way
+_LEAST_LOG_DELTA = -690.0  # smallest delta that `delta` distinguishes from 0
+_NO_LOG_DELTA = -1e-12  # from here on delta counts as 1
 
 
 class Bound(NamedTuple):

@@ -140,8 +140,7 @@ def from_scores(
     bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
 
     def errors(runs: tuple[NDArray, ...], threshold: float) -> list[tuple[int, int]]:
-        wrong = runs[1] > threshold, runs[0] <= threshold
-        return [(int(np.sum(one)), one.size) for one in wrong]
+        return [(int(one.sum()), one.size) for one in (runs[1] > threshold, runs[0] <= threshold)]
 
     def worth(threshold: float) -> tuple[float, float]:
         """What a first look proves; where that is nothing, how rarely it errs."""

@@ -46,10 +46,8 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    # Why epsilon is infinite or its bracket wide, or must not be passed on.
-    reason: str = ""
-    # Diagnostics such as the order that won.
-    details: Mapping[str, float] = field(default_factory=ReadOnly)
+    reason: str = ""  # why epsilon is infinite or its bracket wide, or must not be passed on
+    details: Mapping[str, float] = field(default_factory=ReadOnly)  # such as the order that won
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
@@ -60,8 +58,7 @@ class Guarantee:
         ends = ("epsilon", self.lower, self.epsilon), ("delta", self.delta_lower, self.delta)
         for name, low, high in ends:
             if not 0 <= low <= high:
-                got = f"{low!r} and {name}={high!r}"
-                raise ValueError(f"Expected 0 <= lower end <= {name}, got {got}.")
+                raise ValueError(f"Expected 0 <= lower end <= {name}, got {low!r} and {high!r}.")
         object.__setattr__(self, "details", ReadOnly(self.details))
 
     def _repr_html_(self) -> str:

@@ -34,8 +34,7 @@ from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss
 
-# Users whose models are trained at once.
-_TOGETHER = 256
+_TOGETHER = 256  # users whose models are trained at once
 
 
 @dataclass(frozen=True, kw_only=True)

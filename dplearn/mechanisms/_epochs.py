@@ -20,12 +20,9 @@ from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
-# Points that a sum is kept on.
-POINTS = 512
-# How much wider apart they are far out; found by trial.
-_WARP = 0.2
-# Sums that are smaller with a probability below this share one cell.
-_NEGLIGIBLE = 1e-50
+POINTS = 512  # that a sum is kept on
+_WARP = 0.2  # how much wider apart they are far out; found by trial
+_NEGLIGIBLE = 1e-50  # sums that are smaller with a probability below this share one cell
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
-# log of the mass that a table may leave out: what is smaller loses digits.
-OUTSIDE = -680.0
+OUTSIDE = -680.0  # log of the mass that a table may leave out: what is smaller loses digits
 _ORDERS = np.unique(np.geomspace(2, 1e5, 80).round())
 
 
@@ -90,7 +89,7 @@ class Noise(Mechanism):
         """Return a profile above and one below that of `replaced_outputs`, which is symmetric."""
 
     def _drawn(self) -> float:
-        """How far `outputs` draws the noise."""
+        """Return how far `outputs` draws the noise."""
         reach = self.scales_drawn * self._scale
         return math.ceil(reach) if self.whole else reach
 

@@ -84,14 +84,10 @@ class ExponentialMechanism(Mechanism):
         return bounded_range_zcdp(epsilon=self._range(adjacency))
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Index of the chosen candidate, given the scores of all, shape (n,).
-
-        Adding Gumbel noise and taking the largest is the same distribution.
-        """
+        """Index of the chosen candidate, of all scores (n,) with Gumbel noise the largest."""
         validate.positive(sensitivity=sensitivity)
-        scores = np.asarray(value, dtype=float)
-        noise = rng.gumbel(size=scores.shape)
-        return np.asarray(np.argmax(self.range_epsilon * scores / (2 * sensitivity) + noise))
+        scores = self.range_epsilon * np.asarray(value, dtype=float) / (2 * sensitivity)
+        return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape)))
 
 
 def bounded_range_zcdp(*, epsilon: float) -> float:

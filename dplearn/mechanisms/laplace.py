@@ -74,11 +74,8 @@ class Laplace(Noise):
             log_q_there = np.logaddexp(log_rest, log_q - pure) - math.log(2) - place(epsilon)
             return np.where(epsilon < largest, log_q_there, -np.inf)
 
-        pair = Profile(
-            lambda epsilon: log_q + log1mexp(place(epsilon) - pure),
-            kinks=[largest],
-            log_tail_of=log_tail,
-        )
+        log_delta = lambda epsilon: log_q + log1mexp(place(epsilon) - pure)
+        pair = Profile(log_delta, kinks=[largest], log_tail_of=log_tail)
         return pair, pair
 
     def _log_noise(self, x: NDArray) -> NDArray:

@@ -31,13 +31,10 @@ from dplearn.mechanisms._noise import Noise
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
-# Up to here a whole order is summed, above it the sum has too many terms.
-_LARGEST_SUM = 256
+_LARGEST_SUM = 256  # whole orders above it have too many terms
 _LOG_ACCURACY = 39.0
-# Below it the integral has too many nodes.
-_LEAST_NOISE = 0.02
-# What is sampled: a profile, or the laws behind it.
-Pair = TypeVar("Pair", Profile, Outputs)
+_LEAST_NOISE = 0.02  # below it the integral has too many nodes
+Pair = TypeVar("Pair", Profile, Outputs)  # what is sampled: a profile, or the laws behind it
 
 
 @dataclass(frozen=True)
@@ -142,22 +139,17 @@ class PoissonSubsampled(Sampled):
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
         if np.any(summed):
-            log_x[summed] = _log_excess_sums(orders[summed], sigma, q)
+            k, order = np.arange(2, np.max(orders[summed]) + 1), orders[summed, None]
+            # Entry i, k is the k-th binomial term of order i; beyond the order it is 0.
+            weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
+            terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
+            log_x[summed] = np.logaddexp.reduce(terms, axis=1)
         # Orders of one octave share their nodes.
         octave = np.where(summed, -1, np.floor(np.log2(orders)))
         for number in np.unique(octave[~summed]):
             chunk = octave == number
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return np.logaddexp(0.0, log_x) / (orders - 1)
-
-
-def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X at whole orders: entry i, k is the k-th binomial term of orders[i], k >= 2."""
-    k, order = np.arange(2, np.max(orders) + 1), orders[:, None]
-    # Beyond its order there are no terms: the coefficient is 0.
-    weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
-    terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
-    return np.logaddexp.reduce(terms, axis=1)
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:

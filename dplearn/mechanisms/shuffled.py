@@ -96,10 +96,8 @@ class Shuffled(Epoch):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        used = (
-            "every record is used once, "
-            "and leaving one out, drop_last, would cost little and save much"
-        )
+        used = "every record is used once, and leaving one out, drop_last, would cost little and "
+        used += "save much"
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
         return (
@@ -115,9 +113,8 @@ class Shuffled(Epoch):
     def require_theorem(self, adjacency: Adjacency) -> None:
         super().require_theorem(adjacency)
         if adjacency == "add_remove" and not self.left_out:
-            raise validate.unsupported(
-                f"adjacency={adjacency!r} for {self.refusal[0]}", self.refusal[1]
-            )
+            what, why = self.refusal
+            raise validate.unsupported(f"adjacency={adjacency!r} for {what}", why)
 
     @property
     def _halved(self) -> RandomAllocation:

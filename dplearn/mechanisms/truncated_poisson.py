@@ -37,8 +37,7 @@ from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
 # Up to so many records the binomial tail is known to this relative error, and rounded by it.
 _MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
-# A chance of less is taken for so much.
-_LEAST = 1e-290
+_LEAST = 1e-290  # a chance of less is taken for so much
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,8 @@ from dplearn.training.probe import SyntheticBatch, holdings, probing, widened
 from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 
-# Parameters of which there may be a copy in float64.
-_TWICE = 2**26
-# Seeds at which a model that draws random numbers is asked whether it mixes records.
-_SEEDS = 4
+_TWICE = 2**26  # parameters of which there may be a copy in float64
+_SEEDS = 4  # seeds at which a model that draws random numbers is asked whether it mixes records
 
 
 @torch.inference_mode(False)

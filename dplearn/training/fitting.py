@@ -99,7 +99,6 @@ def fit(
 
 
 def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
-    """What the line of progress says after some of the steps."""
     lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
     return (
         f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "

@@ -110,7 +110,8 @@ def added_sum(
         )
     gradients = per_example(tape, losses) if len(losses) else {}
     with torch.no_grad(), exactly(losses.device):
-        return _clipped(gradients, losses.detach(), clip, mask, into or clip.zeros())
+        into = into or ({name: zeros(p) for name, p in clip.parameters.items()}, 1.0)
+        return _clipped(gradients, losses.detach(), clip, mask, into)
 
 
 class Clip(NamedTuple):
@@ -130,17 +131,9 @@ class Clip(NamedTuple):
         largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
         return cls(bound, parameters, groups, moved(largest, like.device))
 
-    def zeros(self) -> Into:
-        """Room for the clipped sum of each parameter, and what to multiply it with."""
-        return {name: zeros(parameter) for name, parameter in self.parameters.items()}, 1.0
-
 
 def _clipped(
-    gradients: dict[str, PerExample],
-    losses: Tensor,
-    clip: Clip,
-    mask: Tensor,
-    into: Into,
+    gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor, into: Into
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
     group = clip.groups.of
@@ -162,10 +155,5 @@ def _clipped(
     weighted = (factors * weight).unbind()
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
-    return ClippedSum(
-        sums=sums,
-        losses=losses,
-        norms=norms,
-        counted=mask,
-        scaled=factors.amin(0) < 1,
-    )
+    scaled = factors.amin(0) < 1
+    return ClippedSum(sums=sums, losses=losses, norms=norms, counted=mask, scaled=scaled)

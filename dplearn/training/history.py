@@ -117,7 +117,7 @@ class History:
 
 
 def changed_by_others(model: nn.Module, run: object) -> bool:
-    """Whether another run was the last to change some part of a model; now this one is."""
+    """Return whether another run was the last to change some part of a model; now this one is."""
     others = any(_LAST.get(module, run) is not run for module in model.modules())
     _LAST.update(dict.fromkeys(model.modules(), run))
     return others

@@ -32,19 +32,15 @@ from torch import Tensor
 
 from dplearn.training import devices
 
-# A number of entries, and the standard deviation of their noise.
-Run = tuple[int, float]
+Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
 # Two random words for each of so many pairs of normals.
 Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 
-# Normals drawn at once: few enough for the processor's cache.
-_CHUNK = 2**16
+_CHUNK = 2**16  # normals drawn at once: few enough for the processor's cache
 _ZEROS = bytes(4 * _CHUNK)
-# Words below this are few enough, and coarse enough, for another 32 bits.
-_SMALL = 2**8
+_SMALL = 2**8  # words below this are few enough, and coarse enough, for another 32 bits
 
-# What is drawn, as part of the name of a stream.
-LOTS, NOISE, MODEL = 0, 1, 2
+LOTS, NOISE, MODEL = 0, 1, 2  # what is drawn, as part of the name of a stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +102,6 @@ class Randomness:
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
-    """Words of a fast generator."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 

@@ -202,7 +202,6 @@ class _Watch(TorchFunctionMode):
 
 
 def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
-    """Whether this is a tensor of whole numbers."""
     other = not isinstance(leaf, Tensor) or leaf.is_floating_point() or leaf.is_complex()
     return not other and (bool_too or leaf.dtype != torch.bool)
 
@@ -288,7 +287,6 @@ class SyntheticBatch:
         return isinstance(leaf, Tensor) and leaf.shape[:1] == (self._rows,)
 
     def _options(self, leaf: Any) -> tuple[Kind, ...]:
-        """Kinds of numbers for such a tensor."""
         if not self._is_row(leaf):
             return ()
         if not _is_whole(leaf):

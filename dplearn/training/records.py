@@ -18,8 +18,7 @@ from dplearn.training.probe import probing
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
 
-# Inputs, targets, and a mask that is False for padding.
-Part = tuple[Any, Any, Tensor | None]
+Part = tuple[Any, Any, Tensor | None]  # inputs, targets, and a mask that is False for padding
 
 _ARRAYS = Tensor, np.ndarray
 # What a DataLoader knows of how items are loaded, not of which.
@@ -27,8 +26,7 @@ _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context
     generator"""
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
-# Records that processes compare.
-_DIGESTED = 64
+_DIGESTED = 64  # records that processes compare
 
 
 class Records:

@@ -19,8 +19,7 @@ Lot = NDArray[np.int64]
 
 # Each record decides for itself, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
-# Rows that are processed at once.
-_ROWS = 256
+_ROWS = 256  # rows that are processed at once
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:

@@ -38,8 +38,7 @@ _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by
 _NO_SEED = "nobody knows the seed"
 _NO_OTHER_RUN = "what other runs released of this model is added: first + second"
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
-# Records whose shapes and types those on which the model is checked have.
-_CHECKED = 4
+_CHECKED = 4  # records whose shapes and types those on which the model is checked have
 
 
 @dataclass(eq=False, repr=False)

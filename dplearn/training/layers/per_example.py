@@ -30,8 +30,7 @@ from torch import Tensor
 
 # Units of rounding error that a sum of products may have lost, relative to its largest terms.
 ROUNDING = 8
-# Squares that are added in one go.
-_BLOCK = 256
+_BLOCK = 256  # squares that are added in one go
 # Of convolutions: pixels that are copied, and examples that are formed without copies, in one go.
 _NUMBERS, _AT_ONCE = 2**19, 16
 # Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
