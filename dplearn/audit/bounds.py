@@ -45,8 +45,8 @@ class LowerBound:
         """True where the outputs are impossible, at the confidence, if the guarantee is true.
 
         ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
-        is about other neighbours or a larger delta. What is presumed stands: a bound that assumes a
-        Gaussian accuses wrongly where a true guarantee is of another curve, such as Poisson lots.
+        about other neighbours or a larger delta. A bound that assumes a Gaussian accuses wrongly
+        where a true guarantee is of another curve, such as Poisson lots.
         """
         smaller = guarantee.delta <= self.delta * (1 + 1e-12)
         if not (guarantee.is_bound and smaller and guarantee.adjacency == self.adjacency):

@@ -82,8 +82,7 @@ class DistributedNoise:
     def encode(self, update: ArrayLike) -> NDArray[np.uint64]:
         """Clipped, rounded and noisy update: numbers mod 2^bits, shape (dimension,).
 
-        All of it draws on the operating system's randomness. The discrete Gaussian is exact;
-        Skellam noise is NumPy's Poisson, freshly seeded with 256 bits.
+        The discrete Gaussian is exact, Skellam noise NumPy's Poisson, freshly seeded with 256 bits.
         """
         whole = self._rounded(np.asarray(update, dtype=float))
         if self.law == "skellam":
@@ -170,9 +169,8 @@ class DistributedNoise:
 def discrete_gaussian(variance: Fraction | int, *, size: int) -> NDArray[np.int64]:
     r"""Independent whole numbers with :math:`P(k) \propto e^{-k^2/2\sigma^2}`, exactly.
 
-    Nothing is rounded: all decisions compare whole numbers with random ones of the operating
-    system, for a fraction sigma^2, the `variance` (Canonne, Kamath & Steinke 2020, Algorithms 1
-    to 3).
+    All decisions compare whole numbers with random ones of the operating system, for a fraction
+    sigma^2, the `variance` (Canonne, Kamath & Steinke 2020, Algorithms 1 to 3).
     """
     variance = Fraction(variance)
     validate.positive(variance=float(variance))

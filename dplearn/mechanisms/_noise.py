@@ -103,9 +103,8 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        For teaching: the last bits of floating-point noise tell of the value (see
-        `dplearn.audit.floats`), and numbers of `rng` can be guessed. The profile of noise on whole
-        numbers, whose default is 1, holds if `sensitivity` equals the field.
+        For teaching: its last bits tell of the value (see `dplearn.audit.floats`), and `rng` can be
+        guessed. The profile of noise on whole numbers holds if `sensitivity` equals the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)

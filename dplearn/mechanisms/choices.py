@@ -31,9 +31,8 @@ class ExponentialMechanism(Mechanism):
     Parameters
     ----------
     range_epsilon : float
-        epsilon > 0 in the formula, where Delta is the most that adding or removing one
-        record changes any score. Privacy losses of one pair then span an interval of
-        length at most epsilon ("bounded range"), twice that under replace_one.
+        epsilon > 0 in the formula, where Delta is the most that adding or removing one record
+        changes any score. Losses of one pair span at most epsilon, twice that under replace_one.
 
     Examples
     --------
@@ -65,10 +64,10 @@ class ExponentialMechanism(Mechanism):
         return (Profile(log_delta, kinks=[span]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
+        """Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
 
-        Dong, Durfee & Rogers (2020): pairs of that form are the worst of bounded range. The
-        integral of the profile would be larger, for the worst t differs with epsilon.
+        They are the worst of bounded range (Dong, Durfee & Rogers 2020); the profile's integral
+        would be larger.
         """
         span = self._range(adjacency)
 
@@ -151,10 +150,7 @@ class NoisyMax(NoisyWinner):
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
     ) -> NDArray:
-        """Index of the winner, given the counts of all classes, shape (classes,).
-
-        `sensitivity` is the number of votes that one record can move; the profile is that of 1.
-        """
+        """Index of the winner of counts (classes,), of which a record can move `sensitivity`."""
         validate.positive(sensitivity=sensitivity)
         counts = np.asarray(value, dtype=float)
         noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)

@@ -39,8 +39,7 @@ class Gaussian(Noise):
     Parameters
     ----------
     noise_multiplier : float
-        Standard deviation of the noise / largest L2 norm of one record's
-        contribution, >= 0; 0 means no noise and no privacy.
+        Standard deviation of the noise / largest L2 norm of one record's contribution, >= 0.
 
     Examples
     --------

@@ -26,8 +26,7 @@ class Laplace(Noise):
     Parameters
     ----------
     noise_multiplier : float
-        Scale b of the noise / largest L1 norm of one record's contribution,
-        >= 0. The variance is 2 b^2, not b^2.
+        Scale b of the noise / largest L1 norm of one record's contribution, >= 0.
 
     Examples
     --------

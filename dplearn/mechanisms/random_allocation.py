@@ -68,11 +68,10 @@ _QUADRATURE_ERROR = 1e-11
 class RandomAllocation(Epoch):
     """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
 
-    Also called balls-and-bins sampling (Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi,
-    Sinha & Zhang 2025; Feldman & Shenfeld 2025, Privacy amplification by random allocation). Batch
-    sizes vary, so the noisy sum is divided by a public number. ``profiles`` lies above the exact
-    pair and ``witnesses`` below it, some tenths of a percent apart in epsilon. Below a noise
-    multiplier of 1/6, where chance hides little, ``profiles`` is the Gaussian one.
+    Also called balls-and-bins sampling (Chua et al. 2025; Feldman & Shenfeld 2025, Privacy
+    amplification by random allocation). Batch sizes vary, so the noisy sum is divided by a public
+    number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some tenths of a
+    percent apart in epsilon; below a noise multiplier of 1/6 ``profiles`` is the Gaussian one.
 
     Parameters
     ----------

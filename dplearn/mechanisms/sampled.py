@@ -153,16 +153,12 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i].
-
-    The nodes are those of the octave: an order's value does not depend on the others.
-    """
+    """log X by the trapezoidal rule on nodes u, in units of sigma, of the octave of all orders."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
     # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
-    # it is two bumps, at the origin and at a / sigma, and the second outweighs all between; here
-    # they are apart.
+    # it is two bumps apart, at the origin and at a / sigma.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if octave > far and 2 * octave / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)

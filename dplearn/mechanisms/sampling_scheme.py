@@ -24,7 +24,7 @@ _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffle
 
 
 def default_adjacency(sampling: Sampling) -> Adjacency:
-    """Adjacency for which the sampling scheme has a theorem.
+    """Return the adjacency for which the sampling scheme has a theorem.
 
     Examples
     --------

@@ -44,9 +44,8 @@ _LEAST = 1e-290  # a chance of less is taken for so much
 class TruncatedPoisson(Wrapped):
     """A Gaussian on a Poisson sample, of which a uniform subset of bounded size is kept.
 
-    Lots of one shape are what compiled code and accelerators want. ``profiles`` is an upper bound,
-    and ``witnesses`` the leak where other records contribute nothing: as near to each other as the
-    largest lot is rare.
+    ``profiles`` is an upper bound, and ``witnesses`` the leak where other records contribute
+    nothing: as near to each other as the largest lot is rare.
 
     Parameters
     ----------

@@ -33,8 +33,7 @@ class Geometric(WholeNoise):
     noise_multiplier : float
         b / `sensitivity`, > 0: at delta = 0 the mechanism is (1 / noise_multiplier)-DP.
     sensitivity : int
-        Largest change that one record's contribution makes, >= 1. It matters beyond
-        the ratio because the noise lives on whole numbers.
+        Largest change that one record's contribution makes, >= 1.
 
     Examples
     --------
@@ -48,10 +47,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """log P and log Q, where all outcomes beyond the first or last peak are one.
-
-        They share one likelihood ratio: lumping them is exact.
-        """
+        """log P and log Q; outcomes beyond a peak share one likelihood ratio, and are one."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -105,8 +101,7 @@ class DiscreteGaussian(WholeNoise):
     Parameters
     ----------
     noise_multiplier : float
-        sigma / `sensitivity`, in (0, 1e4 / sensitivity]. The parameter sigma is not
-        the standard deviation of X, which is slightly smaller.
+        sigma / `sensitivity`, in (0, 1e4 / sensitivity]; X has a slightly smaller deviation.
     sensitivity : int
         Largest change that one record's contribution makes, >= 1.
 

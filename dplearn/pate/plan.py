@@ -95,8 +95,7 @@ class Aggregator:
     """An aggregator of votes, which tells noisy winners until the plan is used up.
 
     One object serves one set of private data: its counters are what makes the guarantee true. Once
-    all answers are given, or all questions asked, it looks at no further vote. Floating-point
-    noise, as everywhere here, is teaching-grade.
+    all answers are given, or all questions asked, it looks at no further vote.
 
     Examples
     --------

@@ -92,8 +92,8 @@ class Grouped(ClippingBound):
     Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
     together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
 
-    `norms` and `noise_multipliers` are given by the beginning of parameter names; the longest that
-    fits counts. Only the ratios of the latter matter when a run gives its own noise multiplier.
+    Both mappings go by the beginning of parameter names; the longest that fits counts. Only ratios
+    of `noise_multipliers` matter when a run gives its own noise multiplier.
 
     Examples
     --------

@@ -38,18 +38,13 @@ Into = tuple[Mapping[str, Tensor], float]
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
-    """Contribution of one micro-batch; everything in it is private until noise is added.
+    """Contribution of one micro-batch; everything in it is private until noise is added."""
 
-    The clipped sum for every trainable parameter, float32 or float64. Of each record, shape (B,):
-    its loss, the norm of its whole gradient before clipping, whether it is none of the padding, and
-    whether it was scaled down.
-    """
-
-    sums: Mapping[str, Tensor]
-    losses: Tensor
-    norms: Tensor
-    counted: Tensor
-    scaled: Tensor
+    sums: Mapping[str, Tensor]  # for every trainable parameter, float32 or float64
+    losses: Tensor  # of each record, shape (B,), as all that follow
+    norms: Tensor  # of the whole gradient before clipping
+    counted: Tensor  # False for padding
+    scaled: Tensor  # whether it was scaled down
 
 
 def clipped_sum(

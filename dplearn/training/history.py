@@ -27,14 +27,10 @@ _LAST: WeakKeyDictionary[nn.Module, object] = WeakKeyDictionary()
 
 @dataclass(frozen=True, kw_only=True)
 class Private:
-    """Diagnostics of one step, computed without noise: to look at, never to publish.
+    """Diagnostics of one step, computed without noise: to look at, never to publish."""
 
-    The mean loss, before the step and without records whose loss is not finite, and the fraction
-    of the lot whose gradients were scaled down. They are NaN where the lot is empty.
-    """
-
-    loss: float
-    clipped_fraction: float
+    loss: float  # the mean before the step, of records whose loss is finite; NaN of an empty lot
+    clipped_fraction: float  # of the lot, whose gradients were scaled down; NaN of an empty lot
     lot_size: int
     non_finite: int  # records left out because their gradient is infinite or not a number
 

@@ -2,9 +2,8 @@
 
 * A seed, taken from a `torch.Generator`: every run repeats, for teaching and tests.
 * Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
-  system gives at every step and nobody keeps: to tell it from true randomness is to break the
-  cipher. That excludes attacks on a generator, not on rounding (Mironov, 2012): epsilon is that of
-  real numbers, see `dplearn.audit.floats`. Lots come from a fast generator, seeded with 256 bits.
+  system gives at every step and nobody keeps. That excludes attacks on a generator, not on rounding
+  (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast generator of 256 bits.
 * An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 

@@ -87,10 +87,7 @@ class Records:
     def parts(
         self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
     ) -> Iterator[Part]:
-        """Micro-batches of the first of these steps; `lot` gives the records of each of them.
-
-        Workers load lots before they are needed. After a step that failed they begin anew.
-        """
+        """Micro-batches of the first of these steps; workers load lots of the others ahead."""
         if steps[0] != self._due:
             self.forget()  # workers end before others are started
             self._cut = partial(self._cut, micro_batch=micro_batch)
@@ -118,10 +115,7 @@ class Records:
         return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets), mask
 
     def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if the loss of a record depends on what it was collated with, padded say.
-
-        The first records are compared, so this finds nothing where they are of one size.
-        """
+        """Raise if the loss of one of the first records depends on what it was collated with."""
         if not self._padded:
             return
 
