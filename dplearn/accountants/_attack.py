@@ -126,10 +126,9 @@ def _least(
 
 
 def _slopes(x: NDArray, low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
-    """Steepest fall that g may have right of x_k, and least one left of x_{k+1}.
+    """Steepest fall that g may have right of x_k, and least one left of x_{k+1}, per cell k.
 
-    One number per cell k. Chords over several cells are less steep on the left and steeper on the
-    right than g there, but suffer less from what is unknown of their ends.
+    Chords over several cells are looser, but suffer less from what is unknown of their ends.
     """
     # Errors of a delta near 1e-12, and of x: x_k |g'(x_k)| is at most 1 and at most `tail`.
     tail = np.append(1.0, x[1:] * np.abs(high[:-1] - low[1:]) / np.diff(x))

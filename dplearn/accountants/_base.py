@@ -1,8 +1,8 @@
 """What an accountant is: mechanism, delta and number of steps in, one `Guarantee` out.
 
-Accountants are stateless. The base class expands `steps` and compositions into `Runs`, answers
-what needs no theorem (nothing released, no noise added) and refuses what a subclass does not
-cover; a subclass turns rows of counts into bounds and never multiplies by anything else.
+Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
+compositions into `Runs`, answers what needs no theorem (nothing released, no noise added) and
+refuses what a subclass does not cover; a subclass turns rows of counts into bounds.
 """
 
 import dataclasses
@@ -39,26 +39,8 @@ class Bound(NamedTuple):
     proof: str = ""
 
 
-def _rising(bounds: Sequence[Bound]) -> list[Bound]:
-    """Bounds of rows of which each has all runs of the one before; lower ends are running maxima.
-
-    Epsilon cannot fall from row to row: whoever has the outputs of more runs can drop those of
-    the rest, and to drop them is post-processing.
-    """
-    most = accumulate((bound.lower for bound in bounds), max)
-    return [
-        bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
-        if bound.lower < low <= bound.epsilon
-        else bound
-        for bound, low in zip(bounds, most, strict=True)
-    ]
-
-
 class Accountant(ABC):
-    """A theorem that turns a mechanism, run some number of times, into a guarantee.
-
-    Subclasses are frozen dataclasses of numerical settings and implement `_bounds`.
-    """
+    """A theorem that turns a mechanism, run some number of times, into a guarantee."""
 
     name: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
@@ -133,7 +115,14 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            every = _rising(every)
+            # Epsilon cannot fall: to drop the outputs of the runs that are more is post-processing.
+            most = accumulate((bound.lower for bound in every), max)
+            every = [
+                bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
+                if bound.lower < low <= bound.epsilon
+                else bound
+                for bound, low in zip(every, most, strict=True)
+            ]
         guarantees = [self._guarantee(bound, runs, delta) for bound in every]
         return tuple(guarantees[i] for i in place.ravel())
 

@@ -101,10 +101,7 @@ class Runs:
         return sum(n[:, None] * one for n, one in zip(self.counts.T, each, strict=True))  # type: ignore[return-value]
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
-        """Smallest epsilon of each mechanism alone at each delta, shape (n_deltas, n_mechanisms).
-
-        For a subsampled mechanism the profile already is the amplified one.
-        """
+        """Smallest epsilon of each mechanism alone at each delta, (n_deltas, n_mechanisms)."""
         each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
@@ -242,10 +239,7 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Shifts of Gaussians that leak no less, where all mechanisms have one.
-
-    A sample, or an epoch in which a record is used once, leaks no more than one Gaussian.
-    """
+    """Shifts of Gaussians that leak no less, as than a sample of one, where all have one."""
     adjacency = runs.adjacency
     bases = [m.dominating(adjacency) if isinstance(m, Wrapped) else m for m in runs.mechanisms]
     shifts = [b.shift(adjacency) for b in bases if isinstance(b, Gaussian)]

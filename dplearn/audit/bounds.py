@@ -214,10 +214,8 @@ def one_run(
     plan that knows the number of canaries, delta and confidence alone: near the best for Gaussian
     noise of an epsilon between 1 and 8, with nine tenths of the false alarms, and two larger
     numbers for programs that leak more, with a twentieth each. The others are as in `from_counts`.
-
-    Of equal scores, each guess counts as wrong where it can. No order of them has fewer right
-    guesses, among others one that is drawn without knowing who is in, which the theorem is about.
-    Noise of the auditor's own, added beforehand, breaks ties at a smaller price.
+    Of equal scores, each guess counts as wrong where it can: no order of them, such as one drawn
+    without knowing who is in, which the theorem is about, has fewer right guesses.
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:

@@ -18,9 +18,8 @@ def first_true(
     """Points just above the place where `holds` turns from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
-    at `upper`. The value returned is one at which `holds` was seen to be true (so the caller's
-    claim is never the untested side), within `rtol` relative or 1e-300 absolute of the switch;
-    where `holds(lower)` is true already, it is `lower`.
+    at `upper`. The value returned is one at which `holds` was seen to be true, within `rtol`
+    relative or 1e-300 absolute of the switch; where `holds(lower)` is true already, it is `lower`.
     """
     # Of two values alone the interpolation is the middle: that is bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)

@@ -93,8 +93,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
         """Profiles of real pairs of neighbours, laid out as `profiles`; empty if none is known.
 
-        Composing them bounds the true epsilon from below, as composing `profiles` bounds it
-        from above. There may be two where there is one profile.
+        They bound the true epsilon from below. There may be two where there is one profile.
         """
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
@@ -206,10 +205,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """One noisy release of `value`; teaching-grade floating point.
-
-        A mechanism that does not release numbers raises `NotImplementedError`.
-        """
+        """One noisy release of `value`, in teaching-grade floating point, where there is one."""
         raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
 
 

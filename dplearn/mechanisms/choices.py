@@ -31,8 +31,9 @@ class ExponentialMechanism(Mechanism):
     Parameters
     ----------
     range_epsilon : float
-        epsilon > 0 in the formula, where Delta is the most that adding or removing one record
-        changes any score. Losses of one pair span at most epsilon, twice that under replace_one.
+        epsilon > 0 in the formula, where Delta is the most that adding or removing one
+        record changes any score. Privacy losses of one pair then span an interval of
+        length at most epsilon ("bounded range"), twice that under replace_one.
 
     Examples
     --------

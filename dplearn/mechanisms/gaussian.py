@@ -39,7 +39,8 @@ class Gaussian(Noise):
     Parameters
     ----------
     noise_multiplier : float
-        Standard deviation of the noise / largest L2 norm of one record's contribution, >= 0.
+        Standard deviation of the noise / largest L2 norm of one record's
+        contribution, >= 0; 0 means no noise and no privacy.
 
     Examples
     --------

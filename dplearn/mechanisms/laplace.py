@@ -26,7 +26,8 @@ class Laplace(Noise):
     Parameters
     ----------
     noise_multiplier : float
-        Scale b of the noise / largest L1 norm of one record's contribution, >= 0.
+        Scale b of the noise / largest L1 norm of one record's contribution,
+        >= 0. The variance is 2 b^2, not b^2.
 
     Examples
     --------
@@ -93,9 +94,9 @@ class Laplace(Noise):
         return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = eps + e^-eps - 1, the mean loss: M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
+        """rho = eps + e^-eps - 1, the mean loss (Harrison & Manurangsi 2026, arXiv 2510.25746).
 
-        Harrison & Manurangsi (2026), arXiv 2510.25746.
+        M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
         """
         return float(exp_rest(-self.pure_epsilon(adjacency)))
 

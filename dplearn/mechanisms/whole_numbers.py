@@ -33,7 +33,8 @@ class Geometric(WholeNoise):
     noise_multiplier : float
         b / `sensitivity`, > 0: at delta = 0 the mechanism is (1 / noise_multiplier)-DP.
     sensitivity : int
-        Largest change that one record's contribution makes, >= 1.
+        Largest change that one record's contribution makes, >= 1. It matters beyond
+        the ratio because the noise lives on whole numbers.
 
     Examples
     --------
@@ -101,7 +102,8 @@ class DiscreteGaussian(WholeNoise):
     Parameters
     ----------
     noise_multiplier : float
-        sigma / `sensitivity`, in (0, 1e4 / sensitivity]; X has a slightly smaller deviation.
+        sigma / `sensitivity`, in (0, 1e4 / sensitivity]. The parameter sigma is not
+        the standard deviation of X, which is slightly smaller.
     sensitivity : int
         Largest change that one record's contribution makes, >= 1.
 

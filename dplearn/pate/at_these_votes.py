@@ -164,8 +164,7 @@ class AtTheseVotes:
     def guarantee(self, *, delta: float) -> Guarantee:
         """A certified bracket of epsilon over all neighbours of the votes, both directions.
 
-        The upper end holds for every neighbour and every way to choose the next question; the
-        lower end is reached by one neighbour, whose votes move in every query.
+        The upper end holds however questions are chosen; the lower end is of one neighbour.
         """
         validate.probability(delta=delta)
         counts = [[count for _, count in self.queries]]

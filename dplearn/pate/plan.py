@@ -82,8 +82,8 @@ class PATE(HasGuarantee):
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
         """Guarantee that may be published: an upper bound for any votes and any questions.
 
-        It is exact for whoever sees the noisy counts; of the winners alone it is a bound, whatever
-        the accountant proves of the counts. ``add_remove`` stands for one teacher's data.
+        It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
+        teacher's data.
         """
         stated = accountant_of(accountant).epsilon(self.composed, delta=delta)
         kind = "approximate" if stated.kind == "approximate" else "upper"

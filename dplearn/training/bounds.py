@@ -180,8 +180,7 @@ class AdaptiveQuantile(Flat):
     ) -> Tensor:
         """The next step's norm over this one's, after `below` of `examples` norms at most C.
 
-        Both numbers are private, the expected batch size is a public constant; `normal`, a
-        standard normal draw, makes the result safe to release. Nobody waits for it.
+        Both numbers are private; `normal`, a standard normal, makes the result safe to release.
         """
         count = below - examples / 2 + self.count_noise * normal
         excess = count / expected_batch_size + 0.5 - self.quantile

@@ -48,12 +48,10 @@ def check_model(
     are made up, unless these records are `public`. At most `batch` are processed at once, in
     float64 if the model allows it and has at most 67 million parameters. Run it in the mode of
     training; neither the model nor the random state is changed. No experiment proves that all is
-    well: a model that mixes one time in a hundred, in batches of a thousand, or for inputs of a
-    special form only is accepted.
+    well: a model that mixes rarely, or for inputs of a special form only, is accepted.
 
     NotImplementedError is raised if a module is known to mix records or has no per-example
-    gradient; ValueError if records influence each other, data is kept, or a parameter's gradient is
-    not the sum over records.
+    gradient; ValueError if an experiment shows a fault.
 
     Examples
     --------

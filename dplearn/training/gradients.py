@@ -60,11 +60,10 @@ def clipped_sum(
 
     ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,). Inputs have one row
     per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
-    shape (B,), is False for rows that are padding. ValueError is raised if losses, mask or a
-    layer's output do not have one row per record, or if the gradients of three records do not add
-    up to PyTorch's within a hundredth, which is looked at once for each state of the model;
-    NotImplementedError if a layer has no per-example gradient.
-    See Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
+    shape (B,), is False for padding. ValueError is raised if losses, mask or a layer's output do
+    not have one row per record, or if the gradients of three records do not add up to PyTorch's;
+    NotImplementedError if a layer has no per-example gradient. See Goodfellow (2015); Li et al.
+    (2022); Bu et al. (2023), "book-keeping".
 
     Examples
     --------
@@ -91,10 +90,7 @@ def added_sum(
     into: Into | None = None,
     inventory: Inventory | None = None,
 ) -> ClippedSum:
-    """Clipped sum as of `clipped_sum`, added to given tensors.
-
-    The inventory is of the model as it is now; with it many steps look only once at every module.
-    """
+    """Clipped sum as of `clipped_sum`, added to given tensors, by the inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
     tape, _, losses = passed(model, loss_fn, inputs, targets, inventory)
     mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask

@@ -83,8 +83,7 @@ class History:
     ) -> Guarantee:
         """Privacy of the steps that were done, as `DPSGD.guarantee` has it.
 
-        Whoever stopped because of what the data or the model looked like has the guarantee of
-        all planned steps, ``plan.guarantee(delta=delta)``.
+        After a stop that data or model decided, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
         assumptions = (*stated.assumptions, *self._presumed)
