@@ -25,7 +25,7 @@ import dataclasses
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,29 +106,21 @@ class Mechanism(metaclass=validate.NamesParameters):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return ()
 
-    def rdp(
-        self,
-        orders: ArrayLike,
-        *,
-        adjacency: Adjacency = "add_remove",
-        method: Literal["auto", "quadrature"] = "auto",
-    ) -> NDArray:
+    def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
         """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
-        By the closed form where there is one, else (or by `method`) the integral of the profile, at
-        orders > 1 of shape (n_orders,): exact, or a bound, as the mechanism's profile is.
+        By the closed form where there is one, else by the integral of the profile, at orders > 1 of
+        shape (n_orders,): exact, or a bound, as the mechanism's profile is.
         """
         self.require_theorem(adjacency)
-        validate.one_of(("auto", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
             raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
         if (wrong := orders[~((orders > 1) & (orders < np.inf))]).size:
             raise ValueError(f"Expected orders > 1 and finite, got orders={wrong[0]!r}.")
-        values = None if method == "quadrature" else self._rdp(orders, adjacency)
-        if values is None:
-            return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
-        return values
+        if (values := self._rdp(orders, adjacency)) is not None:
+            return values
+        return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         return None

@@ -123,7 +123,7 @@ class PoissonSubsampled(Sampled):
         return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Closed form for a Gaussian; remove is larger (Mironov, Talwar & Zhang 2019, Theorem 5)."""
+        """Closed form for a Gaussian; remove is larger (Mironov, Talwar & Zhang 2019, Thm. 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:

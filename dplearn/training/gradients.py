@@ -90,7 +90,7 @@ def added_sum(
     into: Into | None = None,
     inventory: Inventory | None = None,
 ) -> ClippedSum:
-    """Clipped sum as of `clipped_sum`, added to given tensors, by the inventory of the model now."""
+    """Clipped sum as of `clipped_sum`, added to given tensors, by an inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
     tape, _, losses = passed(model, loss_fn, inputs, targets, inventory)
     mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
