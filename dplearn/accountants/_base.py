@@ -146,8 +146,7 @@ class Accountant(ABC):
         """Guarantee with the smallest delta at which `epsilon` is proved, at least 1e-299.
 
         Parameters and errors as in `epsilon`. It is rounded up, and holds at the epsilon it
-        states, which is at most the one asked for; delta = 1 is the guarantee that always holds.
-        Where delta is known from below too, `delta_lower` says so.
+        states, which is at most the one asked for. `delta_lower` bounds delta from below.
         """
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)

@@ -117,7 +117,7 @@ class Runs:
     def delta_grid(self, delta: float) -> NDArray:
         """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
 
-        Powers of a fixed ratio times delta, so that a curve and a single point see the same ones.
+        Powers of a fixed ratio times delta: a curve and a single point see the same ones.
         """
         first = np.floor(_PER_DECADE * np.log10(self.totals.min()))
         last = _PER_DECADE * np.log10(self.totals.max())

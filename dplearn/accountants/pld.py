@@ -110,8 +110,7 @@ class PLD(Accountant):
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
-        # Total variation adds up and is the same in both directions: where it already fits into
-        # delta nothing is left to prove.
+        # Total variation adds up, the same in both directions: what fits into delta is proved.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)

@@ -2,10 +2,9 @@ r"""Noise that clients add themselves, in whole numbers, so that nobody need be 
 
 A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
 whole numbers of a norm of at most `sensitivity`, adds whole noise of its own, and reduces
-everything mod 2^`bits`: that is what secure aggregation adds up. Rounding is paid for by
-`sensitivity`. Wrapping around is not paid for: it is done to what is private already. It spoils a
-sum, with a chance that `overflow` bounds. The noise that counts is that of `clients`, the fewest
-whose sum is ever opened: who leaves takes noise along.
+everything mod 2^`bits`: that is what secure aggregation adds up. `sensitivity` covers rounding.
+Wrapping around is post-processing; it spoils a sum, with a chance that `overflow` bounds. The noise
+that counts is that of `clients`, the fewest whose sum is ever opened: who leaves takes noise along.
 """
 
 import math

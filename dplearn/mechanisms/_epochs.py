@@ -98,10 +98,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Points for the sum: even near its median, even in their logarithm far from it.
-
-    Any choice that spans the values gives a valid law; this one is cheap and loses little.
-    """
+    """Points for the sum, any that span it: even near its median, in their logarithm far from it."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)

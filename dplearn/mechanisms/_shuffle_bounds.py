@@ -115,10 +115,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return the corners of the convex curve that the bounds of both orders make up.
-
-    They have one delta at 0. It lies on no higher line than that between its neighbours.
-    """
+    """Return the corners of the convex curve that the bounds of both orders, one at 0, make up."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (

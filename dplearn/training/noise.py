@@ -8,9 +8,8 @@
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 
 `torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, which can be
-searched, and its float32 normals never exceed 5.8 standard deviations, a gap that shows at the
-deltas in use. Here the radius of a pair of normals is made of 32 bits, of 64 where it is large, and
-reaches 9.4.
+searched, and its float32 normals never exceed 5.8 standard deviations, too few for deltas in use.
+Here the radius of a pair of normals is made of 32 bits, of 64 where it is large, and reaches 9.4.
 """
 
 from __future__ import annotations

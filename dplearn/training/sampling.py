@@ -30,8 +30,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "none":
             return [np.arange(size)]
         case "poisson" | "truncated_poisson":
-            # A binomial number of records, then a uniform set of that size: each record joins
-            # independently, at a cost that does not grow with the size of the dataset.
+            # A uniform set of a binomial size: each record joins independently.
             drawn = rng.binomial(size, plan.sample_rate)
             # A uniform subset of a uniform set is uniform.
             most = plan.max_batch_size or size
