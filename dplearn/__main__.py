@@ -199,7 +199,7 @@ def _epsilon(options: argparse.Namespace) -> int:
     guarantees = [
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
-    print(*([_json(map(_plain, guarantees))] if options.json else guarantees), sep="\n")
+    print(_json(map(_plain, guarantees)) if options.json else "\n".join(map(str, guarantees)))
     return 0
 
 
@@ -263,7 +263,10 @@ def _certify(options: argparse.Namespace) -> int:
         steps=options.steps,
         adjacency=options.adjacency or default_adjacency(options.sampling),
     )
-    print(text) if options.output is None else options.output.write_text(text + "\n")
+    if options.output is None:
+        print(text)
+    else:
+        options.output.write_text(text + "\n")
     return 0
 
 

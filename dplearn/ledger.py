@@ -61,7 +61,8 @@ class Ledger:
     Both filters run side by side. On outputs whose pure epsilons sum to at most epsilon the loss is
     at most epsilon; on the others the moment of the loss at the fixed order is bounded as if all
     mechanisms had been chosen beforehand, so the sum of both parts of delta is at most delta.
-    A first release that fits by its own tight guarantee alone is taken as well.
+    A first release that fits by its own tight guarantee is taken as well: where it fits neither
+    filter nothing can follow it.
 
     Parameters
     ----------

@@ -2,7 +2,8 @@
 
 Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
 compositions into `Runs`, answers what needs no theorem (nothing released, no noise added) and
-refuses what a subclass does not cover; a subclass turns rows of counts into bounds.
+refuses what a subclass does not cover; a subclass turns rows of counts into bounds and never
+multiplies by anything else.
 """
 
 import dataclasses

@@ -58,7 +58,8 @@ class Guarantee:
         ends = ("epsilon", self.lower, self.epsilon), ("delta", self.delta_lower, self.delta)
         for name, low, high in ends:
             if not 0 <= low <= high:
-                raise ValueError(f"Expected 0 <= lower end <= {name}, got {low!r} and {high!r}.")
+                got = f"{low!r} and {name}={high!r}"
+                raise ValueError(f"Expected 0 <= lower end <= {name}, got {got}.")
         object.__setattr__(self, "details", ReadOnly(self.details))
 
     def _repr_html_(self) -> str:

@@ -98,7 +98,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Points for the sum, any that span it: even near its median, in their logarithm far from it."""
+    """Points for the sum, any that span it: even near its median, in their logarithm far out."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)

@@ -95,7 +95,8 @@ class Aggregator:
     """An aggregator of votes, which tells noisy winners until the plan is used up.
 
     One object serves one set of private data: its counters are what makes the guarantee true. Once
-    all answers are given, or all questions asked, it looks at no further vote.
+    all answers are given, or all questions asked, it looks at no further vote. Floating-point
+    noise is teaching-grade.
 
     Examples
     --------

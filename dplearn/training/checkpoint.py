@@ -1,4 +1,4 @@
-"""Files that hold a run, whole or not at all; checksums find damage, and no code of one is run."""
+"""Files that hold a run, whole or not at all: damage is found, forgery is not, no code is run."""
 
 import io
 import struct

@@ -77,7 +77,7 @@ class Trainer:
     # about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
-    # Seeds lots, noise and dropout, for teaching; default: the operating system's randomness.
+    # Seeds lots, noise and dropout, for teaching and tests: who knows it can subtract the noise.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
     process_group: Group = None  # all processes give the same dataset, and share its records
