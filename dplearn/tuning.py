@@ -47,8 +47,7 @@ class Tuned:
 
     run: Any  # one whole run, a mechanism or a plan, kept as `plan.composed`; no setting leaks more
     tries: float  # expected number of runs, in [1, 1e6]
-    # Of the law of K, in [-0.9, 10]: 1 is the geometric law, 0 the logarithmic one; less is cheaper
-    # and K varies more.
+    # Of the law of K, in [-0.9, 10]; 1: geometric, 0: logarithmic; less is cheaper, K varies more.
     shape: float = 0.0
 
     def __post_init__(self) -> None:

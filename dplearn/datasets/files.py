@@ -16,8 +16,7 @@ from dplearn.datasets.shipped import Labelled, digits, labelled, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
 _COUNTS = {"train": 60_000, "t10k": 10_000}
-# MD5 of the compressed files, as their authors and torchvision publish them. They notice damage;
-# nobody relies on them against an attacker.
+# MD5 of the compressed files, as authors and torchvision publish them: against damage alone.
 _MNIST = {
     "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
     "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
@@ -34,9 +33,8 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
 
     The folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
     ``t10k-images-idx3-ubyte`` and ``t10k-labels-idx1-ubyte``, each plain or with ``.gz``.
-    Compressed files have the published MD5; plain ones, for which none is published, have been
-    checked for shape and labels only. The error says which file is missing or another. See LeCun,
-    Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
+    Compressed files have the published MD5; plain ones are checked for shape and labels only. See
+    LeCun, Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
     """
     paths = {name: _present(Path(folder), name) for name in _MNIST}
     for name, path in paths.items():

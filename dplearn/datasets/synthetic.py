@@ -42,12 +42,10 @@ def synthetic_digits(
 ) -> Labelled:
     """Images that look like handwritten digits; the same for the same seed.
 
-    A shorter set is the beginning of a longer one. Another seed gives other images of the same
-    kind, say 10,000 for a test. A linear model reaches about 90 %, a small convolutional network
-    99 %. 70,000 images take about ten seconds. Of every ten images each shows another digit.
-
-    `cache` is a folder in which the images are kept and looked for, for example `cache_folder`'s.
-    A file that is damaged, or made by another recipe, is replaced. Nothing is kept by default.
+    A shorter set is the beginning of a longer one. A linear model reaches about 90 %, a small
+    convolutional network 99 %. 70,000 images take about ten seconds. Of every ten images each shows
+    another digit. `cache` is a folder in which the images are kept and looked for, such as
+    `cache_folder`'s; a file that is damaged, or made by another recipe, is replaced.
 
     Examples
     --------
@@ -63,18 +61,16 @@ def synthetic_digits(
         records = _drawn(count, seed)
         if path is not None:
             content = records.tobytes()
-            # Nothing depends on the file; a disk may be full, and a home folder not to be written.
-            with suppress(OSError):
+            with suppress(OSError):  # nothing depends on the file
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, content + hashlib.sha256(content).digest())
     return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
 
 
 def cache_folder() -> Path:
-    """The folder of this user in which the platform keeps what can be made again.
+    """Return this user's folder for what can be made again, which need not exist yet.
 
-    ``dplearn`` in ``$XDG_CACHE_HOME`` if that is set, else in ``~/Library/Caches``,
-    ``%LOCALAPPDATA%`` or ``~/.cache``. It need not exist yet.
+    ``dplearn`` in ``$XDG_CACHE_HOME``, ``~/Library/Caches``, ``%LOCALAPPDATA%`` or ``~/.cache``.
     """
     usual = {
         "darwin": Path.home() / "Library" / "Caches",

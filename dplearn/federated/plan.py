@@ -17,13 +17,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.core.logspace import log_comb
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import (
-    Composed,
-    CorrelatedGaussian,
-    Gaussian,
-    Mechanism,
-    PoissonSubsampled,
-)
+from dplearn.mechanisms import Composed, CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
@@ -43,9 +37,7 @@ class UserGuarantee(Guarantee):
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
         """Guarantee of the same numbers about users, with further assumptions."""
-        every = *stated.assumptions, *assumptions
-        values: dict[str, Any] = {**vars(stated), "assumptions": every}
-        return cls(**values)
+        return cls(**vars(stated) | {"assumptions": (*stated.assumptions, *assumptions)})
 
     def __str__(self) -> str:
         return f"{super().__str__()}, per user"
@@ -219,7 +211,6 @@ class CorrelatedPlan(FederatedPlan):
         return (fresh - sum(w * one for w, one in zip(row, earlier, strict=True) if w)) / own
 
     def _release(self, rounds: int) -> CorrelatedGaussian:
-        """The first rounds as one release."""
         return CorrelatedGaussian.from_strategy(
             np.array(self.strategy)[:rounds, :rounds],
             noise_multiplier=self.noise_multiplier,
