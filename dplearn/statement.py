@@ -207,16 +207,14 @@ class HasGuarantee(metaclass=validate.NamesParameters):
     ) -> Statement:
         """A complete privacy statement of this plan; ValueError names the part that is missing.
 
-        `unit` is whose data neighbours differ in, such as ``"one image"``; a plan that decides it,
-        as a `FederatedPlan` does, needs no word, and none for `records`, how many units there are:
-        n delta must be less than 1. `period` is what one epsilon pays for, such as ``"once"``.
-        `sampling` is how the program *really* draws, refused where the plan says otherwise.
+        `unit` is whose data neighbours differ in, and `records` how many such units there are,
+        fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does. `period` is
+        what one epsilon pays for, such as ``"once"``. `sampling` is how the program *really* draws.
         `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then stated.
         `released` is one of the plan's `releases`; where that is not every step nothing is claimed
-        from below. `trust` is one of `TRUST`, and `trusted` names who is. `date` is today's if left
-        out. `not_covered` adds to what never is. `certificate` is what `certify` of
-        `dplearn.certificates` writes of this very run, and is proved again. `accountant` and
-        `adjacency` are those of `guarantee`, which must be a finite bound.
+        from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered` adds to
+        what never is. `certificate` is that of `dplearn.certificates.certify` of this run, proved
+        again. `accountant` and `adjacency` are those of `guarantee`, which must be a finite bound.
 
         Examples
         --------

@@ -29,11 +29,10 @@ class Tuned:
 
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and never told, if each run draws its settings independently from the same
-    public law, such as uniformly from a list, and if its score is made of what `run` releases: on
-    public data, or with noise of its own, which `run` then includes. Settings that change what a
-    run leaks are bounded by the most revealing one. Only the best run is released.
-    Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A choice by exact scores on
-    private data has no guarantee at all, whatever K is.
+    public law, and if its score is made of what `run` releases: on public data, or with noise of
+    its own, which `run` then includes. Settings are bounded by the most revealing one. Only the
+    best run is released. Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A
+    choice by exact scores on private data has no guarantee at all, whatever K is.
 
     Examples
     --------

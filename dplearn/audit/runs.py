@@ -45,8 +45,8 @@ class Observations:
     ) -> LowerBound:
         """Bound that they prove: of two worlds for one canary a run, else of `one_run` on all.
 
-        The numbers of canaries, runs and guesses are fixed beforehand: adding runs until something
-        shows leaves no confidence. Arguments are those of `one_run`.
+        Canaries, runs and guesses are fixed beforehand: who adds runs until something shows has no
+        confidence left. Arguments are those of `one_run`.
         """
         judge = partial(one_run, self.included, self.scores, guesses=guesses)
         if self.included.shape[1] == 1 and guesses is None:

@@ -151,7 +151,7 @@ class NoisyMax(NoisyWinner):
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
     ) -> NDArray:
-        """Index of the winner of counts (classes,), of which a record can move `sensitivity`."""
+        """Index of the winner of counts (classes,); the profile is that of sensitivity 1."""
         validate.positive(sensitivity=sensitivity)
         counts = np.asarray(value, dtype=float)
         noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)

@@ -66,6 +66,7 @@ class Shuffled(Epoch):
         Steps per epoch, >= 1; every record takes part in at most one of them.
     left_out : float
         Share of the records, drawn by the permutation, that no batch of an epoch uses, in [0, 1].
+        Any positive share has the same upper bound.
 
     Examples
     --------
