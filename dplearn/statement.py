@@ -208,8 +208,8 @@ class HasGuarantee(metaclass=validate.NamesParameters):
         """A complete privacy statement of this plan; ValueError names the part that is missing.
 
         `unit` is whose data neighbours differ in, and `records` how many such units there are,
-        fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does. `period` is
-        what one epsilon pays for, such as ``"once"``. `sampling` is how the program *really* draws.
+        fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does.
+        `period` is what one epsilon pays for, such as ``"once"``. `sampling` is how the program *really* draws.
         `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then stated.
         `released` is one of the plan's `releases`; where that is not every step nothing is claimed
         from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered` adds to
