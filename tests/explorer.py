@@ -25,7 +25,7 @@ def page_at(path: str) -> ModuleType:
 def start(page: Any, address: dict[str, str] | None = None) -> State:
     """The state that a page begins with; one of several files has it among its fields."""
     if hasattr(page, "FIELDS"):
-        return State(by_key(*page.FIELDS), getattr(page, "HIDDEN", lambda _: ()))
+        return State(by_key(*page.FIELDS))
     return page.fields.state_at(address) if hasattr(page, "fields") else page.blank_state()
 
 

@@ -1,7 +1,7 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +9,11 @@ import numpy as np
 import streamlit as st
 from streamlit.components.v2 import component
 
-from dplearn.teaching.explorer.kit.fields import Field, Quantity, Selection, Words, by_key
+from dplearn.teaching.explorer.kit.fields import Field, Quantity, Selection
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import State, load, save
+from dplearn.teaching.explorer.kit.state import State
 
 Then = Callable[[State], None] | None
-
-
-def page_state(name: str, say: Words, fields: Sequence[Field]) -> State:
-    """Return the state of a page, with its heading and its fields drawn in the sidebar."""
-    state = load(name, lambda _: State(by_key(*fields)))
-    with st.sidebar:
-        st.markdown(say("heading"), help=say("purpose"))
-        for kind in fields:
-            (quantity if isinstance(kind, Quantity) else choice)(state, kind)  # type: ignore[operator]
-    save(state)
-    return state
 
 
 def note(state: State, key: str) -> None:
@@ -34,15 +23,11 @@ def note(state: State, key: str) -> None:
         st.error(retold(message), icon=":material/error:")
 
 
-def quantity(
-    state: State, kind: Quantity, *, unit: Selection | None = None, place: Any = st
-) -> None:
-    """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
+def quantity(state: State, kind: Quantity, *, place: Any = st) -> None:
+    """A slider and a box for one number; they always agree."""
     # Laid out by look.css: a column for each part would be one more message to the browser.
     with place.container(gap=None, key=f"field_{kind.key}"):
         st.markdown(retold(kind.label), help=retold(kind.help) or None)
-        if unit is not None:
-            choice(state, unit, label="collapsed")
         _slider(state, kind)
         text_box(state, kind, label="collapsed")
         note(state, kind.key)
@@ -68,19 +53,16 @@ def text_box(
     )
 
 
-def choice(
-    state: State, kind: Selection, *, label: str = "visible", then: Then = None, place: Any = st
-) -> None:
-    """A list, or a row of segments, for one choice; `then` runs after a change.
+def choice(state: State, kind: Selection, *, then: Then = None, place: Any = st) -> None:
+    """A list for one choice; `then` runs after a change.
 
     Control and message share a container: one that comes or goes must not move the controls
     after it, or a slider being dragged would be built anew under the hand.
     """
     names, key = {o: retold(name) for o, name in kind.options.items()}, f"choice_{kind.key}"
     put(key, state.values[kind.key])
-    widget: Any = partial(st.segmented_control, required=True) if kind.segments else st.selectbox
     with place.container(gap=None):
-        widget(
+        st.selectbox(
             retold(kind.label),
             [*names],
             key=key,
@@ -88,7 +70,6 @@ def choice(
             help=retold(kind.help) or None,
             on_change=_entered,
             args=(state, kind, key, then),
-            label_visibility=label,
         )
         note(state, kind.key)
 

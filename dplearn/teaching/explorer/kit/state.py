@@ -81,11 +81,6 @@ class State:
         }
 
 
-def idle(table: Mapping[str, Mapping[str, Collection[str]]]) -> Hidden:
-    """The keys that a choice makes idle: a table of choice, option and these keys."""
-    return lambda values: {key for name, keys in table.items() for key in keys[values[name]]}
-
-
 def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
     """This session's state of a page, read from the address where that leads.
 
