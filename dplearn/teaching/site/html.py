@@ -15,6 +15,7 @@ _HEADER = """\
 <nav aria-label="Site"><a href="{root}index.html">dplearn</a> {start}
 <a href="{root}lessons/index.html">Lessons</a>
 <a href="{root}explorer.html">ε against T</a> <a href="{root}mechanisms.html">Mechanisms</a>
+<a href="{root}attack.html">Proof and attack</a>
 <a href="{root}book/index.html">Formula book</a>
 <a href="{root}book/published.html">Published figures</a>
 <a href="{root}yardstick/index.html">Yardstick</a>
@@ -121,6 +122,8 @@ def _of_explorer(address: str) -> str | None:
         return f"book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
     if parts.path == "/mechanisms" and asked.get("mechanism", "gaussian") in CLOSED_FORMS:
         return f"mechanisms.html?{parts.query}"
+    if parts.path == "/proof_and_attack":
+        return f"attack.html{parts.query and '?'}{parts.query}"
     proved = asked.get("mechanism", "gaussian") == "gaussian" and "then" not in asked
     if parts.path == "/" and proved and asked.get("sampling", "poisson") in ("poisson", "none"):
         return f"explorer.html?{parts.query}"

@@ -26,7 +26,8 @@ from explorer import errors, opened, page_at, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 # Pages of which the server reads fields.
-SERVED = {n: p for n, p in PAGES.items() if n not in ("epsilon_vs_steps", "one_minute")}
+_BROWSERS = ("epsilon_vs_steps", "one_minute", "proof_and_attack")
+SERVED = {n: p for n, p in PAGES.items() if n not in _BROWSERS}
 APP = Path(navigation.__file__).parent
 
 
@@ -97,7 +98,7 @@ def parts(node) -> int:
     return 1 + sum(map(parts, getattr(node, "children", {}).values()))
 
 
-PARTS = {"epsilon_vs_steps": 6, "mechanisms": 5}
+PARTS = {"epsilon_vs_steps": 6, "mechanisms": 5, "proof_and_attack": 5}
 
 
 @each("name, most", PARTS.items())
@@ -223,7 +224,7 @@ def test_what_an_address_says_in_vain_is_told_once_where_no_control_tells_it():
     lines = "from dplearn.teaching.explorer.pages.formula_book import render", "render()"
     lines += "from dplearn.teaching.explorer.kit.state import tell_unseen", "tell_unseen()"
     app = AppTest.from_string("\n".join(lines), default_timeout=600)
-    for key, value in {"draw": "x", "delta": "2", "sigma": "4", "<b>": "1"}.items():
+    for key, value in {"id": "G-B4", "draw": "x", "delta": "2", "sigma": "4", "<b>": "1"}.items():
         app.query_params[key] = value
     app.run()
     assert [e.value.split("”")[0] for e in app.error] == ["Expected “δ"]
