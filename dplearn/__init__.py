@@ -68,3 +68,11 @@ __all__ = [
     "smallest_noise_multiplier",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dplearn-privacy")
+    raise AttributeError(f"module 'dplearn' has no attribute {name!r}")

@@ -4,7 +4,6 @@ Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated
 """
 
 import argparse
-import json
 import math
 import re
 import sys
@@ -14,10 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
-from dplearn.core.json_values import as_json
+from dplearn.core.json_values import as_json, print_json
 from dplearn.ledger import BudgetExceeded, Ledger
 from dplearn.mechanisms import ZCDP, ApproximateDP
 from dplearn.mechanisms.sampling_scheme import (
@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="dplearn", description="Privacy accounting for DP-SGD runs.")
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
@@ -190,8 +191,10 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
+    first: tuple[float, float, int]
     first = options.noise_multiplier, _rate(options), options.steps
-    plan = Phases(tuple(_plan(options, *phase) for phase in (first, *(options.then or ()))))
+    phases = [first, *(options.then or ())]
+    plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or default_adjacency(options.sampling)
@@ -201,7 +204,7 @@ def _epsilon(options: argparse.Namespace) -> int:
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
     if options.json:
-        _print_json([_plain(g) for g in guarantees])
+        print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
     return 0
@@ -316,7 +319,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
         proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
-        _print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
+        print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
     return 0
@@ -326,10 +329,6 @@ def _plain(guarantee: Guarantee) -> dict[str, Any]:
     """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
     return as_json(vars(guarantee) | {"details": finite})
-
-
-def _print_json(rows: list[dict[str, Any]]) -> None:
-    print(json.dumps(rows, indent=2, allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from dplearn.core.guarantee import Adjacency, Guarantee, read_back, round_up
 from dplearn.core.solve import Crossing, Snap, crossing
 from dplearn.core.work import Work, counting, spend
 from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms._base import as_mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
 # How near the target the search begins anew, with the accountant itself.
@@ -51,9 +52,11 @@ class Calibration:
         if self.parameter == "steps":
             limit = " (the most that are tried)" if self.value == MOST_RUNS else ""
             return f"steps = {self.value}{limit}: {self.guarantee}"
+        least = self.parameter == "noise_multiplier" and self.value == _SMALLEST
+        limit = " (the least that is tried)" if least else ""
         # A delta may be rounded up; the guarantee was proved at the other values as they are shown.
         value = round_up(self.value, 6) if self.parameter == "delta" else read_back(self.value)
-        return f"{self.parameter} = {value}: {self.guarantee}"
+        return f"{self.parameter} = {value}{limit}: {self.guarantee}"
 
 
 @dataclass(frozen=True)
@@ -70,26 +73,31 @@ class Attack:
         return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
 
 
+@validate.names_parameters
 def smallest_noise_multiplier(
-    mechanism: Mechanism,
+    mechanism: Any,
     accountant: Accountant | str = "pld",
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     true_positive_rate: float | None = None,
     false_positive_rate: float | None = None,
+    advantage: float | None = None,
     steps: int = 1,
-    adjacency: Adjacency = "add_remove",
+    adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
     """Calibration of the least noise with which `steps` runs of `mechanism` reach a target.
 
-    The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
-    target is epsilon > 0 and delta in (0, 1), or an attack: at a `false_positive_rate` in (0, 1) no
-    test has more than the `true_positive_rate`, which is larger and below 1; "pld" alone bounds
-    attacks. The search stops at the relative width `rtol`, or at a tenth of that of the bracket, at
-    most 1e-3, or within 0.2 once it has done its work of about a second; the value is rounded up.
-    `Unreachable` is raised if none up to 1e7 reaches the target.
+    The mechanism is any with a `noise_multiplier`, possibly inside, or a plan of one phase; its
+    value is ignored. The target is epsilon > 0 and delta in (0, 1); or an attack: at a
+    `false_positive_rate` in (0, 1) no test has more than the `true_positive_rate`, which is larger
+    and below 1 ("pld" alone bounds attacks); or an advantage in (0, 1), the largest difference of
+    the two rates, which is delta at epsilon 0. The search stops at the relative width `rtol`, or at
+    a tenth of that of the bracket, at most 1e-3, or within 0.2 once it has done its work of about a
+    second; the value has as many digits as `rtol` asks for, and was tried. Between 1e-3, which is
+    returned where less would do, and 1e7 it is searched; `Unreachable` is raised if none reaches
+    the target.
 
     Examples
     --------
@@ -100,6 +108,7 @@ def smallest_noise_multiplier(
     >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
     noise_multiplier = 1.467365: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
+    mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
     while largest >= 1:  # some mechanisms tabulate their noise and stop early
         try:
@@ -107,26 +116,33 @@ def smallest_noise_multiplier(
             break
         except ValueError:  # below 1 some other parameter is wrong: the search will say so
             largest /= 2
-    if true_positive_rate is false_positive_rate is None:
-        target = _Budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
-    elif epsilon is delta is None:
-        target = _Rates(true_positive_rate, false_positive_rate, steps, adjacency)  # type: ignore[arg-type]
-    else:
+    rates = (true_positive_rate, false_positive_rate)
+    given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
+    if sum(given) != 1:
         raise TypeError(
-            "Expected epsilon and delta, or the two rates of an attack, got some of both."
+            "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
+            f"{'some of several' if any(given) else 'none'} of them."
         )
+    target: _Budget | _Rates | _Advantage
+    if given[0]:
+        target = _Budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
+    elif given[1]:
+        target = _Rates(*rates, steps, adjacency)  # type: ignore[arg-type]
+    else:
+        target = _Advantage(advantage, steps, adjacency)  # type: ignore[arg-type]
     place = _Place(0.0, math.log(_SMALLEST), math.log(largest))
     return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
 
+@validate.names_parameters
 def largest_sample_rate(
-    mechanism: Mechanism,
+    mechanism: Any,
     accountant: Accountant | str = "pld",
     *,
     epsilon: float,
     delta: float,
     steps: int = 1,
-    adjacency: Adjacency = "add_remove",
+    adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
     """Calibration of the largest sample rate in (0, 1] that reaches (epsilon, delta).
@@ -135,18 +151,20 @@ def largest_sample_rate(
     whose value is ignored. The value found is rounded down. `Unreachable` is raised if none down
     to 1e-12 reaches the target.
     """
+    mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     target = _Budget(epsilon, delta, steps, adjacency)
     place = _Place(math.log(100), 0.0, 12 * math.log(10))
     return _vary(accountant, mechanism, target, "sample_rate", -1, place, rtol)
 
 
+@validate.names_parameters
 def largest_steps(
-    mechanism: Mechanism,
+    mechanism: Any,
     accountant: Accountant | str = "pld",
     *,
     epsilon: float,
     delta: float,
-    adjacency: Adjacency = "add_remove",
+    adjacency: Adjacency | None = None,
 ) -> Calibration:
     """Calibration of the largest number of runs within (epsilon, delta); 0 if none is.
 
@@ -160,6 +178,9 @@ def largest_steps(
     7
     """
     accountant = accountant_of(accountant)
+    if getattr(getattr(mechanism, "sampling_scheme", None), "batches", 1) > 1:
+        raise ValueError("Expected steps drawn afresh, got epochs: ask plan.affordable_steps.")
+    mechanism, _, adjacency = _asked(mechanism, 1, adjacency)
     target = _Budget(epsilon, delta, 0, adjacency)
     value, guarantee = _search(
         lambda accountant, x: replace(target, steps=_whole(x)).ask(accountant, mechanism),
@@ -173,13 +194,14 @@ def largest_steps(
     return Calibration(parameter="steps", value=0, guarantee=target.ask(accountant, mechanism))
 
 
+@validate.names_parameters
 def smallest_delta(
-    mechanism: Mechanism,
+    mechanism: Any,
     accountant: Accountant | str = "pld",
     *,
     epsilon: float,
     steps: int = 1,
-    adjacency: Adjacency = "add_remove",
+    adjacency: Adjacency | None = None,
 ) -> Calibration:
     """Calibration of the least delta with which `steps` runs of `mechanism` reach epsilon.
 
@@ -193,6 +215,7 @@ def smallest_delta(
     delta = 0.126937: 0.1269 <= delta <= 0.127 at epsilon = 1, add_remove, by pld
     """
     accountant = accountant_of(accountant)
+    adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
     guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
     if guarantee.delta >= 1:
         raise Unreachable(
@@ -200,6 +223,20 @@ def smallest_delta(
             f"by {accountant.name}."
         )
     return Calibration(parameter="delta", value=guarantee.delta, guarantee=guarantee)
+
+
+def _asked(
+    mechanism: Any, steps: int, adjacency: Adjacency | None
+) -> tuple[Mechanism, int, Adjacency]:
+    """Return the mechanism of one step of a plan, its number of steps, and its neighbours."""
+    adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
+    whole = as_mechanism(mechanism)
+    if whole is mechanism:
+        return whole, steps, adjacency
+    (one, count), *others = whole.parts()
+    if others:
+        raise ValueError(f"Expected a plan of one phase, whose noise is varied, got {mechanism!r}.")
+    return one, count * steps, adjacency
 
 
 class _Place(NamedTuple):
@@ -282,10 +319,34 @@ class _Rates:
         )
 
 
+@dataclass(frozen=True)
+class _Advantage:
+    """Largest difference of an attacker's true and false positive rate, which is delta at 0."""
+
+    most: float
+    steps: int
+    adjacency: Adjacency
+
+    def __post_init__(self) -> None:
+        validate.probability(advantage=self.most)
+
+    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Guarantee:
+        return accountant.delta(mechanism, epsilon=0.0, steps=self.steps, adjacency=self.adjacency)
+
+    def shares(self, answer: Guarantee) -> tuple[float, float]:
+        return answer.delta_lower / self.most, answer.delta / self.most
+
+    def missed(self, best: Guarantee, parameter: str) -> str:
+        return (
+            f"Expected a reachable target, got advantage={self.most!r}: the smallest advantage "
+            f"found over all {parameter} is {best.delta:.4g}."
+        )
+
+
 def _vary(
     accountant: Accountant | str,
     mechanism: Mechanism,
-    target: _Budget | _Rates,
+    target: _Budget | _Rates | _Advantage,
     name: str,
     sign: int,
     place: _Place,
@@ -324,7 +385,7 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
 def _search(
     ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
-    target: _Budget | _Rates,
+    target: _Budget | _Rates | _Advantage,
     place: _Place,
     *,
     tolerance: float,

@@ -264,13 +264,14 @@ class Ledger:
         if reserve is None:
             reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
         parts = [
-            (_pure_part(m), count * line.steps)
+            # A release known by a pair is pure unless it reveals all, which the reserve covers.
+            (ApproximateDP(m.epsilon) if isinstance(m, ApproximateDP) else m, count * line.steps)
             for line in lines
             for m, count in line.mechanism.parts()
         ]
         if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
-        routes = [math.fsum(_pure(m, self.adjacency) * count for m, count in parts)]
+        routes = [math.fsum(m.pure_epsilon(self.adjacency) * count for m, count in parts)]
         if self.epsilon is None and self.delta > reserve:
             rarely = math.log(_ODOMETER_ORDERS.size / (self.delta - reserve))
             spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
@@ -297,7 +298,7 @@ class Ledger:
                 epsilon=0.0, delta=self.delta, kind="exact", method="pld", adjacency=self.adjacency
             )
         run = Composed((line.mechanism, line.steps) for line in lines)
-        pure = math.fsum(_pure(m, self.adjacency) * count for m, count in run.parts())
+        pure = run.pure_epsilon(self.adjacency)
         stated = Guarantee(
             epsilon=pure, delta=self.delta, kind="upper", method="basic", adjacency=self.adjacency
         )
@@ -313,12 +314,6 @@ class Ledger:
         return stated
 
 
-def _pure_part(mechanism: Mechanism) -> Mechanism:
-    """Return an (epsilon, delta)-DP release as it is unless it tells all, which delta pays for."""
-    pair = isinstance(mechanism, ApproximateDP) and mechanism.delta
-    return dataclasses.replace(mechanism, delta=0.0) if pair else mechanism
-
-
 def _pairs_delta(lines: Sequence[Release]) -> float:
     """Return the sum of the deltas of releases that are known by a pair alone."""
     return math.fsum(
@@ -327,15 +322,6 @@ def _pairs_delta(lines: Sequence[Release]) -> float:
         for part, count in line.mechanism.parts()
         if isinstance(part, ApproximateDP)
     )
-
-
-def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return the epsilon of pure differential privacy, inf where there is none."""
-    if isinstance(mechanism, ApproximateDP):
-        return math.inf if mechanism.delta else mechanism.epsilon
-    if isinstance(mechanism, ZCDP):
-        return math.inf if mechanism.rho else 0.0
-    return max(float(profile.epsilon(0.0)) for profile in mechanism.profiles(adjacency))
 
 
 def _encoded(value: Any) -> Any:

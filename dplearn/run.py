@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
+from dplearn.accountants.pld import PLD
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
@@ -150,25 +151,59 @@ class Plan(HasGuarantee):
         >>> [round(g.epsilon, 2) for g in plan.guarantees("rdp", delta=1e-5, steps=[100, 101])]
         [2.17, 3.19]
         """
-        natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
-        if adjacency is None and len(set(natural)) > 1:
-            each = " and ".join(sorted(set(natural)))
-            raise ValueError(
-                f"Expected an adjacency that all phases share, got {each} by their samplings: "
-                "name one, or change a sampling."
-            )
         stated = _composed(
             accountant_of(accountant),
             [phase.sampling_scheme for phase in self.phases],
             steps,
             delta=delta,
-            adjacency=adjacency or natural[0],
+            adjacency=adjacency or self.default_adjacency,
         )
         return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
         """A guarantee that says whom it is about, where that is not one record."""
         return stated
+
+    @property
+    def default_adjacency(self) -> Adjacency:
+        """Adjacency for which the sampling has a theorem; ValueError if that of phases differs."""
+        natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
+        if len(set(natural)) > 1:
+            each = " and ".join(sorted(set(natural)))
+            raise ValueError(
+                f"Expected an adjacency that all phases share, got {each} by their samplings: "
+                "name one, or change a sampling."
+            )
+        return natural[0]
+
+    def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
+        """Return the guarantee of the run with the smallest delta at `epsilon` >= 0, by "pld".
+
+        At epsilon 0 delta is the advantage: the largest difference between an attacker's true and
+        false positive rate.
+
+        Examples
+        --------
+        >>> run = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000)
+        >>> print(run.delta(epsilon=0.0))
+        0.05678 <= delta <= 0.05679 at epsilon = 0, add_remove, by pld
+        """
+        adjacency = adjacency or self.default_adjacency
+        stated = accountant_of("pld").delta(self.composed, epsilon=epsilon, adjacency=adjacency)
+        return self._about(stated)
+
+    def true_positive_rate(
+        self, *, false_positive_rate: ArrayLike, adjacency: Adjacency | None = None
+    ) -> tuple[NDArray, NDArray]:
+        """Return both bounds on the best attacker's true positive rate, as `PLD` has them.
+
+        Rates may have any shape; one minus the bounds is the trade-off curve of the whole run.
+        """
+        return PLD().true_positive_rate(
+            self.composed,
+            false_positive_rate=false_positive_rate,
+            adjacency=adjacency or self.default_adjacency,
+        )
 
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
@@ -200,6 +235,26 @@ class Plan(HasGuarantee):
 class DPSGD(Plan):
     """Public plan of a run, which sampler, clipper, noise and guarantee read.
 
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation of the noise on the sum / clipping norm, >= 0.
+    sample_rate : float
+        Expected batch size / dataset size, in (0, 1]. If several backward passes fill one lot, the
+        lot is the batch.
+    steps : int
+        Number of noisy updates, >= 0, not of backward passes.
+    max_grad_norm : float
+        Clipping norm C > 0; the guarantee does not depend on it.
+    sampling : str
+        How a batch is drawn, ``"poisson"`` by default; an ordinary loader is ``"shuffled"``.
+    drop_last : bool
+        Whether each shuffled epoch drops the records, drawn by chance, that fill no batch, at least
+        one. PyTorch's loader drops `size % batch_size`, which may be none: then this is true only
+        if the last batch is one record short, as in `fit`.
+    dataset_size, max_batch_size : int, optional
+        Public number of records and the most in a batch, of ``"truncated_poisson"``.
+
     Examples
     --------
     >>> run = DPSGD.from_epochs(
@@ -217,16 +272,12 @@ class DPSGD(Plan):
     11.41 <= epsilon <= 11.78 at delta = 1.0e-05, zero_out, by pld
     """
 
-    noise_multiplier: float  # standard deviation of the noise on the sum / clipping norm, >= 0
-    sample_rate: float  # expected batch size / dataset size, in (0, 1]
-    steps: int  # number of noisy updates, >= 0
-    max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
-    sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
-    # Whether each shuffled epoch drops the records, drawn by chance, that fill no batch, at least
-    # one. PyTorch's loader drops `size % batch_size`, which may be none: then this is true only if
-    # the last batch is one record short, as in `fit`.
+    noise_multiplier: float
+    sample_rate: float
+    steps: int
+    max_grad_norm: float = 1.0
+    sampling: Sampling = "poisson"
     drop_last: bool = False
-    # Public number of records and the most in a batch, of truncated Poisson sampling.
     dataset_size: int | None = None
     max_batch_size: int | None = None
 
@@ -296,9 +347,10 @@ class DPSGD(Plan):
         delta: float,
         **others: Any,
     ) -> Self:
-        """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
+        """Return the run with the least noise whose guarantee is at most `epsilon`.
 
-        Its other fields are as given: sample_rate, steps, and those that have defaults.
+        The other fields are as given: sample_rate and steps, or dataset_size, batch_size and epochs
+        as `from_epochs` takes them, and those that have defaults.
 
         Examples
         --------
@@ -306,15 +358,9 @@ class DPSGD(Plan):
         >>> print(run.guarantee(delta=1e-5))
         2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
-        run = cls(noise_multiplier=1.0, **others)
-        least = smallest_noise_multiplier(
-            run.mechanism,
-            accountant,
-            epsilon=epsilon,
-            delta=delta,
-            steps=-(-run.steps // run.sampling_scheme.batches),
-            adjacency=default_adjacency(run.sampling),
-        )
+        build = cls.from_epochs if "batch_size" in others else cls
+        run = build(noise_multiplier=1.0, **others)
+        least = smallest_noise_multiplier(run, accountant, epsilon=epsilon, delta=delta)
         return replace(run, noise_multiplier=least.value)
 
     @property
@@ -354,12 +400,13 @@ class Phases(Plan):
     1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
     """
 
-    phases: tuple[DPSGD, ...]
+    phases: Sequence[DPSGD]
     steps: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.phases, tuple) or not self.phases:
-            raise TypeError(f"Expected phases to be a tuple of DPSGD, got {self.phases!r}.")
+        if not isinstance(self.phases, tuple | list) or not self.phases:
+            raise TypeError(f"Expected phases to be a list of DPSGD, got {self.phases!r}.")
+        object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))

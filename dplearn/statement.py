@@ -5,7 +5,7 @@ import hashlib
 import html
 import json
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -155,7 +155,7 @@ class Statement:
         return _CARD.format(promise=promise, rows=listed)
 
 
-class HasGuarantee(ABC):
+class HasGuarantee(metaclass=validate.NamesParameters):
     """A plan of any kind, which has a guarantee and can be stated."""
 
     def _repr_html_(self) -> str:

@@ -18,9 +18,8 @@ from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
-from dplearn.engine.quadrature import FAR
 from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms._base import Sampled, Wrapped
+from dplearn.mechanisms._base import Sampled, Wrapped, as_mechanism
 from dplearn.mechanisms._epochs import Epoch
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -51,7 +50,7 @@ class Runs:
 
         Two-dimensional steps are the rows themselves, with a column for each part.
         """
-        validate.instance(Mechanism, mechanism=mechanism)
+        mechanism = as_mechanism(mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
         steps = np.asarray(steps)
@@ -119,7 +118,7 @@ class Runs:
     @cached_property
     def pure(self) -> bool:
         """True where all mechanisms are DP with delta = 0."""
-        return all(_pure(m, self.adjacency) for m in self.mechanisms)
+        return all(math.isfinite(_pure(m, self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
         """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
@@ -144,12 +143,9 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
 
 
 @remembered(64)
-def _pure(mechanism: Mechanism, adjacency: Adjacency) -> bool:
-    """Whether a release is DP with delta = 0."""
-    if isinstance(mechanism, Epoch):  # of Gaussians; its profile may take seconds
-        return False
-    far = [p.log_delta_of(np.array(FAR)) for p in mechanism.profiles(adjacency)]
-    return bool(np.all(np.isneginf(far)))
+def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
+    """Return the epsilon of pure DP of one step, remembered: each accountant asks for it."""
+    return mechanism.pure_epsilon(adjacency)
 
 
 @dataclass(frozen=True, eq=False)

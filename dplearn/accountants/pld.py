@@ -26,6 +26,7 @@ from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -181,7 +182,7 @@ class PLD(Accountant):
         >>> round(float(lower), 4), round(float(upper), 4)
         (0.0191, 0.0191)
         """
-        rates = np.array(false_positive_rate, dtype=float)
+        mechanism, rates = as_mechanism(mechanism), np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
             validate.probability(false_positive_rate=float(rate))
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
@@ -274,8 +275,13 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Squared mu of one step: mu^2 itself, or q^2 (e^{mu^2} - 1) under sampling."""
+    """Squared mu of one step: mu^2 itself, or q^2 times the variance of P/Q under sampling.
+
+    It is e^{mu^2} - 1, and of (f_1 - f_-1) / f_0, where a record is replaced, 4 sinh(mu^2).
+    """
     if whole := plain_gaussian(mechanism):
         return whole.shift(adjacency) ** 2
-    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate  # type: ignore[attr-defined]
-    return q**2 * math.expm1(mu**2) if mu**2 < 700 else math.inf
+    mu, q = mechanism.base.shift(), mechanism.sample_rate  # type: ignore[attr-defined]
+    if mu**2 > 700:
+        return math.inf
+    return q**2 * (4 * math.sinh(mu**2) if adjacency == "replace_one" else math.expm1(mu**2))

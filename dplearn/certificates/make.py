@@ -36,8 +36,11 @@ def certify(
     short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if
     python-flint is not installed.
     """
-    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
-        mechanism = mechanism.base
+    if isinstance(mechanism, PoissonSubsampled):
+        if mechanism.sample_rate == 1:
+            mechanism = mechanism.base
+        elif adjacency == "replace_one":
+            raise NotImplementedError("a proof of replaced records on a sample has no form yet")
     run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
     bracket = ACCOUNTANTS["pld"](rtol=1e-9).epsilon(
         mechanism, delta=delta, steps=steps, adjacency=adjacency

@@ -1,5 +1,6 @@
 """Values as the JSON standard has them."""
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -15,3 +16,8 @@ def as_json(value: Any) -> Any:
         return [as_json(x) for x in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_json(rows: list[dict[str, Any]]) -> None:
+    """Print rows as one indented list; inf and nan raise ValueError."""
+    print(json.dumps(rows, indent=2, allow_nan=False))

@@ -1,8 +1,24 @@
 """All wording of errors about arguments: the keyword becomes the name in the message."""
 
+import difflib
+import inspect
 import math
-from collections.abc import Callable, Collection, Mapping
+from abc import ABCMeta
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache, wraps
 from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+# Words of papers and of other libraries for our parameters.
+_SYNONYMS = {
+    "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
+    "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
+    "epsilon": ("eps",),
+    "steps": ("T", "k", "compositions", "num_steps", "iterations", "count"),
+    "max_grad_norm": ("C", "clip", "clipping_norm", "l2_norm_clip"),
+}
 
 
 def _require(good: bool, name: str, value: object, expected: str) -> None:
@@ -82,3 +98,44 @@ def one_of(choices: Collection[str], **values: str) -> None:
 def unsupported(what: str, why: str) -> NotImplementedError:
     """NotImplementedError for a combination that no theorem here covers, to be raised."""
     return NotImplementedError(f"{what} is not supported: {why}")
+
+
+class NamesParameters(ABCMeta):
+    """Metaclass of classes that answer an unknown keyword with the parameter that is meant."""
+
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        known_parameters(cls.__name__, _parameters(cls.__init__), keywords)
+        return super().__call__(*args, **keywords)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """Signature of the class, which `__call__` of a metaclass would hide from `help`."""
+        signature = inspect.signature(cls.__init__)
+        return signature.replace(parameters=[*signature.parameters.values()][1:])
+
+
+def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function answer an unknown keyword with the parameter that is meant."""
+
+    @wraps(function)
+    def checked(*args: P.args, **keywords: P.kwargs) -> R:
+        known_parameters(function.__name__, _parameters(function), keywords)
+        return function(*args, **keywords)
+
+    return checked
+
+
+def known_parameters(owner: str, parameters: Collection[str], keywords: Iterable[str]) -> None:
+    """Raise TypeError for a keyword that is none of the parameters; the nearest one is named."""
+    for name in keywords:
+        if name not in parameters:
+            meant = [p for p in parameters if name in _SYNONYMS.get(p, ())]
+            meant = meant or difflib.get_close_matches(name, parameters, n=1, cutoff=0.5)
+            hint = f"; did you mean {meant[0]}?" if meant else ""
+            names = ", ".join(parameters)
+            raise TypeError(f"Expected {names} as keywords of {owner}, got {name}{hint}")
+
+
+@cache
+def _parameters(function: Callable) -> tuple[str, ...]:
+    return tuple(name for name in inspect.signature(function).parameters if name != "self")

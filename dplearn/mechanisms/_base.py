@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -34,13 +34,14 @@ from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.solve import first_true
 from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.quadrature import FAR
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
 _SAME = 1e-10
 
 
-class Mechanism(ABC):
+class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
@@ -144,6 +145,13 @@ class Mechanism(ABC):
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return None
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        """Return the epsilon of pure differential privacy, in nats; inf where there is none."""
+        profiles = self.profiles(adjacency)
+        if not all(np.isneginf(p.log_delta_of(np.array(FAR))) for p in profiles):
+            return math.inf
+        return max(float(p.epsilon(0.0)) for p in profiles)
 
     def require_theorem(self, adjacency: Adjacency) -> None:
         """Raise NotImplementedError unless some theorem covers neighbours of this kind."""

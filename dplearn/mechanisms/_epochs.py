@@ -5,6 +5,7 @@ points. To split every value between its two neighbouring points raises expectat
 functions; to merge the values of a cell lowers them, and is post-processing.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency
 from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
@@ -37,6 +39,9 @@ class Epoch(Wrapped):
     batches: int
 
     no_outputs = "one epoch releases a vector per batch, not one number"
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        return math.inf  # of Gaussians; the profile would take seconds
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)

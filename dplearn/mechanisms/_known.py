@@ -92,6 +92,9 @@ class ZCDP(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         raise validate.unsupported("profiles() of rho_zcdp", "rho alone does not name a worst pair")
 
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        return math.inf if self.rho else 0.0
+
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         return self.rho * orders
 

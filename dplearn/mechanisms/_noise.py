@@ -17,7 +17,7 @@ s = 1/2: that is :math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is th
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -69,6 +69,25 @@ class Noise(Mechanism):
         ends, corners = (-reach, shift + reach), (0.0, shift)
         law = Outputs(lambda x: log_noise(x - shift), log_noise, *ends, corners, self.whole, label)
         return (law,)
+
+    def replaced_outputs(self, sample_rate: float) -> Outputs:
+        r"""Laws :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}`, f_m the noise moved by m.
+
+        A record is replaced on a Poisson sample of rate q, in (0, 1).
+        """
+        log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
+        reach, label = self._distance("add_remove"), self._outputs("add_remove")[0].label
+
+        def law(x: NDArray, to: int) -> NDArray:
+            return np.logaddexp(log_rest + self._log_noise(x), log_q + self._log_noise(x - to))
+
+        ends, corners = (-reach - self._drawn(), reach + self._drawn()), (-reach, 0.0, reach)
+        moved = partial(law, to=reach), partial(law, to=-reach)
+        return Outputs(*moved, *ends, corners, self.whole, label)
+
+    @abstractmethod
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        """Return a profile above and one below that of `replaced_outputs`, which is symmetric."""
 
     def _drawn(self) -> float:
         """How far `outputs` draws the noise."""
@@ -153,6 +172,13 @@ class WholeNoise(Noise):
     def _scale(self) -> float:
         return self.noise_multiplier * self.sensitivity
 
+    def _table(self, laws: Outputs, reach: int, *, finite: bool = False) -> Profile:
+        """Profile of the outcomes up to `reach` beyond a peak, or of those that both laws have."""
+        k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
+        log_p, log_q = laws.log_p(k), laws.log_q(k)
+        kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
+        return Profile.from_atoms(log_p[kept], log_q[kept])
+
     def _distance(self, adjacency: Adjacency) -> int:
         return contribution_norm(adjacency) * self.sensitivity
 
@@ -196,26 +222,39 @@ class TabledNoise(WholeNoise):
         return int(np.count_nonzero(tails > 1e-11))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        shift, error = self._distance(adjacency), self._error
-        table, bounds = _pair(self, shift), self._renyi_above(shift, _ORDERS)
+        bounds = self._renyi_above(self._distance(adjacency), _ORDERS)
+
+        def far(epsilon: NDArray) -> NDArray:
+            return np.min((_ORDERS - 1) * (bounds - epsilon[..., None]), axis=-1)
+
+        return (self._above(adjacency, far),)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return (self._below(adjacency),)
+
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        (whole,) = self._profiles("replace_one")
+        far = lambda epsilon: math.log(sample_rate) + whole.log_delta_of(epsilon)
+        return self._above(sample_rate, far), self._below(sample_rate)
+
+    def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
+        """Profile above that of a pair: by the table, or where that is smaller by `far`."""
+        table, error = _pair(self, pair), self._error
 
         def log_delta(epsilon: NDArray) -> NDArray:
             epsilon = np.asarray(epsilon, dtype=float)
             inside = np.logaddexp(error + table.log_delta_of(epsilon - 2 * error), OUTSIDE)
-            far = np.min((_ORDERS - 1) * (bounds - epsilon[..., None]), axis=-1)
-            return np.minimum(np.minimum(inside, far), 0.0)
+            return np.minimum(np.minimum(inside, far(epsilon)), 0.0)
 
-        return (Profile(log_delta, kinks=table.kinks),)
+        return Profile(log_delta, kinks=table.kinks)
 
-    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+    def _below(self, pair: Adjacency | float) -> Profile:
         """Masses e^-3r P and e^-r Q of the table, which are below those of the real pair."""
-        table, r = _pair(self, self._distance(adjacency), finite=True), self._error
+        table, r = _pair(self, pair, finite=True), self._error
         tail: Curve = table.log_tail_of  # type: ignore[assignment]
-        return (
-            Profile(
-                lambda epsilon: table.log_delta_of(epsilon + 2 * r) - 3 * r,
-                log_tail_of=lambda epsilon: tail(epsilon + 2 * r) - r,
-            ),
+        return Profile(
+            lambda epsilon: table.log_delta_of(epsilon + 2 * r) - 3 * r,
+            log_tail_of=lambda epsilon: tail(epsilon + 2 * r) - r,
         )
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
@@ -223,12 +262,10 @@ class TabledNoise(WholeNoise):
 
 
 @lru_cache(maxsize=8)
-def _pair(law: TabledNoise, shift: int, *, finite: bool = False) -> Profile:
-    """The pair of likely outcomes, with or without those that only one of them has."""
-    logs, gap = even_law(law._masses), np.full(shift, -np.inf)
-    log_p, log_q = np.append(gap, logs), np.append(logs, gap)
-    kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
-    return Profile.from_atoms(log_p[kept], log_q[kept])
+def _pair(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
+    """Table of the pair of an adjacency, or of a replaced record on a sample of this rate."""
+    laws = law.replaced_outputs(pair) if isinstance(pair, float) else law._outputs(pair)[0]
+    return law._table(laws, law._masses.size - 1, finite=finite)
 
 
 def even_law(masses: NDArray) -> NDArray:

@@ -1,5 +1,6 @@
 """A list of different mechanisms run one after the other."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._base import Mechanism, as_mechanism
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
@@ -18,7 +19,8 @@ from dplearn.mechanisms.laplace import Laplace
 class Composed(Mechanism):
     """Adaptive composition of several mechanisms, each run some number of times.
 
-    `mechanisms` has a mechanism for each that is run once, or a pair of it and the number of times.
+    `mechanisms` has a mechanism or a plan for each that is run once, or a pair of it and the number
+    of times.
 
     Examples
     --------
@@ -33,11 +35,11 @@ class Composed(Mechanism):
     no_outputs = "several releases together have no density on one line"
 
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
-        pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
+        counted = (m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
+        pairs = tuple((as_mechanism(mechanism), count) for mechanism, count in counted)
         if not pairs:
             raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
-        for mechanism, count in pairs:
-            validate.instance(Mechanism, mechanism=mechanism)
+        for _, count in pairs:
             validate.integer(minimum=0, count=count)
         object.__setattr__(self, "pairs", pairs)
 
@@ -67,6 +69,9 @@ class Composed(Mechanism):
         for mechanism, count in self.parts():
             total += count * mechanism.rdp(orders, adjacency=adjacency)
         return total
+
+    def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
+        return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts())
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""

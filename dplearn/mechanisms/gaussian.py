@@ -21,9 +21,10 @@ from scipy.special import erfcx, log_ndtr
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log_sub
+from dplearn.core.logspace import log1mexp, log_expm1, log_sub
 from dplearn.core.solve import decreasing_root, first_true
 from dplearn.engine.profile import Profile
+from dplearn.engine.quadrature import FAR
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -63,6 +64,36 @@ class Gaussian(Noise):
                 log_tail_of=lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2)),
             ),
         )
+
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        r"""With a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) delta is a sum over moves.
+
+        .. math:: \delta = q(1-e^{-2a})\,\delta_1(\tfrac\varepsilon2 + a - \tfrac1{2\sigma^2})
+                  + qe^{-2a}\,\delta_2(\varepsilon + 2a)
+
+        Under Q the loss exceeds epsilon beyond sigma^2 (epsilon / 2 + a).
+        """
+        # Losses beyond FAR count as infinite anyway.
+        q, mu = sample_rate, min(self.shift(), FAR)
+        log_q, log_rest = math.log(q), math.log1p(-q)
+        (one,), (two,) = self._profiles("add_remove"), self._profiles("replace_one")
+
+        def middle(epsilon: NDArray) -> NDArray:
+            log_y = mu**2 / 2 + log_rest - log_q + log_expm1(epsilon) - epsilon / 2 - math.log(2)
+            small = np.arcsinh(np.exp(np.minimum(log_y, 20.0)))
+            return np.where(log_y > 20, log_y + math.log(2), small)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            a = middle(epsilon)
+            near = log1mexp(-2 * a) + one.log_delta(epsilon / 2 + a - mu**2 / 2)
+            return log_q + np.logaddexp(near, two.log_delta_of(epsilon + 2 * a) - 2 * a)
+
+        def log_tail(epsilon: NDArray) -> NDArray:
+            x = (epsilon / 2 + middle(epsilon)) / mu
+            return np.logaddexp(log_rest + log_ndtr(-x), log_q + log_ndtr(-x - mu))
+
+        pair = Profile(log_delta, log_tail_of=log_tail)
+        return pair, pair
 
     def _log_noise(self, x: NDArray) -> NDArray:
         sigma = self.noise_multiplier

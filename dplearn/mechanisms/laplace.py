@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import exp_rest, log1mexp
+from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.engine.profile import Profile
+from dplearn.engine.quadrature import FAR
 from dplearn.mechanisms._noise import Noise
 
 
@@ -57,6 +58,28 @@ class Laplace(Noise):
             return np.where(epsilon < pure, -(epsilon + pure) / 2 - math.log(2), -np.inf)
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
+
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        """delta = q (1 - e^{x - 1/b}), where the loss is epsilon at x scales from no move."""
+        # Losses beyond FAR count as infinite anyway.
+        pure = min(self.shift(), 1e3 * FAR)
+        log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
+        largest = np.logaddexp(log_rest, log_q + pure) - np.logaddexp(log_rest, log_q - pure)
+
+        def place(epsilon: NDArray) -> NDArray:
+            far = np.logaddexp(epsilon, log_expm1(epsilon) + log_rest - log_q + pure) / 2
+            return np.where(epsilon < largest, np.minimum(far, pure), pure)
+
+        def log_tail(epsilon: NDArray) -> NDArray:
+            log_q_there = np.logaddexp(log_rest, log_q - pure) - math.log(2) - place(epsilon)
+            return np.where(epsilon < largest, log_q_there, -np.inf)
+
+        pair = Profile(
+            lambda epsilon: log_q + log1mexp(place(epsilon) - pure),
+            kinks=[largest],
+            log_tail_of=log_tail,
+        )
+        return pair, pair
 
     def _log_noise(self, x: NDArray) -> NDArray:
         b = self.noise_multiplier

@@ -22,10 +22,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Outputs, Sampled
+from dplearn.mechanisms._noise import Noise
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
@@ -40,12 +42,28 @@ Pair = TypeVar("Pair", Profile, Outputs)
 
 @dataclass(frozen=True)
 class PoissonSubsampled(Sampled):
-    """A mechanism run on a Poisson sample of the records.
+    r"""A mechanism run on a Poisson sample of the records.
 
     Under ``add_remove`` (and ``zero_out``, where the record's place stays and contributes
-    nothing) the pairs are ((1-q)Q + qP, Q) and its reverse: an equality. Under
-    ``replace_one`` both sides are mixtures and no theorem here covers them (Li, Qardaji & Su 2012;
+    nothing) the pairs are ((1-q)Q + qP, Q) and its reverse: an equality (Li, Qardaji & Su 2012;
     Balle, Barthe & Gaboardi 2018, Theorem 8; Mironov, Talwar & Zhang 2019, section 3.3).
+
+    Under ``replace_one`` both laws are mixtures. For noise whose density f is even and log-concave
+    :math:`P^* = (1-q)f_0 + qf_1` and :math:`Q^* = (1-q)f_0 + qf_{-1}` dominate, f_m the noise moved
+    by m, and are attained (for the Gaussian Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et
+    al. 2024, Theorem 3.8). *Proof.* Given the other records that are drawn, the laws are
+    :math:`P = (1-q)f_0 + qf_u`, :math:`Q = (1-q)f_0 + qf_v` with norms of u and v of at most 1, and
+    hockey-stick divergences are jointly convex. For :math:`\alpha \ge 1` let
+    :math:`a = (\alpha-1)(1-q)`, :math:`b = \alpha q`. As :math:`f_0/f_1` and :math:`f_{-1}/f_1`
+    fall, :math:`qf_1 > af_0 + bf_{-1}` on a half-line. Split :math:`q = q_1 + q_2` so that
+    :math:`q_1f_1 = af_0` and :math:`q_2f_1 = bf_{-1}` where it begins (or, at a jump, so that both
+    change sign there). Then
+
+    .. math:: H_\alpha(P\Vert Q) \le \int(q_1f_u - af_0)_+ + \int(q_2f_u - bf_v)_+
+              \le \int(q_1f_1 - af_0)_+ + \int(q_2f_1 - bf_{-1})_+ = H_\alpha(P^*\Vert Q^*),
+
+    as noise leaks the more the farther it is moved, here by at most 1 and 2. For
+    :math:`\alpha < 1` swap the pair, which is its own mirror image. ∎
 
     Parameters
     ----------
@@ -63,25 +81,41 @@ class PoissonSubsampled(Sampled):
 
     name = "poisson_subsampled"
     fields_of_examples = ((Gaussian(1.0), 0.01), (Gaussian(4.0), 1.0), (Laplace(1.0), 0.1))
-    conditions = ("Poisson sampling, fresh each step",)
-    adjacencies = ("add_remove", "zero_out")
-    refusal = (
-        "Poisson sampling",
-        "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
+    conditions = (
+        "Poisson sampling, fresh each step",
+        "the number of records drawn is neither published nor divided by",
+        "a record that is not drawn contributes 0",
+        "what a record contributes does not depend on other records",
     )
 
     @property
     def attained(self) -> bool:
         return self.base.attained
 
+    def require_theorem(self, adjacency: Adjacency) -> None:
+        super().require_theorem(adjacency)
+        if self._replaces(adjacency) and not isinstance(self.base, Noise):
+            why = "a replaced record has a theorem where the base adds noise, else use 'add_remove'"
+            raise validate.unsupported("adjacency='replace_one' for Poisson sampling", why)
+
+    def _replaces(self, adjacency: Adjacency) -> bool:
+        """Whether the pair is that of a replaced record, which may or may not be drawn."""
+        return adjacency == "replace_one" and self.sample_rate < 1
+
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        if self._replaces(adjacency):
+            return (self.base.replaced(self.sample_rate)[0],)  # type: ignore[attr-defined]
         return self._mixed(self.base.profiles(adjacency))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record whose companions contribute nothing: to sample them changes nothing."""
+        if self._replaces(adjacency):
+            return (self.base.replaced(self.sample_rate)[1],)  # type: ignore[attr-defined]
         return self._mixed(self.base.witnesses(adjacency))
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        if self._replaces(adjacency):
+            return (self.base.replaced_outputs(self.sample_rate),)  # type: ignore[attr-defined]
         return self._mixed(self.base.outputs(adjacency))
 
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
@@ -92,11 +126,11 @@ class PoissonSubsampled(Sampled):
         return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Closed form for a Gaussian base; the remove direction is the larger one.
+        """Closed form for a Gaussian base and no replaced record; remove is the larger direction.
 
         Mironov, Talwar & Zhang (2019), Theorem 5.
         """
-        if not isinstance(self.base, Gaussian):
+        if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
@@ -168,7 +202,8 @@ class WithoutReplacement(Sampled):
     other records equal the record that is replaced. Without the new record every subset is
     the same and the output has law Q; with it the law is (1-q)Q + qP. The pair of these two
     laws and its reverse are real, and each attains one half. The base is one answer about
-    the whole subset; where its members answer one by one, the others hide the new record.
+    the whole subset; where its members answer one by one, or are sampled once more, the others
+    hide the new record.
 
     Parameters
     ----------
@@ -212,6 +247,8 @@ class WithoutReplacement(Sampled):
         pairs = self.base.witnesses("replace_one")
         if self.sample_rate == 1.0 or not pairs:
             return pairs
+        if isinstance(self.base, PoissonSubsampled) and self.base.sample_rate < 1:
+            return ()
         pair = pairs[0].mix_first(self.sample_rate)
         return (pair, pair.reverse())
 

@@ -16,6 +16,10 @@ t\,\delta_{\text{cut}}(\varepsilon)` with :math:`t = P(\mathrm{Bin}(n-1, q) \ge 
 :math:`t\kappa = P(\mathrm{Bin}(n, q) > L)\,L/n`: the profile of one pair of laws, whatever was
 released before, so that it composes. If all others contribute nothing, it leaks as much as a
 Poisson step at the rate :math:`q(1-t)+t\kappa` at which the record is kept.
+
+Where the record is replaced n is the size of both neighbours. If L or more of the others were
+drawn, L - 1 of them and the record, the old or the new one, are summed up with the same chance
+:math:`\kappa`, and else law A: a step of `WithoutReplacement` at the rate :math:`\kappa`.
 """
 
 import math
@@ -29,7 +33,7 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
-from dplearn.mechanisms.sampled import PoissonSubsampled
+from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
 # Up to so many records the binomial tail is known to this relative error, and rounded by it.
 _MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
@@ -71,11 +75,11 @@ class TruncatedPoisson(Wrapped):
     name = "truncated_poisson"
     fields_of_examples = ((Gaussian(1.0), 0.5, 100, 70), (Gaussian(8.0), 0.5, 3, 1))
     conditions = (
-        "Poisson sampling, fresh each step",
+        *PoissonSubsampled.conditions,
         "of a lot that is too large a uniform subset is kept",
     )
-    adjacencies = ("add_remove",)
-    refusal = ("Poisson sampling that is cut", PoissonSubsampled.refusal[1])
+    adjacencies = ("add_remove", "replace_one")
+    refusal = ("Poisson sampling that is cut", "use 'add_remove' or 'replace_one'")
     no_outputs = "lots that were cut and lots that were not are told apart"
 
     def __post_init__(self) -> None:
@@ -88,9 +92,9 @@ class TruncatedPoisson(Wrapped):
     def attained(self) -> bool:
         return self.max_batch_size > self.dataset_size
 
-    def _cut(self) -> tuple[float, float]:
+    def _cut(self, adjacency: Adjacency = "add_remove") -> tuple[float, float]:
         """t, the chance that others fill the lot, and the chance of that and the record kept."""
-        size, most = self.dataset_size + 1, self.max_batch_size  # of the larger neighbour
+        size, most = self.dataset_size + (adjacency == "add_remove"), self.max_batch_size
         if most >= size:
             return 0.0, 0.0
         # P(Bin(n, q) >= k) is an incomplete beta function.
@@ -98,26 +102,30 @@ class TruncatedPoisson(Wrapped):
         return float(filled), float(kept) * most / size
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
-        """Half the noise: a record may take the place of another."""
-        return self.base if self.attained else Gaussian(self.base.noise_multiplier / 2)
+        """Half the noise where a record that leaves may give its place to another."""
+        moved = self.attained or adjacency == "replace_one"
+        return self.base if moved else Gaussian(self.base.noise_multiplier / 2)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
         if self.attained:
             return poisson
-        filled, kept = self._cut()
+        filled, kept = self._cut(adjacency)
         # Where others fill the lot the record is kept at a rate of at most that of its coin.
         rate = self.sample_rate
         if filled > _LEAST:
             rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
         weight = max(filled, _LEAST)
+        if adjacency == "replace_one":
+            (cut,) = WithoutReplacement(self.base, rate).profiles(adjacency)
+            return (_either(poisson[0], cut, weight),)
         replaced = PoissonSubsampled(self.dominating(adjacency), rate).profiles(adjacency)
         remove, add = poisson[0], (poisson[1:] or [poisson[0].reverse()])[0]
         return _either(remove, replaced[0], weight), _either(add, replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record among others that contribute nothing."""
-        filled, kept = self._cut()
+        filled, kept = self._cut(adjacency)
         uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
         rate = self.sample_rate * uncut + kept * (1 - TAIL_ERROR)
         return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()

@@ -13,6 +13,7 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.core.solve import first_true
 from dplearn.engine.profile import Profile
+from dplearn.mechanisms._base import Outputs
 from dplearn.mechanisms._epochs import repeated
 from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
 
@@ -47,21 +48,21 @@ class Geometric(WholeNoise):
     fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
     scales_drawn = 25.0
 
-    def _atoms(self, adjacency: Adjacency) -> tuple[NDArray, NDArray]:
-        """log P and log Q on the outcomes k <= 0, 1, ..., shift - 1, k >= shift.
+    def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
+        """log P and log Q, where all outcomes beyond the first or last peak are one.
 
-        All k <= 0 share one likelihood ratio and so do all k >= shift: lumping them is exact.
+        They share one likelihood ratio: lumping them is exact.
         """
-        shift, rate = self._distance(adjacency), 1 / self._scale
-        k = np.arange(shift + 1)
-        log_norm = math.log1p(-math.exp(-rate)) - math.log1p(math.exp(-rate))
-        log_tail = log_norm - float(log1mexp(-rate))  # log P(X >= 0) = log P(X <= 0)
-        log_q = np.where(k == 0, log_tail, log_norm - rate * k)
-        log_q[-1] = log_tail - rate * shift
-        return log_q[::-1].copy(), log_q
+        k = np.arange(laws.corners[0], laws.corners[-1] + 1)
+        lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
+        return laws.log_p(k) + lumped, laws.log_q(k) + lumped
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        return (Profile.from_atoms(*self._atoms(adjacency)),)
+        return (Profile.from_atoms(*self._atoms(*self._outputs(adjacency))),)
+
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        pair = Profile.from_atoms(*self._atoms(self.replaced_outputs(sample_rate)))
+        return pair, pair
 
     def _log_noise(self, x: NDArray) -> NDArray:
         rate = 1 / self._scale
@@ -72,7 +73,7 @@ class Geometric(WholeNoise):
 
         E (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1) L} - 1) (1 - e^{-a L}) over L > 0.
         """
-        log_p, log_q = self._atoms(adjacency)
+        log_p, log_q = self._atoms(*self._outputs(adjacency))
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
         terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
         return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
@@ -129,27 +130,22 @@ class DiscreteGaussian(WholeNoise):
     def _reach(self, shift: int) -> int:
         return math.ceil(_REACH * self._scale) + 200 * shift
 
-    def _table(self, shift: int) -> Profile:
-        """The pair restricted to its likely outcomes."""
-        k = np.arange(-self._reach(shift), self._reach(shift) + shift + 1, dtype=float)
-        # Under P the noise is Y = k - shift; the loss exceeds eps where Y > eps sigma^2/s - s/2.
-        return Profile.from_atoms(self._log_noise(k - shift), self._log_noise(k))
+    def _survival(self, x: ArrayLike) -> NDArray:
+        """log of p(x) / (1 - e^{-x / sigma^2}), an upper bound on P(Y >= x) for x > 0."""
+        x = np.asarray(x, dtype=float)
+        return self._log_noise(x) - log1mexp(-x / self._scale**2)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, sigma = self._distance(adjacency), self._scale
-        table, reach, log_norm = self._table(shift), self._reach(shift), _log_theta(0.0, sigma)
+        reach = self._reach(shift)
+        (pair,) = self._outputs(adjacency)
+        table, outside = self._table(pair, reach), self._survival(reach + 1)
         edge = (reach - 1 + shift / 2) * shift / sigma**2
-
-        def log_survival(x: ArrayLike) -> NDArray:
-            # P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}), an upper bound.
-            x = np.asarray(x, dtype=float)
-            return -0.5 * (x / sigma) ** 2 - log_norm - log1mexp(-x / sigma**2)
-
-        outside = log_survival(reach + 1)
 
         def log_delta(epsilon: NDArray) -> NDArray:
             inside = np.logaddexp(table.log_delta_of(np.minimum(epsilon, edge)), outside)
-            past = log_survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
+            # Under P the noise is Y = k - s; the loss exceeds eps where Y > eps sigma^2/s - s/2.
+            past = self._survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
             return np.where(epsilon < edge, inside, past)
 
         # No tails: a bound from above must not serve in a statement from below.
@@ -157,7 +153,19 @@ class DiscreteGaussian(WholeNoise):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The table alone: the little mass outside claims nothing."""
-        return (self._table(self._distance(adjacency)),)
+        (pair,) = self._outputs(adjacency)
+        return (self._table(pair, self._reach(self._distance(adjacency))),)
+
+    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
+        reach, log_q = self._reach(self._distance("replace_one")), math.log(sample_rate)
+        table = self._table(self.replaced_outputs(sample_rate), reach)
+        (whole,), outside = self._profiles("replace_one"), self._survival(reach + 1)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            inside = np.logaddexp(table.log_delta_of(epsilon), outside)
+            return np.minimum(inside, log_q + whole.log_delta_of(epsilon))
+
+        return Profile(log_delta, kinks=table.kinks), table
 
     def _log_noise(self, x: NDArray) -> NDArray:
         return -0.5 * (x / self._scale) ** 2 - _log_theta(0.0, self._scale)

@@ -1,13 +1,11 @@
 """Commands of `dplearn` that stand on the teaching rooms."""
 
 import argparse
-import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from dplearn.core.json_values import as_json
+from dplearn.core.json_values import as_json, print_json
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.run_all import as_row, as_text, check_all
 from dplearn.teaching.claims import (
@@ -30,7 +28,12 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     book.add_argument("--thorough", action="store_true", help="search three times as often")
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
-    _add_claim_options(claim)
+    claim.add_argument("expression", metavar="EXPRESSION")
+    told = "of a map, where the formula leaves it open"
+    claim.add_argument("--quantity", choices=list(QUANTITIES), help=told)
+    claim.add_argument("--of", metavar="MECHANISM", help=told)
+    claim.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
+    claim.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
     page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
     pages.add_options(page)
     for command in (book, claim, page):
@@ -47,15 +50,6 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     add_lesson_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
 
 
-def _add_claim_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("expression", metavar="EXPRESSION")
-    told = "of a map, where the formula leaves it open"
-    command.add_argument("--quantity", choices=list(QUANTITIES), help=told)
-    command.add_argument("--of", metavar="MECHANISM", help=told)
-    command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
-    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
-
-
 def _verify(options: argparse.Namespace) -> int:
     results = []
     for result in check_all(options.ids, searches=SEARCHES * (3 if options.thorough else 1)):
@@ -63,7 +57,7 @@ def _verify(options: argparse.Namespace) -> int:
         if not options.json:
             print(as_text(result), flush=True)
     if options.json:
-        _print_json([as_row(result) for result in results])
+        print_json([as_row(result) for result in results])
     return 0 if all(result.good for result in results) else 1
 
 
@@ -77,7 +71,7 @@ def _claim(options: argparse.Namespace) -> int:
     fits = [(q, of) for q, of in able if chosen[0] in ("", None, q) and chosen[1] in (None, of)]
     if finding.verdict != "not read" and not fits and not options.of:
         if options.json:
-            _print_json([as_json(asdict(finding))])
+            print_json([as_json(asdict(finding))])
         else:
             print(f"{finding.verdict.capitalize()}. {finding.reading}", finding.reason, sep="\n")
         return 1 if finding.verdict == "refuted" else 0
@@ -90,7 +84,7 @@ def _claim(options: argparse.Namespace) -> int:
         fixed=dict(map(setting, options.set)),
     )
     if options.json:
-        _print_json([verdict.to_dict()])
+        print_json([verdict.to_dict()])
     else:
         print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
     return 1 if verdict.status == "violated" else 0
@@ -108,7 +102,3 @@ def _site(options: argparse.Namespace) -> int:
     with ProcessPoolExecutor() as executor:
         write_site(options.out, executor, python=options.python)
     return 0
-
-
-def _print_json(rows: list[dict[str, Any]]) -> None:
-    print(json.dumps(rows, indent=2, allow_nan=False))

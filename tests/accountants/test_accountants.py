@@ -21,6 +21,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
     Composed,
+    ExponentialMechanism,
     Mechanism,
     PoissonSubsampled,
     RandomAllocation,
@@ -323,14 +324,17 @@ def test_bad_questions_are_named(method, question, error, named):
         getattr(ACCOUNTANTS["rdp"](), method)(ABADI, **question)
 
 
+SCORES = PoissonSubsampled(ExponentialMechanism(1.0), 0.1)
+
+
 @each(
     "name, mechanism, adjacency, named",
     [
         ("gdp", Laplace(1.0), "add_remove", "gdp: its limit is stated .* not for laplace"),
         ("gdp", WithoutReplacement(Gaussian(1.0), 0.1), "replace_one", "not for without_repl"),
-        ("pld", ABADI, "replace_one", "pld: adjacency='replace_one' for Poisson"),
-        ("rdp", Composed([Gaussian(1.0), ABADI]), "replace_one", "rdp: .*Poisson"),
-        ("rdp", WithoutReplacement(ABADI, 0.1), "replace_one", "rdp: .*Poisson"),
+        ("pld", SCORES, "replace_one", "pld: adjacency='replace_one' for Poisson"),
+        ("rdp", Composed([Gaussian(1.0), SCORES]), "replace_one", "rdp: .*Poisson"),
+        ("rdp", WithoutReplacement(SCORES, 0.1), "replace_one", "rdp: .*Poisson"),
     ],
 )
 def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, named):
@@ -342,7 +346,7 @@ def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, na
 def test_assumptions_travel_with_the_guarantee():
     stated = epsilon("rdp", Composed([ABADI, Laplace(1.0), Gaussian(2.0)]), delta=1e-5)
     assert stated.assumptions == (
-        "Poisson sampling, fresh each step",
+        *PoissonSubsampled.conditions,
         "L2 norm of each contribution is bounded",
         "L1 norm of each contribution is bounded",
     )

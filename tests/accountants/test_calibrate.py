@@ -188,7 +188,7 @@ def test_a_hair_beyond_a_target_is_beyond_it():
 
 @each(
     "target, accountant, error, named",
-    [(TARGET | ATTACK, "pld", TypeError, "rates of an attack, got some of both"),
+    [(TARGET | ATTACK, "pld", TypeError, "or an advantage, got some of several"),
      (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
      (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
      (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest one found"),
@@ -206,7 +206,7 @@ REFUSED = [
       for change in ({"epsilon": 0.0}, {"epsilon": math.inf}, {"delta": 0.0})),
     (largest_sample_rate, Gaussian(1.0), TARGET, ValueError, "of gaussian, got 'sample_rate'"),
     (smallest_noise_multiplier, Composed([Gaussian(1.0)]), TARGET, ValueError, "of composed"),
-    (largest_steps, STEP, {"adjacency": "replace_one", **TARGET}, NotImplementedError, "replace_"),
+    (largest_steps, WithoutReplacement(Gaussian(1.0), 0.1), TARGET, NotImplementedError, "repl"),
 ]  # fmt: skip
 
 

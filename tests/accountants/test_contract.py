@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+from collections import Counter
 from functools import cache, partial
 
 import numpy as np
@@ -104,6 +105,14 @@ def test_an_accountant_brings_all_that_is_shown_of_it(name):
             ) from error
         states = [isinstance(bound, Bound) for bound in bounds]
         assert states == [True, True], f"{case}: _bounds() must give one Bound per row"
+
+
+def test_a_file_with_one_class_has_its_name():
+    every = [*ACCOUNTANTS.values(), *MECHANISMS.values()]
+    modules = Counter(cls.__module__ for cls in every)
+    for cls in every:
+        file = cls.__module__.rpartition(".")[2]
+        assert modules[cls.__module__] > 1 or file == cls.name, f"{file}.py holds {cls.name!r}"
 
 
 @each_mechanism

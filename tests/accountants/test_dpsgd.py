@@ -229,7 +229,7 @@ def test_samplings_mix_where_neighbours_mean_the_same():
 
 ONE = {"base": Gaussian(1.0), "sample_rate": 0.01}
 GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
-QUESTION = {"delta": 1e-5, "adjacency": "replace_one"}
+QUESTION = {"delta": 1e-5, "adjacency": "add_remove"}
 REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epochs, **GOOD)
 
 
@@ -255,10 +255,9 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (epoch, {"sampling": "poisson", **ONE}, ValueError, "of random_allocation, shuffled"),
         (RUN.guarantee, {"accountant": "magic", "delta": 1e-5}, ValueError, "of advanced, basic"),
         (RUN.guarantee, {"accountant": None, "delta": 1e-5}, TypeError, "accountant to be an Acc"),
-        (RUN.guarantee, QUESTION, NotImplementedError, "replace_one"),
+        (SHUFFLED.guarantee, QUESTION, NotImplementedError, "add_remove"),
         (partial(DPSGD, 4.0, 0.01, 10), {}, TypeError, "positional"),
-        (Phases, {"phases": ()}, TypeError, r"a tuple of DPSGD, got \(\)"),
-        (Phases, {"phases": [RUN]}, TypeError, "a tuple of DPSGD, got"),
+        (Phases, {"phases": ()}, TypeError, r"a list of DPSGD, got \(\)"),
         (Phases, {"phases": (RUN, 3)}, TypeError, "phase to be a DPSGD, got phase=3"),
         (RUN.at, {"step": -1}, ValueError, "step a whole number >= 0"),
     ],

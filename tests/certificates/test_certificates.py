@@ -296,6 +296,8 @@ def test_two_commands(tmp_path, capsys):
     assert "a proof of WithoutReplacement" in capsys.readouterr().err
     with pytest.raises(NotImplementedError, match="a proof of Laplace"):
         certify(Laplace(1.0), delta=1e-5)
+    with pytest.raises(NotImplementedError, match="replaced records on a sample"):
+        certify(sampled(4.0, 0.01), delta=1e-5, adjacency="replace_one")
 
 
 def test_a_referee_can_read_the_checker_in_an_evening():

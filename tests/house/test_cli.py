@@ -90,6 +90,7 @@ def test_numbers_that_are_none_are_named(typed, expected, capsys):
         ("--sampling without_replacement --sample-rate 0.1",
          {"sampling": "without_replacement", "sample_rate": 0.1}),
         ("--sample-rate 0.1 --adjacency zero_out", {"sample_rate": 0.1}),
+        ("--sample-rate 0.1 --adjacency replace_one", {"sample_rate": 0.1}),
         ("--sampling shuffled --drop-last --sample-rate 0.1",
          {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
         ("--sampling truncated_poisson --dataset-size 100 --max-batch-size 20 --sample-rate 0.1",
@@ -100,7 +101,8 @@ def test_numbers_that_are_none_are_named(typed, expected, capsys):
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     (row,) = rows_of(f"epsilon {words} --noise-multiplier 50 --steps 30 --delta 1e-5", capsys)
     run = DPSGD(noise_multiplier=50.0, steps=30, **same)
-    same = run.guarantee(delta=1e-5, adjacency="zero_out" if "zero_out" in words else None)
+    chosen = words.partition("--adjacency ")[2] or None
+    same = run.guarantee(delta=1e-5, adjacency=chosen)
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
 
 
@@ -194,8 +196,8 @@ COMPLAINTS = [
     (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
     (f"epsilon {RUN} --dataset-size 9900", 2, "dataset_size with sampling='truncated_poisson'"),
     (f"epsilon {RUN} --drop-last", 2, "drop_last with sampling='shuffled'"),
-    (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
-    (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),
+    (f"epsilon {RUN} --sampling random_allocation --adjacency replace_one", 2, "replace_one"),
+    (f"epsilon {RUN} --sampling shuffled --adjacency add_remove --accountant all", 2, "shuffled"),
     (f"calibrate --epsilon 1 {RUN}", 2, "exactly one of --noise-multiplier, --steps"),
     ("calibrate --epsilon 1 --delta 1e-5 --steps 3", 2, "got 2"),
     (

@@ -30,7 +30,7 @@ SYSTEMS = (
 TEACHING = (
     {"teaching.book", "teaching.browser"},
     {"teaching.claims"},
-    {"teaching.figures", "choosing"},
+    {"teaching.figures", "teaching.choosing"},
     {"teaching.explorer", "teaching.classroom"},
     {"teaching.site"},
     {"teaching.commands", "teaching"},

@@ -228,11 +228,11 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
 @each(
     "mechanism, adjacency, named",
     [
-        (PoissonSubsampled(Gaussian(1.0), 0.1), "replace_one", "'replace_one' for Poisson"),
+        (PoissonSubsampled(SCORES, 0.1), "replace_one", "'replace_one' for Poisson"),
         (WithoutReplacement(Gaussian(1.0), 0.1), "add_remove", "'add_remove' for sampling without"),
         (RandomizedResponse(1.0), "add_remove", "'add_remove' for randomized_response"),
         (PoissonSubsampled(RandomizedResponse(1.0), 0.1), "add_remove", "randomized_response"),
-        (WithoutReplacement(PoissonSubsampled(Gaussian(1.0), 0.1), 0.5), "replace_one", "Poisson"),
+        (WithoutReplacement(PoissonSubsampled(SCORES, 0.1), 0.5), "replace_one", "Poisson"),
         (Shuffled(Gaussian(1.0), 10), "add_remove", "'add_remove' for shuffled batches"),
         (Shuffled(Gaussian(1.0), 10), "add_remove", "use 'zero_out' or 'replace_one'"),
         (RandomAllocation(Gaussian(1.0), 10), "replace_one", "is for 'add_remove' and 'zero_out'"),

@@ -7,11 +7,13 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from scipy.special import ndtr
+from scipy.stats import laplace
 
 from cases import agrees, each, golden, number
-from dplearn import Geometric, Laplace, RandomizedResponse
+from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
+from dplearn.mechanisms import PoissonSubsampled, Skellam, WithoutReplacement
 from outcomes import EPSILONS, delta_by_definition, sampled
 
 
@@ -49,6 +51,111 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
     for witness, pair in ((remove, (large, small)), (add, (small, large))):
         truth = delta_by_definition(*pair)
         np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
+
+
+@each("q", [0.05, 0.6, 1.0])
+def test_replaced_records_of_a_tiny_data_set(q):
+    (profile,), tight = PoissonSubsampled(Geometric(1.5), q).profiles("replace_one"), False
+    for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
+        leak = delta_by_definition(poisson_sum(q, *others, new), poisson_sum(q, *others, old))
+        assert np.all(leak <= profile.delta(EPSILONS) + 1e-14)
+        tight |= np.allclose(leak, profile.delta(EPSILONS), atol=1e-14)
+    assert tight, "a record among others that contribute nothing attains the profile"
+
+
+def whole_law(noise):
+    """Distribution function on whole numbers of a noise that is tabled by its densities."""
+    k = np.arange(-400, 401)
+    total = np.cumsum(np.exp(noise._log_noise(k)))
+    return lambda x: total[np.clip(np.floor(x).astype(int) + 400, 0, 800)]
+
+
+# Noise, its distribution function, and whether contributions are whole.
+NOISES = [
+    (lambda b: Gaussian(b), lambda b: lambda x: ndtr(x / b), False),
+    (lambda b: Laplace(b), lambda b: laplace(scale=b).cdf, False),
+    (lambda b: Geometric(b / 3, 3), lambda b: whole_law(Geometric(b / 3, 3)), True),
+    (lambda b: DiscreteGaussian(b / 3, 3), lambda b: whole_law(DiscreteGaussian(b / 3, 3)), True),
+    (lambda b: Skellam(b / 3, 3), lambda b: whole_law(Skellam(b / 3, 3)), True),
+]
+
+
+@each("build, law, whole", NOISES)
+def test_no_pair_of_contributions_leaks_more_than_opposite_ones(build, law, whole):
+    """Masses of cells of a line: merging outcomes only hides, so that each sum is a lower bound."""
+    rng, epsilons = np.random.default_rng(9), np.array([-2.0, -0.2, 0.0, 0.05, 0.5, 2.0])
+    for trial in range(60):
+        scale, q = rng.uniform(0.4, 3), rng.choice([0.01, 0.3, 0.9])
+        (profile,) = PoissonSubsampled(build(scale), q).profiles("replace_one")
+        most = 3 if whole else 1
+        u, v = (most, -most) if trial < 6 else rng.uniform(-most, most, 2)
+        u, v = (round(u), round(v)) if whole else (u, v)
+        edges = np.arange(-200.5, 200) if whole else np.linspace(-60, 60, 24_001)
+        cdf = law(scale)
+        cells = {m: np.diff(cdf(edges - m)) for m in (0, u, v)}
+        p, w = ((1 - q) * cells[0] + q * cells[m] for m in (u, v))
+        leak = delta_by_definition(p, w, epsilons)
+        assert np.all(leak <= profile.delta(epsilons) + 1e-13)
+        if trial < 6:
+            np.testing.assert_allclose(leak, profile.delta(epsilons), rtol=1e-3, atol=1e-8)
+
+
+# sigma, q, steps, delta; both ends of a finer lattice; dp-accounting 0.6.0, interval 1e-4.
+REPLACED = [
+    (1.0, 0.01, 1000, 1e-5, 2.84344001, 2.84344038, 2.843446),
+    (2.0, 0.1, 100, 1e-5, 4.36809650, 4.36809695, 4.368097),
+    (1.0, 1.0, 1, 1e-5, 9.99725577, 9.99725651, 9.997257),
+    (1.0, 0.01, 1000, 1e-10, 4.48813292, 4.48813365, 4.487995),
+    (0.5, 0.01, 1000, 1e-5, 15.16135696, 15.16136022, 15.161361),
+    (1.0, 0.001, 10_000, 1e-6, 0.91042633, 0.91042740, 0.910600),
+]
+
+
+@each("sigma, q, steps, delta, lower, upper, peer", REPLACED)
+def test_replaced_records_cost_what_a_finer_lattice_and_a_peer_say(
+    sigma, q, steps, delta, lower, upper, peer
+):
+    question = {"delta": delta, "steps": steps, "adjacency": "replace_one"}
+    pld = sampled(sigma, q).guarantee("pld", **question)
+    assert upper * (1 - 1e-3) < pld.lower <= upper and lower <= pld.epsilon < lower * (1 + 1e-3)
+    assert peer == pytest.approx(pld.epsilon, rel=2e-4)
+    for name in ("rdp", "moments", "zcdp", "optimal", "advanced", "basic"):
+        assert sampled(sigma, q).guarantee(name, **question).epsilon >= lower
+    if q == 0.01 and sigma == 1:  # near the limit, which is that of this pair
+        limit = sampled(sigma, q).guarantee("gdp", **question).epsilon
+        assert limit == pytest.approx(upper, rel=0.04)
+
+
+def test_the_pure_epsilon_of_a_replaced_record_is_a_ratio_of_mixtures():
+    (profile,) = PoissonSubsampled(Laplace(1.0), 0.1).profiles("replace_one")
+    assert profile.epsilon(0.0) == pytest.approx(0.223863414739, rel=1e-11)
+    assert profile.epsilon(0.0) > PoissonSubsampled(Laplace(1.0), 0.1).profiles()[0].epsilon(0.0)
+
+
+@each("q", [0.01, 0.5])
+@each("order", [1.1, 4.5, 16])
+def test_renyi_divergence_of_a_replaced_record_by_its_definition(q, order):
+    def moment(x):
+        p, w = ((1 - q) * mpmath.npdf(x, 0, 1) + q * mpmath.npdf(x, to, 1) for to in (1, -1))
+        return p**order * w ** (1 - order)
+
+    with mpmath.workdps(30):
+        total = mpmath.quad(moment, mpmath.linspace(-13, 13 + order, 30))
+        expected = float(mpmath.log(total) / (order - 1))
+    (value,) = sampled(1.0, q).rdp([order], adjacency="replace_one")
+    assert value == pytest.approx(expected, rel=1e-10)
+
+
+def test_noise_that_is_next_to_none_shows_the_record_where_it_is_drawn():
+    for base in (Gaussian(0.0), Laplace(0.0), Gaussian(1e-30), Laplace(1e-30), Gaussian(1e-3)):
+        step = PoissonSubsampled(base, 0.3)
+        for profile in (*step.profiles("replace_one"), *step.witnesses("replace_one")):
+            np.testing.assert_allclose(profile.delta([0.0, 1.0, 100.0]), 0.3, rtol=1e-12)
+
+
+def test_a_subset_that_is_sampled_again_has_no_witness():
+    twice = WithoutReplacement(sampled(1.0, 0.5), 0.5)
+    assert twice.profiles("replace_one") and not twice.witnesses("replace_one")
 
 
 def coins_of_a_subset(bits, size, truth):

@@ -56,6 +56,27 @@ def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(larges
         np.testing.assert_allclose(seen, bound, rtol=1e-3, atol=2 * TAIL_ERROR)
 
 
+@each("rate", [0.3, 0.8])
+@each("largest", [1, 2])
+def test_no_replaced_record_leaks_more_even_if_it_is_told_whether_a_lot_was_cut(largest, rate):
+    step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=3, max_batch_size=largest)
+    (bound,), (witness,) = step.profiles("replace_one"), step.witnesses("replace_one")
+    for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
+        pairs = zip(*(laws(others, (one,), rate, largest) for one in (new, old)), strict=True)
+        assert np.all(sum(leak(p, q, 1.0) for p, q in pairs) <= bound.delta(EPSILONS) + 1e-9)
+    opposite = []
+    for one in (1, -1):
+        uncut, cut = laws((0, 0), (one,), rate, largest)
+        opposite.append({c: uncut.get(c, 0.0) + cut.get(c, 0.0) for c in (one, 0)})
+    assert witness.delta(EPSILONS) == pytest.approx(leak(*opposite, 1.0), rel=1e-3, abs=1e-9)
+
+
+def test_a_cut_lot_and_a_replaced_record_of_a_run():
+    step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=1000, max_batch_size=20)
+    stated = step.guarantee(delta=1e-5, steps=1000, adjacency="replace_one")
+    assert stated.epsilon == pytest.approx(4.2029, rel=1e-4)
+
+
 @each("largest", [1, 2])
 def test_the_witness_is_a_record_among_silent_ones(largest):
     step = TruncatedPoisson(Gaussian(0.7), 0.6, dataset_size=2, max_batch_size=largest)

@@ -55,7 +55,7 @@ def published() -> dict[str, Row]:
 
 def drawn_figures() -> Iterator[dict[str, Any]]:
     """Published values of epsilon that lie on the curve of the accountant that they name."""
-    numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
+    numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
         fields = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))

@@ -86,7 +86,6 @@ def _ordered(path: Path) -> list[Path]:
 
 
 def _variable(path: Path) -> str:
-    """The variable that holds a module."""
     return "$" + path.relative_to(_FOLDER).with_suffix("").as_posix().replace("/", "_")
 
 

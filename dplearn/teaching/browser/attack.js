@@ -22,7 +22,7 @@ const MOST_WORK = 4e7;
 const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
 
 /** Share of members that the best attacker catches at a rate of false alarms: both ends; null where
- * there is no theorem or no narrow bracket.
+ * this engine has no pair of these neighbours or no narrow bracket.
  * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   checked(run, [steps]);
@@ -32,8 +32,8 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
   const mu = shift(run);
   if (mu === null) return null;
   const work = { left: MOST_WORK };
-  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sampleRate, steps, sign, work));
-  const sides = run.sampleRate === 1 ? [[remove, remove]] : [[remove, add], [add, remove]];
+  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sample_rate, steps, sign, work));
+  const sides = run.sample_rate === 1 ? [[remove, remove]] : [[remove, add], [add, remove]];
   const ends = sides.map(([ahead, behind]) => enclosed(ahead, behind, falsePositiveRate, work));
   const lower = Math.max(...ends.map((end) => end.lower));
   const upper = Math.max(...ends.map((end) => end.upper));

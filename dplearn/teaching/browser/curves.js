@@ -4,7 +4,7 @@ import { brackets } from "./contour.js";
 import { MARGIN, Release, gaussianEnds } from "./gaussian.js";
 import { Renyi, zcdpEpsilon } from "./renyi.js";
 
-/** @typedef {{noiseMultiplier: number, sampleRate: number, delta: number,
+/** @typedef {{noise_multiplier: number, sample_rate: number, delta: number,
  *   adjacency: string}} Run */
 /** A point without a certificate is null in both; `lower` is null where nothing bounds from below.
  * @typedef {{lower: (number|null)[]|null, upper: (number|null)[], kind: string}} Curve */
@@ -15,14 +15,14 @@ const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Ends further apart than this are not drawn as a certificate.
 const LOOSE = 1.1;
 
-/** The curve of each accountant; null where no theorem covers these neighbours.
+/** The curve of each accountant; null where this engine has no pair of these neighbours.
  * @param {Run} run @param {number[]} steps
  * @param {{accountants?: string[], draft?: boolean}} [options]
  * @returns {{[name: string]: Curve | null}} */
 export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } = {}) {
   checked(run, steps);
   const mu = shift(run);
-  const { sampleRate: q, delta } = run;
+  const { sample_rate: q, delta } = run;
   const release = new Release(mu ?? 1, q);
   const renyi = new Renyi(mu ?? 1, q);
   /** @type {Divisions | undefined} */
@@ -49,20 +49,20 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
 }
 
-/** Distance of neighbours in standard deviations; null where no theorem covers them.
+/** Distance of neighbours in standard deviations; null where there is no pair of them here.
  * @param {Run} run */
-export function shift({ noiseMultiplier, sampleRate, adjacency }) {
-  if (adjacency !== "replace_one") return 1 / noiseMultiplier;
-  return sampleRate === 1 ? 2 / noiseMultiplier : null;
+export function shift({ noise_multiplier, sample_rate, adjacency }) {
+  if (adjacency !== "replace_one") return 1 / noise_multiplier;
+  return sample_rate === 1 ? 2 / noise_multiplier : null;
 }
 
 /** Throws unless all numbers are in their range. @param {Run} run @param {number[]} steps */
-export function checked({ noiseMultiplier, sampleRate, delta, adjacency }, steps) {
+export function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps) {
   const counts = (/** @type {number} */ t) => Number.isInteger(t) && t >= 1 && t <= 1e12;
   /** @type {[string, unknown, boolean][]} */
   const rules = [
-    ["noiseMultiplier > 0", noiseMultiplier, noiseMultiplier > 0 && noiseMultiplier < Infinity],
-    ["sampleRate in (0, 1]", sampleRate, sampleRate > 0 && sampleRate <= 1],
+    ["noise_multiplier > 0", noise_multiplier, noise_multiplier > 0 && noise_multiplier < Infinity],
+    ["sample_rate in (0, 1]", sample_rate, sample_rate > 0 && sample_rate <= 1],
     ["delta in (0, 1)", delta, delta > 0 && delta < 1],
     ["steps to be whole numbers in 1 .. 1e12", steps, steps.length > 0 && steps.every(counts)],
     [`adjacency among ${ADJACENCIES}`, adjacency, ADJACENCIES.includes(adjacency)],

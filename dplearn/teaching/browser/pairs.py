@@ -80,15 +80,22 @@ def catalogue() -> dict[str, Any]:
 def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
     mechanism, keys = mechanism_of(name, start), _settable(name)
-    examples, neighbours = type(mechanism).examples(), covered(mechanism)
+    examples, neighbours, about = type(mechanism).examples(), covered(mechanism), {}
+    for law, key in _used(name, start):
+        text = inspect.getdoc(MECHANISMS[law]) or ""
+        entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+        about[key] = " ".join(entry.group(1).split()) if entry else ""
     return {
         "title": TITLES.get(name, name.replace("_", " ").capitalize()),
         "keys": keys,
         "bases": _bases(name) if "base" in keys else [],
         "examples": None
         if len(keys) == len(_parameters(name))
-        else [_spelled(e) for e in examples],
-        "about": {key: _described(law, key) for law, key in _used(name, start)},
+        else [
+            " + ".join(f"{n} × {_short(m)}" if n > 1 else _short(m) for m, n in e.parts())
+            for e in examples
+        ],
+        "about": about,
         "covered": neighbours,
         "two_sided": Pair(mechanism, neighbours[0]).two_sided,
         "conditions": conditions(mechanism),
@@ -120,7 +127,6 @@ def _parameters(name: str) -> dict[str, type]:
 
 
 def _settable(name: str) -> list[str]:
-    """The parameters that are numbers, or the mechanism inside."""
     return [key for key, kind in _parameters(name).items() if kind in _NUMBERS or key == "base"]
 
 
@@ -144,19 +150,6 @@ def _used(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield name, key
         if key == "base":
             yield from _used(_base(name, values), values)
-
-
-def _described(name: str, key: str) -> str:
-    """Text of a mechanism's class about a parameter."""
-    text = inspect.getdoc(MECHANISMS[name]) or ""
-    entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
-    return " ".join(entry.group(1).split()) if entry else ""
-
-
-def _spelled(mechanism: Mechanism) -> str:
-    """Releases that are run, part by part."""
-    parts = mechanism.parts()
-    return " + ".join(f"{count} × {_short(m)}" if count > 1 else _short(m) for m, count in parts)
 
 
 def _short(mechanism: Mechanism) -> str:
@@ -192,7 +185,6 @@ def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
 
 
 def _accepted(key: str, value: float) -> bool:
-    """Whether some mechanism takes this value."""
     for name in MECHANISMS:
         if key in _parameters(name):
             with suppress(ValueError):
@@ -280,14 +272,21 @@ def profile(pair: Pair) -> Profile:
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
     """Losses, divergences and laws as `mechanisms/table.js` reads them, words in English."""
-    divergences = pair.mechanism.rdp(ORDERS, adjacency=pair.adjacency)
+    whole, real = profile(pair), None
+    if pair.witnesses:
+        # The largest delta, and the fewest misses, of a real pair below the profile.
+        epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
+        deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
+        misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
+        values = {"epsilons": epsilons, "deltas": deltas, "rates": _RATES, "misses": misses}
+        real = {name: value.tolist() for name, value in values.items()}
     return {
-        **_law(profile(pair)),
+        **_law(whole),
         "orders": ORDERS,
-        "divergences": divergences.tolist(),
+        "divergences": pair.mechanism.rdp(ORDERS, adjacency=pair.adjacency).tolist(),
         "outputs": _drawn(pair.outputs) if pair.outputs else None,
         "reason": pair.mechanism.no_outputs,
-        "real": _real(pair),
+        "real": real,
         "conditions": conditions(pair.mechanism),
     }
 
@@ -312,7 +311,6 @@ def _law(whole: Profile) -> dict[str, Any]:
 
 
 def _delta(nodes: NDArray, masses: NDArray, infinity: float, epsilon: NDArray) -> NDArray:
-    """Delta of a law of losses."""
     part = np.maximum(-np.expm1(np.minimum(epsilon[:, None] - nodes, 0.0)), 0.0)
     return part @ masses + infinity
 
@@ -325,7 +323,6 @@ def _masses(masses: NDArray, infinity: float) -> dict[str, Any]:
 
 
 def _drawn(outputs: Outputs) -> dict[str, Any]:
-    """Both laws at places in ascending order."""
     x, _, p, q = outputs.nodes(1.0)
     high = np.flatnonzero(np.maximum(p, q) > _LOW * max(np.max(p), np.max(q)))
     low, top = float(x[high[0]]), float(x[high[-1]])
@@ -337,15 +334,3 @@ def _drawn(outputs: Outputs) -> dict[str, Any]:
     laws = {"p": np.exp(outputs.log_p(x)), "q": np.exp(outputs.log_q(x))}
     told = {"whole": outputs.whole, "label": outputs.label, "x": x.tolist()}
     return told | {name: [float(f"{v:.6g}") for v in law] for name, law in laws.items()}
-
-
-def _real(pair: Pair) -> dict[str, Any] | None:
-    """The largest delta, and the fewest misses, of a real pair below the profile."""
-    if not pair.witnesses:
-        return None
-    whole = profile(pair)
-    epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
-    deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
-    misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
-    values = {"epsilons": epsilons, "deltas": deltas, "rates": _RATES, "misses": misses}
-    return {name: value.tolist() for name, value in values.items()}

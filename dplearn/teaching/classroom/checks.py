@@ -155,10 +155,10 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
     if verdict.outcome == "right" and callable(exercise.right):
-        from dplearn.teaching.classroom import kept  # a page, which keeps no file, does without
+        from dplearn.teaching.classroom import saved  # a page saves no file
 
         offer = "for later lessons: put `, keep=True` before the last bracket, and run it again."
-        print(f"  {kept.keep(key, exercise, answer) if keep else offer}")
+        print(f"  {saved.save(key, exercise, answer) if keep else offer}")
 
 
 def mine(name: str) -> Callable:
@@ -166,13 +166,13 @@ def mine(name: str) -> Callable:
 
     Whose it is, is printed. A name that no exercise asks for is a LessonError.
     """
-    from dplearn.teaching.classroom import kept
+    from dplearn.teaching.classroom import saved
 
-    key = kept.keys().get(name, "")
+    key = saved.keys().get(name, "")
     exercise = exercise_of(key) if key else None
     if not callable(right := getattr(exercise, "right", None)):
         raise LessonError(f"Expected the name of a function that an exercise asks for, got {name}.")
-    function, whose = kept.found(name, key, exercise)
+    function, whose = saved.load(name, key, exercise)
     print(f"{name}: {whose}")
     return function or right
 

@@ -5,10 +5,9 @@ import re
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from dplearn.teaching.classroom import sources
-from dplearn.teaching.classroom.minutes import counted, too_much
+from dplearn.teaching.classroom.duration import counted, too_much
 from dplearn.teaching.classroom.sources import EXPLORER, Lesson, LessonError
 
 # Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas
@@ -123,14 +122,18 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
 
 def _with_tables(readme: Path) -> str:
     """The text of `readme` with a row for each lesson in both tables, as the lessons are now."""
+    from dplearn.teaching.book import book
+
     text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS
     for lesson in sources.lessons(readme.parent).values():
         cells = sources.read(lesson).cells
         matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]
         title, time, question = (match[1] if match else "?" for match in matches)
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
-        if named := _formulas(cells):
-            formulas += f"| [{lesson.number}]({lesson.notebook.name}) | {named} |\n"
+        named = {id for cell in cells for id in _ENTRY.findall(cell.source)}
+        link = f"[{{}}]({EXPLORER}formula_book?id={{}}) {{}}".format
+        if links := [link(id, id, book[id].title) for id in book if id in named]:
+            formulas += f"| [{lesson.number}]({lesson.notebook.name}) | {'; '.join(links)} |\n"
     for table, end in ((rows, "map"), (formulas, "formulas")):
         marks = START, f"<!-- end of the {end} -->"
         # The last start before this end.
@@ -138,14 +141,3 @@ def _with_tables(readme: Path) -> str:
             raise LessonError(f"Expected {marks[0]} and {marks[1]} in {readme}.")
         text = text.replace(old[0], f"{START}\n\n{table}\n{marks[1]}")
     return text
-
-
-def _formulas(cells: Any) -> str:
-    """Links to the entries of the formula book that a lesson links to, in the book's order."""
-    from dplearn.teaching.book import book
-
-    named = {id for cell in cells for id in _ENTRY.findall(cell.source)}
-    links = (
-        f"[{id}]({EXPLORER}formula_book?id={id}) {book[id].title}" for id in book if id in named
-    )
-    return "; ".join(links)

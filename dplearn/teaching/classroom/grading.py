@@ -56,7 +56,10 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
         raise LessonError(f"Expected the notebook of a lesson with exercises, got {path}.")
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
-        marks.get(key, Score(key, 0, possible_points(each), f"{key} is not asked by any cell"))
+        marks.get(
+            key,
+            Score(key, 0, len(getattr(each, "choices", "1")), f"{key} is not asked by any cell"),
+        )
         for key, each in _graded(lesson).items()
     ]
 
@@ -113,12 +116,7 @@ def score_rows(number: str, answers: dict[str, Any]) -> str:
     rows = []
     for key, answer in answers.items():
         if key in every:
-            verdict, possible = every[key].verdict(answer), possible_points(every[key])
+            verdict, possible = every[key].verdict(answer), len(getattr(every[key], "choices", "1"))
             earned = verdict.points or possible * (verdict.outcome == "right")
             rows.append([key, earned, possible, verdict.text().split("\n")[0]])
     return json.dumps(rows)
-
-
-def possible_points(exercise: Any) -> int:
-    """A point for an exercise, or for each question of a self-test."""
-    return len(getattr(exercise, "choices", "1"))

@@ -12,7 +12,6 @@ import random
 import re
 import textwrap
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from dplearn.teaching.classroom import programs
@@ -32,9 +31,18 @@ def described(program: Program) -> str:
 
     It is empty where what is measured needs more than the standard library.
     """
-    from dplearn.teaching.classroom.kept import outside  # a page, which keeps no file, does without
+    from dplearn.teaching.classroom.saved import outside  # pages save no file
 
-    source = "" if program.measure is programs.returned else _source(program.measure)
+    source = ""
+    if (measure := program.measure) is not programs.returned:
+        # With the functions of its module that it needs after it.
+        needed, place = [measure], measure.__code__.co_filename
+        for function in needed:  # which grows
+            words = re.findall(r"\w+", inspect.getsource(function))
+            others = filter(inspect.isfunction, map(measure.__globals__.get, words))
+            own = (o for o in others if o.__code__.co_filename == place)
+            needed += [o for o in dict.fromkeys(own) if o not in needed]
+        source = "\n".join(textwrap.dedent(inspect.getsource(each)) for each in needed)
     if {*outside(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
         return ""
     places, slips = range(len(program.cases)), range(len(program.mistakes))
@@ -48,20 +56,6 @@ def described(program: Program) -> str:
     }
     same = ("key", "praise", "hints", "rtol", "rtol_mistakes", "seconds")
     return repr(told | {name: getattr(program, name) for name in same})
-
-
-def _source(measure: Callable) -> str:
-    """The source of a measure, and of the functions of its module that it needs after it."""
-    needed, place = [measure], measure.__code__.co_filename
-    for function in needed:  # which grows
-        words = re.findall(r"\w+", inspect.getsource(function))
-        others = [o for o in map(measure.__globals__.get, words) if inspect.isfunction(o)]
-        needed += [
-            other
-            for other in dict.fromkeys(others)
-            if other.__code__.co_filename == place and other not in needed
-        ]
-    return "\n".join(textwrap.dedent(inspect.getsource(function)) for function in needed)
 
 
 def _plain(value: Any) -> Any:

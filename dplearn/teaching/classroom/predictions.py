@@ -68,7 +68,6 @@ def reveal(
 
 
 def _verdict(value: float | None, truth: float) -> str:
-    """Clause about how far off the guess was."""
     if value is None:
         return ""
     if value <= 0:

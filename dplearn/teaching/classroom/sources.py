@@ -87,7 +87,7 @@ class Lesson:
 def lessons_folder() -> Path:
     """The folder ``lessons`` in or above the working directory, else that beside the package."""
     working = Path.cwd()
-    beside = Path(__file__).resolve().parents[2] / "lessons"
+    beside = Path(__file__).resolve().parents[3] / "lessons"
     above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
     for folder in (*above, beside):
         if any(folder.glob("sources/[0-9][0-9]_*/lesson.py")):
@@ -151,7 +151,8 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         for cell in notebook.cells:
             cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
+        told = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
+        notebook.cells = told
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -178,11 +179,6 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     if any(not cell.source for cell in shown) or next(told, ""):
         raise LessonError(f"Expected {lesson.chinese} to have as many cells as the lesson's text.")
     return shown
-
-
-def is_note(cell: Any) -> bool:
-    """Whether a cell is for the teacher only."""
-    return "instructor" in cell.metadata.get("tags", ())
 
 
 def exercise_key(cell: Any) -> str:

@@ -6,7 +6,6 @@ Streamlit runs this file for `dplearn app`.
 import importlib
 import itertools
 import pkgutil
-from collections.abc import Sequence
 from types import ModuleType
 
 import streamlit as st
@@ -37,19 +36,6 @@ def path_of(page: ModuleType) -> str:
     return page.__name__.rpartition(".")[2]
 
 
-def group_names(loaded: Sequence[ModuleType]) -> str:
-    """A style sheet that writes the name of each group before its first page.
-
-    Streamlit's own groups open at a click and hide where a class could go.
-    """
-    rules, links = "", ':is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])'
-    for group, pages_of in itertools.groupby(loaded, lambda page: page.GROUP):
-        first = next(pages_of)
-        end = "" if first is loaded[0] else path_of(first)
-        rules += f'{links}[href$="/{end}"]::before {{ content: "{retold(group)}" / ""; }}'
-    return f"<style>{rules}</style>"
-
-
 def run_page() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
     language.follow_address()
@@ -61,8 +47,14 @@ def run_page() -> None:
     chosen = st.navigation(menu, position="top")
     title = f"{chosen.title} · dplearn"
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
-    # For those who go by headings; others see it in the menu.
-    st.html(f"<h1>{chosen.title}</h1>{group_names(loaded)}")
+    # The name of each group stands before its first page: Streamlit's own groups open at a click.
+    rules, links = "", ':is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])'
+    for group, pages_of in itertools.groupby(loaded, lambda page: page.GROUP):
+        first = next(pages_of)
+        end = "" if first is loaded[0] else path_of(first)
+        rules += f'{links}[href$="/{end}"]::before {{ content: "{retold(group)}" / ""; }}'
+    # A heading for those who go by headings; others see it in the menu.
+    st.html(f"<h1>{chosen.title}</h1><style>{rules}</style>")
     look.style_page(path_of(loaded[menu.index(chosen)]))
     try:
         chosen.run()

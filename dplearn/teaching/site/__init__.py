@@ -21,6 +21,7 @@ from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.browser import digits_as_text, pairs, presets, shuffled, source, style
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.sources import lessons_folder
+from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.explorer.kit.language import in_each
 from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
@@ -93,11 +94,11 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     """What the minute and the page of epsilon against T need: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
-    data = {"PUBLISHED": published, "PRESETS": known}
+    data = {"PUBLISHED": published, "PRESETS": known, "ACCOUNTANTS": accountants()}
     epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
     yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
-    yield "epsilon.css", style("page/page")
+    yield "epsilon.css", style_sheet("page/page")
     told = {"published": published, "shuffled": shuffled()}
     minute = f"const TOLD = {json.dumps(told)};\n"
     yield "minute.js", source("minute", "scenes/scenes") + minute
@@ -105,14 +106,13 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     catalogue = pairs.worded(pairs.catalogue(), in_each)
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
-    yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
+    yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
     digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
-    yield "attack.css", style("page/page", "attack_page/attack_page")
+    yield "attack.css", style_sheet("page/page", "attack_page/attack_page")
 
 
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
-    """All pages, in the order of the search's answers."""
     drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     title = "Differential privacy for deep learning"
     front = ("page.css", "minute.css")

@@ -3,17 +3,14 @@
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.html import NEEDED, from_markdown
-from dplearn.teaching.classroom.sources import Lesson, built_cells, in_chinese, lessons
+from dplearn.teaching.classroom.sources import Lesson, built_cells, in_chinese, lessons, timetable
 from dplearn.teaching.site.html import Page, plain, readme_page, sections
 
-# Minutes and number of a section, as the teacher's timetable in a lesson's source has them.
-_PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _SCRIPTS = (*NEEDED, "progress.js")
 
 
@@ -33,31 +30,25 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
     for k, lesson in enumerate(every):
         before, after = links[k - 1] if k else "", "".join(links[k + 1 : k + 2])
         turn = f'<nav class="turn" aria-label="Lessons"><p>{before}</p><p>{after}</p></nav>\n'
-        for language, name, told, other in _editions(lesson, cells[k]):
+        editions = [("en", lesson.name, cells[k], "")]
+        if lesson.chinese.exists():
+            link = '<p class="language"><a href="{}.html" lang="{}">{}</a></p>\n'
+            there, back = f"{lesson.name}.zh", link.format(lesson.name, "en", "English")
+            editions = [("en", lesson.name, cells[k], link.format(there, "zh", "中文"))]
+            editions.append(("zh", there, in_chinese(lesson, cells[k]), back))
+        for language, name, told, other in editions:
             body = answering.body(lesson, told, python=python)
             article = f'{other}<div lang="{language}">{body}</div>\n{turn}'
             yield Page(f"lessons/{name}.html", titles[k], article, scripts, _contents(lesson, body))
 
 
-def _editions(
-    lesson: Lesson, cells: Sequence[Any]
-) -> Iterator[tuple[str, str, Sequence[Any], str]]:
-    """Language, name and cells of each page of a lesson, and a link to the other one."""
-    link = '<p class="language"><a href="{}.html" lang="{}">{}</a></p>\n'
-    there = lesson.chinese.exists()
-    yield "en", lesson.name, cells, there * link.format(f"{lesson.name}.zh", "zh", "中文")
-    if there:
-        back = link.format(lesson.name, "en", "English")
-        yield "zh", f"{lesson.name}.zh", in_chinese(lesson, cells), back
-
-
 def _contents(lesson: Lesson, body: str) -> str:
     """The list of a lesson's sections with the minutes of those that are for the class."""
-    text = lesson.source.read_text(encoding="utf-8")
-    planned = {number: int(minutes) for minutes, number in _PLANNED.findall(text)}
+    planned = timetable(lesson.source.read_text(encoding="utf-8"))
     rows = []
     for anchor, heading, _ in sections(body):
-        minutes = planned.get(heading.partition(" ")[0])
+        number = heading.partition(" ")[0]
+        minutes = planned.get(int(number)) if number.isdecimal() else None
         time = f" <small>{minutes} min</small>" if minutes else ""
         rows.append(f'<li><a href="#{anchor}">{heading}</a>{time}</li>' if anchor else "")
     return (
@@ -68,7 +59,6 @@ def _contents(lesson: Lesson, body: str) -> str:
 
 
 def _asked(body: str) -> int:
-    """How many fields of a lesson's page ask for something."""
     return body.count(' data-ask="')
 
 

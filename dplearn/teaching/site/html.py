@@ -93,8 +93,19 @@ def _target(link: str, root: str) -> str | None:
     address = html.unescape(link)
     parts = urlsplit(address)
     if address.startswith(EXPLORER):
-        place = _of_explorer(address)
-        return place and html.escape(f"{root}{place}", quote=True)
+        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        noise, page, place = asked.get("mechanism", "gaussian"), parts.path, ""
+        poisson = asked.get("sampling", "poisson") in ("poisson", "none")
+        if page == "/formula_book" and "id" in asked:
+            misprint = asked.get("misprint", "none")
+            place = f"book/{asked['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
+        elif page == "/mechanisms" and noise in CLOSED_FORMS:
+            place = f"mechanisms.html?{parts.query}"
+        elif page == "/proof_and_attack":
+            place = f"attack.html{parts.query and '?'}{parts.query}"
+        elif (page, noise) == ("/", "gaussian") and "then" not in asked and poisson:
+            place = f"explorer.html?{parts.query}"
+        return html.escape(f"{root}{place}", quote=True) if place else None
     if parts.scheme:
         return link
     if parts.path == "README.md":
@@ -111,20 +122,3 @@ def readme_page(anchor: str) -> str:
     """The page that has this heading of the lessons' README: one of its own, or the map's."""
     own = re.match(r"[a-z0-9-]*[a-z0-9]", anchor)
     return own[0] if own and anchor not in _ON_THE_MAP else "index"
-
-
-def _of_explorer(address: str) -> str | None:
-    """The site's page for a page of the explorer, if it has one."""
-    parts = urlsplit(address)
-    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    if parts.path == "/formula_book" and "id" in asked:
-        place = asked.get("misprint", "none")
-        return f"book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
-    if parts.path == "/mechanisms" and asked.get("mechanism", "gaussian") in CLOSED_FORMS:
-        return f"mechanisms.html?{parts.query}"
-    if parts.path == "/proof_and_attack":
-        return f"attack.html{parts.query and '?'}{parts.query}"
-    proved = asked.get("mechanism", "gaussian") == "gaussian" and "then" not in asked
-    if parts.path == "/" and proved and asked.get("sampling", "poisson") in ("poisson", "none"):
-        return f"explorer.html?{parts.query}"
-    return None

@@ -51,10 +51,10 @@ from datetime import date
 import numpy as np
 
 from dplearn import ACCOUNTANTS, DPSGD
-from dplearn.choosing import readings
 from dplearn.core.guarantee import round_up
 from dplearn.datasets import deployments, school
 from dplearn.teaching.book import gaussian_loss_tail, group_privacy_delta
+from dplearn.teaching.choosing import readings
 from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.teaching.figures import Curve, curves, flow, ladder, slider
 
@@ -297,8 +297,8 @@ for name, epsilons in uses.items():
 import torch
 from torch.nn import CrossEntropyLoss, Linear
 
-from dplearn.choosing import rehearse
 from dplearn.datasets import Labelled, digits, oriented_gradients, split, synthetic_digits
+from dplearn.teaching.choosing import rehearse
 from dplearn.training import fit
 
 

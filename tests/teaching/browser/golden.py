@@ -28,13 +28,13 @@ RUNS, LENGTHS = 176, 5
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
-_NAMES = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "here"}
+_NAMES = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "here"}
 
 
 def step(run: dict[str, Any]) -> Mechanism:
     """The mechanism of one step of a run, written as the page writes it."""
-    base = Gaussian(run["noiseMultiplier"])
-    return base if run["sampleRate"] == 1 else PoissonSubsampled(base, run["sampleRate"])
+    base = Gaussian(run["noise_multiplier"])
+    return base if run["sample_rate"] == 1 else PoissonSubsampled(base, run["sample_rate"])
 
 
 def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee, ...]:
@@ -67,8 +67,8 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
     between = lambda low, high: float(f"{low * (high / low) ** rng.random():.4g}")
     rate = 1.0 if rng.random() < 0.12 else between(1e-5, 1)
     run = {
-        "noiseMultiplier": between(0.3, 100),
-        "sampleRate": rate,
+        "noise_multiplier": between(0.3, 100),
+        "sample_rate": rate,
         "delta": between(1e-30, 1e-9) if rng.random() < 0.3 else between(1e-9, 0.3),
         "adjacency": rng.choice(["replace_one", "add_remove"]) if rate == 1 else "add_remove",
     }
@@ -105,8 +105,8 @@ def shuffled() -> dict[str, Any]:
 
 
 def _plan(run: Mapping[str, float], sampling: Sampling, drop_last: bool = False) -> DPSGD:
-    about = {"noise_multiplier": run["sigma"], "sample_rate": run["q"], "steps": int(run["T"])}
-    return DPSGD(**about, sampling=sampling, drop_last=drop_last)
+    about = {name: run[name] for name in ("noise_multiplier", "sample_rate")}
+    return DPSGD(**about, steps=int(run["T"]), sampling=sampling, drop_last=drop_last)
 
 
 def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]:

@@ -15,7 +15,8 @@ from javascript import javascript
 
 pytestmark = DRAWN
 
-PLAN = {"sigma": 1.43, "q": 0.1, "T": 60, "C": 4, "delta": 1e-5, "fault": ""}
+PLAN = {"noise_multiplier": 1.43, "sample_rate": 0.1, "steps": 60, "max_grad_norm": 4}
+PLAN |= {"delta": 1e-5, "program": ""}
 PHONE = {"width": 390, "height": 844}
 FAULTS = ("mean", "bare", "twice", "seed")
 
@@ -105,7 +106,7 @@ def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened)
     }""")
     view.wait_for_function("!page.busy")
     floor, ceiling = view.evaluate("[page.state.floor, page.ceiling]")
-    view.locator("b[data-drag=sigma]").press("PageUp")
+    view.locator("b[data-drag=noise_multiplier]").press("PageUp")
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")
     assert view.evaluate("[page.state.runs, page.busy, page.ghost]") == [0, False, floor]
     assert view.evaluate("page.ceiling") < ceiling
@@ -115,7 +116,7 @@ def test_each_fault_goes_through_the_claim_at_a_click(opened):
     view = opened(guess="2")
     for fault in FAULTS:
         view.locator(f"[data-program={fault}]").click()
-        view.wait_for_function(f"page.run.fault === '{fault}' && page.state.crossed")
+        view.wait_for_function(f"page.run.program === '{fault}' && page.state.crossed")
         assert view.evaluate("page.state.floor > page.ceiling")
         view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
         view.wait_for_function(f"location.hash.includes('program={fault}')")
@@ -126,10 +127,11 @@ def test_each_fault_goes_through_the_claim_at_a_click(opened):
 
 def test_an_address_is_read_and_what_is_wrong_in_it_is_told(opened):
     view = opened(noise_multiplier="0", sample_rate="20 %", steps="1.5", program="x", colour="red")
-    assert view.evaluate("[page.run.sigma, page.run.q, page.run.T]") == [1.43, 0.2, 60]
+    run = view.evaluate("page.run")
+    assert (run["noise_multiplier"], run["sample_rate"], run["steps"]) == (1.43, 0.2, 60)
     told = view.locator(".dp-unread").text_content()
     assert all(part in told for part in ("noise_multiplier=0", "steps=1.5", "program=x", "colour"))
-    number = view.locator("b[data-drag=T]")
+    number = view.locator("b[data-drag=steps]")
     number.press("Enter")
     view.keyboard.type("120")
     view.keyboard.press("Enter")

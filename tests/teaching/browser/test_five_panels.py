@@ -14,6 +14,7 @@ from cases import each
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, RandomizedResponse
 from dplearn.teaching import browser as engine
 from dplearn.teaching.browser import pairs
+from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.language import in_each
 from javascript import javascript
 
@@ -158,7 +159,7 @@ def address(tmp_path_factory) -> str:
     told = json.dumps(pairs.worded(TOLD, in_each))
     mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {told}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
-    style = engine.style("page/page", "mechanisms/mechanisms")
+    style = style_sheet("page/page", "mechanisms/mechanisms")
     return as_file(tmp_path_factory.mktemp("five"), style, source, mount).as_uri()
 
 

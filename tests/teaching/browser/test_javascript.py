@@ -25,7 +25,7 @@ ALL = """lines => lines.map(({run, steps, power}) => ({
   curves: dplearn.curves(run, steps),
   power: power && dplearn.truePositiveRate(run, power[0], power[1]),
 }))"""
-RUN = {"noiseMultiplier": 4.0, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+RUN = {"noise_multiplier": 4.0, "sample_rate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
 ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
 
 
@@ -46,7 +46,7 @@ def test_no_bracket_is_disjoint_and_few_are_missing(answers):
     widths, missing = [], 0
     for line, answer in zip(LINES, answers, strict=True):
         pld = answer["curves"]["pld"]
-        assert pld["kind"] == ("exact" if line["run"]["sampleRate"] == 1 else "bracket")
+        assert pld["kind"] == ("exact" if line["run"]["sample_rate"] == 1 else "bracket")
         for low, high, lower, upper in zip(*line["pld"], pld["lower"], pld["upper"], strict=True):
             if upper is None:
                 missing += 1
@@ -99,20 +99,20 @@ COUNTED = """run => {
 
 def test_a_rate_that_takes_many_seconds_is_left_open(evaluate):
     """Nearly a thousand million exponentials were taken, for nothing."""
-    run = RUN | {"noiseMultiplier": 0.0138, "sampleRate": 2.5e-6}
+    run = RUN | {"noise_multiplier": 0.0138, "sample_rate": 2.5e-6}
     rate, calls = evaluate(COUNTED, run)
     assert rate is None and calls < 1e8
 
 
 def test_optimal_is_never_above_the_others(evaluate):
-    run = RUN | {"noiseMultiplier": 0.7, "sampleRate": 0.02}
+    run = RUN | {"noise_multiplier": 0.7, "sample_rate": 0.02}
     curves = evaluate("run => dplearn.curves(run, [1, 5, 100, 10000])", run)
     bounds = [curves[name]["upper"] for name in ("optimal", "advanced", "basic")]
     assert all(o <= a <= b for o, a, b in zip(*bounds, strict=True))
 
 
 def test_zcdp_of_hardly_any_noise_is_a_number(evaluate):
-    run = RUN | {"noiseMultiplier": 1e-17}
+    run = RUN | {"noise_multiplier": 1e-17}
     only = "run => dplearn.curves(run, [1, 10, 1e12], {accountants: ['zcdp']}).zcdp.upper"
     assert all(5e33 <= bound < math.inf for bound in evaluate(only, run))
 
@@ -133,7 +133,7 @@ def test_narrow_brackets_contain_values_of_high_precision(evaluate):
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
     for row in rows:
         sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
-        run = RUN | {"noiseMultiplier": sigma, "sampleRate": rate, "delta": delta}
+        run = RUN | {"noise_multiplier": sigma, "sample_rate": rate, "delta": delta}
         lower, upper = evaluate(ENDS, [run, int(number(row["steps"]))])
         truth = number(row["value"])
         # The table is rounded to `digits`; binary64 carries about 16.
@@ -163,15 +163,15 @@ def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
         )
         assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
     assert stored["run"] == proved_now["run"]
-    assert stored["before"]["sigma"] == 4.0
+    assert stored["before"]["noise_multiplier"] == 4.0
 
 
-def test_what_no_theorem_covers_is_left_open(evaluate):
+def test_what_the_engine_has_no_pair_of_is_left_open(evaluate):
     replaced = RUN | {"adjacency": "replace_one"}
     curves = evaluate("run => dplearn.curves(run, [1, 10])", replaced)
     assert set(curves.values()) == {None}
     assert evaluate("run => dplearn.truePositiveRate(run, 10, 0.1)", replaced) is None
-    quiet = RUN | {"noiseMultiplier": 0.02}
+    quiet = RUN | {"noise_multiplier": 0.02}
     curves = evaluate("run => dplearn.curves(run, [1, 10])", quiet)
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
 
@@ -179,8 +179,8 @@ def test_what_no_theorem_covers_is_left_open(evaluate):
 @each(
     "wrong, sentence",
     [
-        ({"sampleRate": 1.5}, "Expected sampleRate in (0, 1], got 1.5."),
-        ({"noiseMultiplier": 0}, "Expected noiseMultiplier > 0, got 0."),
+        ({"sample_rate": 1.5}, "Expected sample_rate in (0, 1], got 1.5."),
+        ({"noise_multiplier": 0}, "Expected noise_multiplier > 0, got 0."),
         ({"delta": 1}, "Expected delta in (0, 1), got 1."),
         (
             {"adjacency": "near"},
@@ -193,7 +193,7 @@ def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
     assert evaluate(told, RUN | wrong) == sentence
 
 
-CASE = {"noiseMultiplier": 2.0, "sampleRate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
+CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
 # Brackets however large their charges, as if no plan had been missed.
 ANYTHING = {
     "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
@@ -252,7 +252,7 @@ def test_only_its_charge_keeps_a_poor_sum_honest(unchanged, spoil, free, part):
 
 def test_only_its_charge_keeps_a_late_cut_honest():
     """Runs that add to delta are left out: the bracket is open, or else it is wrong."""
-    run = CASE | {"noiseMultiplier": 0.8, "sampleRate": 0.001}
+    run = CASE | {"noise_multiplier": 0.8, "sample_rate": 0.001}
     least, most = bracket({}, run, 3)
     late = {"    this.x0 = low;\n": "    this._move(low + 0.8);\n"}
     late["    return placed;"] = """    return placed && rows.map((row, j) => {
@@ -279,7 +279,7 @@ def test_the_densities_of_the_cut_are_those_of_their_definition():
 
 def test_dropping_the_rounding_charge_shows():
     run, truth = (
-        CASE | {"noiseMultiplier": 1.1, "sampleRate": 256 / 60000, "delta": 1e-5},
+        CASE | {"noise_multiplier": 1.1, "sample_rate": 256 / 60000, "delta": 1e-5},
         31.58672802390752,
     )
     lower, upper = bracket(SHARP, run, 10**6)

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,33 +12,40 @@ import pytest
 import dplearn.teaching.browser
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
 from cases import each
-from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled
+from dplearn.accountants.moments import RDP
+from dplearn.teaching import browser
+from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.figures.kit.template import style_of
 from javascript import javascript
 
 pytestmark = DRAWN
 
 PRINTED = [
-    {"sigma": 4, "q": 0.01, "delta": 1e-5, "T": 10_000, "epsilon": 1.26}
+    {"noise_multiplier": 4, "sample_rate": 0.01, "delta": 1e-5, "T": 10_000, "epsilon": 1.26}
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
-SIGMA, EPSILON = "b[data-drag=sigma]", ".dp-eps output"
+SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
 # What the reader is told of the run, and what is drawn of it.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
 
 
+def as_page(folder, more: str = "") -> str:
+    """Address of the page as a file, mounted with more options."""
+    mount = f"""const {{ page }} = epsilonPage.mount(here, {{
+      engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
+      published: {json.dumps(PRINTED)}, accountants: {json.dumps(accountants())}, {more}
+    }});"""
+    scripts = browser.source() + browser.source("epsilonPage", "page/page")
+    return as_file(folder, style_sheet("page/page"), scripts, mount).as_uri()
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The page as a file."""
-    mount = f"""const {{ page }} = epsilonPage.mount(here, {{
-      engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
-      published: {json.dumps(PRINTED)},
-    }});"""
-    scripts = browser.source() + browser.source("epsilonPage", "page/page")
-    folder = tmp_path_factory.mktemp("page")
-    return as_file(folder, browser.style("page/page"), scripts, mount).as_uri()
+    return as_page(tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture
@@ -133,15 +140,15 @@ def test_a_number_that_is_dragged_takes_everything_along(open_page):
     view = open_page()
     before = view.evaluate(STATE)
     dragged(view, SIGMA, (-60, 0), held=True)
-    view.wait_for_function("page.run.sigma < 2.5 && !page.queued")
+    view.wait_for_function("page.run.noise_multiplier < 2.5 && !page.queued")
     held = view.evaluate(STATE)
     assert held["head"] != before["head"]
     assert number(held["head"]) >= held["ends"]["pld"]["lower"]
     assert view.evaluate("location.hash") == ""
     view.mouse.up()
     view.wait_for_function("location.hash.includes('noise_multiplier')")
-    sigma = view.evaluate("page.run.sigma")
-    assert sigma == held["run"]["sigma"] and f"noise_multiplier={sigma}" in view.url
+    sigma = view.evaluate("page.run.noise_multiplier")
+    assert sigma == held["run"]["noise_multiplier"] and f"noise_multiplier={sigma}" in view.url
 
 
 @each("pull", [70, -40])
@@ -154,7 +161,7 @@ def test_the_curve_is_pulled_and_the_noise_answers(shown, pull):
     shown.mouse.up()
     shown.wait_for_function("location.hash.includes('noise_multiplier')")
     now = shown.evaluate(STATE)
-    assert (now["run"]["sigma"] > 4) == (pull > 0)
+    assert (now["run"]["noise_multiplier"] > 4) == (pull > 0)
     # The noise is rounded up: what was asked is not exceeded but by the search's tolerance.
     assert now["ends"]["pld"]["upper"] == pytest.approx(aimed, rel=0.02)
 
@@ -179,23 +186,23 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
             ".getAttribute('aria-valuetext') !== old",
             arg=[name, before],
         )
-        if name not in ("curve", "q", "rate"):
+        if name not in ("curve", "sample_rate", "rate"):
             assert float(node.get_attribute("aria-valuetext")) == view.evaluate(f"page.run.{name}")
-    assert view.evaluate("page.run.q") == pytest.approx(0.0099)
+    assert view.evaluate("page.run.sample_rate") == pytest.approx(0.0099)
 
 
 @each(
     "drag, typed, value",
     [
-        ("q", "256/60000", 256 / 60000),
-        ("q", "1.5 %", 0.015),
+        ("sample_rate", "256/60000", 256 / 60000),
+        ("sample_rate", "1.5 %", 0.015),
         ("delta", "10^-7", 1e-7),
         ("delta", "2·10⁻⁶", 2e-6),
         ("T", "12,000", 12000),
-        ("sigma", "abc", 4),
-        ("sigma", "-1", 4),
-        ("sigma", "", 4),
-        ("q", "1/0", 0.01),
+        ("noise_multiplier", "abc", 4),
+        ("noise_multiplier", "-1", 4),
+        ("noise_multiplier", "", 4),
+        ("sample_rate", "1/0", 0.01),
     ],
 )
 def test_numbers_are_typed_and_rubbish_changes_nothing(shown, drag, typed, value):
@@ -225,7 +232,7 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
         )
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         assert view.locator(part).text_content() == first.locator(part).text_content()
-    assert view.evaluate("page.run.B / page.run.N === page.run.q && page.run.T === 80")
+    assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 80")
     strange = open_page(mechanism="laplace", noise_multiplier="x", sample_rate=7)
     words = strange.locator(".dp-unread").text_content()
     assert all(part in words for part in ("mechanism=laplace", "noise_multiplier=x", "=7"))
@@ -278,7 +285,9 @@ def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
     (ring,) = view.locator(".dp-ring").all()
     assert "1.26" in ring.text_content()
     view.locator("select[name=preset]").select_option(label="De et al. 2022, CIFAR-10")
-    view.wait_for_function("page.run.sigma === 10 && page.run.B === 4096 && page.run.T === 875")
+    view.wait_for_function(
+        "[page.run.noise_multiplier, page.run.B, page.run.T].join() === '10,4096,875'"
+    )
     assert view.locator(".dp-ring").count() == 0
 
 
@@ -306,7 +315,7 @@ def test_files_hold_what_is_drawn(open_page):
     with view.expect_download() as csv:
         view.locator("[data-do=csv]").click()
     told, names, *rows = csv.value.path().read_text().splitlines()
-    assert told.startswith("# sigma=4 q=0.01") and "pld_lower" in names
+    assert told.startswith("# noise_multiplier=4 sample_rate=0.01") and "pld_lower" in names
     last = dict(zip(names.split(","), map(float, rows[-1].split(",")), strict=True))
     assert last["pld_lower"] <= last["pld_upper"] <= last["rdp"] and last["steps"] == 100_000
     with view.expect_download() as svg:
@@ -317,35 +326,65 @@ def test_files_hold_what_is_drawn(open_page):
     assert len(cells) == 4 * len(ALL) and any(cell.startswith("0.946") for cell in cells)
 
 
-def test_languages_say_the_same_things_and_colours_are_those_of_the_figures(open_page):
+def test_languages_say_the_same_things(open_page):
     view = open_page()
     en = view.evaluate("Object.keys(page.words)")
     view.locator("[data-do=language]").click()
     assert view.evaluate("Object.keys(page.words)") == en and len(en) > 40
-    for name in ALL:
-        (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("page/page"))
-        assert colour.upper() == style_of(name).colour
+
+
+@dataclass(frozen=True)
+class OrderTwo(RDP):
+    """An accountant that the registry got and the browser's engine lacks."""
+
+    name = "order_two"
+
+
+def chips(view) -> list[str]:
+    return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
+
+
+def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_one(
+    browser, open_page, tmp_path, monkeypatch
+):
+    assert sorted(chips(open_page())) == sorted(ACCOUNTANTS)
+    monkeypatch.setitem(ACCOUNTANTS, OrderTwo.name, OrderTwo)
+    page = as_page(tmp_path, "send: (question) => { window.question = question; }")
+    with visits(browser) as visit:
+        view = visit(page, ".dp[data-drawn]", SCREEN)
+        assert sorted(chips(view)) == sorted(ACCOUNTANTS)
+        view.locator("[data-chip=order_two]").click()
+        assert view.wait_for_function("window.question").json_value()["shown"][-1] == "order_two"
+        answer = "{...question, steps: [1, 1e7], of: {order_two: {lower: null, upper: [1, 2]}}}"
+        view.evaluate(f"page.confirmation.take({answer})")
+        line = view.locator(".dp-line.dp-order_two")
+        view.wait_for_function("document.querySelector('.dp-line.dp-order_two').getAttribute('d')")
+        red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
+        colour = line.evaluate("node => getComputedStyle(node).stroke")
+        assert colour == f"rgb({red}, {green}, {blue})"
 
 
 def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page):
     view = open_page(here=777, budget=1.5)
     view.locator(".dp-more summary").click()
-    for name, worse in (("sigma", 0.984), ("q", 1.016)):
+    for name, worse in (("noise_multiplier", 0.984), ("sample_rate", 1.016)):
         moved_to(view, here=777, budget=1.5)
         view.locator(f"[data-do={name}]").click()
         view.wait_for_function("Math.abs(page.view.ends.pld.upper - 1.5) < 0.02")
         run = view.evaluate("page.run")
         for factor, within in ((1, True), (worse, False)):
             other = run | {name: factor * run[name]}
-            step = PoissonSubsampled(Gaussian(other["sigma"]), other["q"])
+            step = PoissonSubsampled(Gaussian(other["noise_multiplier"]), other["sample_rate"])
             assert (step.guarantee(delta=1e-5, steps=777).epsilon <= 1.5) == within
 
 
 LAST = DPSGD(noise_multiplier=1, sample_rate=0.5, steps=2)
 STEP = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=20)
+FULL = replace(STEP, sample_rate=1.0, sampling="none")
 CODED = [
     ({}, STEP),
-    ({"q": 1, "adjacency": "replace_one"}, replace(STEP, sample_rate=1.0, sampling="none")),
+    ({"sample_rate": 1, "adjacency": "replace_one"}, FULL),
+    ({"adjacency": "replace_one"}, STEP),
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (
@@ -367,7 +406,7 @@ def test_the_python_that_is_copied_says_the_same_epsilon(open_page, capsys):
         exec(copied(view, own | change), {})
         said = plan.guarantee(delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
         assert capsys.readouterr().out == f"{said}\n"
-    exec(copied(view, own | {"mechanism": "laplace", "sigma": 9}), {})
+    exec(copied(view, own | {"mechanism": "laplace", "noise_multiplier": 9}), {})
     said = PoissonSubsampled(Laplace(9.0), 0.1).guarantee(delta=1e-5, steps=20)
     assert capsys.readouterr().out == f"{said}\n"
 
@@ -388,15 +427,15 @@ def copied(view, run: dict) -> str:
 def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     """What is lost later bounds what is lost before, and nothing is lost after the last phase."""
     view = open_page(here=50)
-    view.evaluate("page.notary.send = (question) => { window.question = question; }")
+    view.evaluate("page.confirmation.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, then: '2, 0.02, 50', first: 50}; page.schedule()")
     question = view.wait_for_function("window.question").json_value()
     assert (question["run"]["then"], question["run"]["first"]) == ("2, 0.02, 50", 50)
     ends = {"lower": [0.9, 1.9, 2.9], "upper": [1.0, 2.0, 3.0]}
     answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
-    view.evaluate("answer => page.notary.take(answer)", answer | question)
+    view.evaluate("answer => page.confirmation.take(answer)", answer | question)
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3), (500, 2.9, 3)):
-        told = view.evaluate("T => page.notary.at(page.run, T).pld", steps)
+        told = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
         assert told == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate?.upper > 0.1")
     # Both sides of the definition at 1 % false alarms.
@@ -419,7 +458,7 @@ def test_the_engine_is_a_module_for_a_page_on_a_server(browser):
     opened.goto("http://engine.test/page.html")
     names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
     assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
-    run = {"noiseMultiplier": 1.1, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+    run = {"noise_multiplier": 1.1, "sample_rate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
     ends = "run => (pld => [...pld.lower, ...pld.upper])(dplearn.curves(run, [1, 1000]).pld)"
     with javascript(dplearn.teaching.browser.source()) as call:
         expected = call(ends, run)

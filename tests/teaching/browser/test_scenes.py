@@ -9,7 +9,8 @@ from minute import ABADI, GUESS, PHONE, WALL, minutes, scene
 
 from browsing import DRAWN, SCREEN
 from cases import each
-from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
+from dplearn.teaching import browser
 from dplearn.teaching.figures.kit.template import style_of
 
 pytestmark = DRAWN
@@ -93,7 +94,7 @@ def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
 def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
     view = opened()
     stroke(view, [0.0, 0.3], reach=0.12)
-    assert "further" in view.locator(".dm-tell").text_content()
+    assert "further" in view.locator(".dm-text").text_content()
     stroke(view, [0.3] * 30, reach=0.5)
     words = scene(view, 2)
     factor = 3 / proved(steps=5000).epsilon
@@ -303,10 +304,10 @@ def test_what_the_address_says_in_vain_is_told_and_rubbish_is_no_guess(opened):
 
 def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
     view = opened()
-    view.add_script_tag(content=browser.source("words", "scenes/words"))
-    table = view.evaluate("words.TABLE")
+    view.add_script_tag(content=browser.source("messages", "scenes/messages"))
+    table = view.evaluate("messages.TABLE")
     folder = Path(browser.__file__).parent / "scenes"
-    texts = "".join(p.read_text() for p in folder.glob("*.js") if p.name != "words.js")
+    texts = "".join(p.read_text() for p in folder.glob("*.js") if p.name != "messages.js")
     names = re.compile(r"\{(\w+)\}")
     for name, (en, zh) in table.items():
         assert sorted(names.findall(en)) == sorted(names.findall(zh)), name

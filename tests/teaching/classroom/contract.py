@@ -19,9 +19,9 @@ from dplearn.teaching import browser
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
 from dplearn.teaching.classroom.display import PLOTLY
-from dplearn.teaching.classroom.minutes import MINUTES, counted, too_much
+from dplearn.teaching.classroom.duration import MINUTES, counted, too_much
 from dplearn.teaching.explorer import navigation
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from explorer import page_at, start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
@@ -137,8 +137,9 @@ def asks_and_refutes_and_needs_only_what_came_before(built):
 
 
 def teachers_get_a_plan_and_notes(built):
-    _, plan, *others = sources.read(built.lesson, "instructor").cells
-    if not plan.source.startswith("> **For the teacher.**") or not sources.is_note(plan):
+    cells = sources.read(built.lesson, "instructor").cells
+    notes = ["instructor" in cell.metadata.get("tags", ()) for cell in cells]
+    if not cells[1].source.startswith("> **For the teacher.**") or not notes[1]:
         yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
     planned = sum(sources.timetable(built.lesson.source.read_text()).values())
     time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
@@ -146,7 +147,7 @@ def teachers_get_a_plan_and_notes(built):
         yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
     if "In class, 5 minutes" not in built.text:
         yield "has no exercise for the class: 'In class, 5 minutes'"
-    if sum(map(sources.is_note, others)) < 3:
+    if sum(notes[2:]) < 3:
         yield "has fewer than three notes for the teacher besides the plan"
     if "For the teacher" in built.text:
         yield "shows a note for the teacher to students: tag it instructor"
@@ -251,7 +252,7 @@ def _unreadable(target):
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
             if lost := address.keys() - names:
                 raise KeyError(*lost)
-            fields = notary.fields_of_a_run()
+            fields = confirmation.fields_of_a_run()
             address = {key: address[key] for key in address.keys() & fields.keys()}
         else:
             fields = start(page_at(page.path), address).fields

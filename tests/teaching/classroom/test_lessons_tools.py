@@ -14,9 +14,9 @@ from tiny import written_lesson
 from dplearn.__main__ import main
 from dplearn.teaching.classroom import (
     Evidence,
+    duration,
     estimate,
     guess,
-    minutes,
     predict,
     reveal,
     show,
@@ -336,7 +336,7 @@ def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
     assert re.match(
         r"05 +\d+ words +\d+ lines +\d+ minutes\n1 up to date\n$", capsys.readouterr().out
     )
-    monkeypatch.setattr(minutes, "WORDS", 100)
+    monkeypatch.setattr(duration, "WORDS", 100)
     assert main(command) == 1
     told = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
     assert re.search(told, capsys.readouterr().out)

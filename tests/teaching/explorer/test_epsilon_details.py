@@ -11,12 +11,12 @@ from test_language import left
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
-from dplearn.choosing import readings
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from dplearn.run import DPSGD, Phases
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import Answers, Scenario
+from dplearn.teaching.choosing import readings
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
 from dplearn.teaching.figures.kit import text
 from explorer import checked, downloads, figure, opened, words
 
@@ -55,7 +55,7 @@ def told(app, **parts):
 
 
 def test_nothing_is_computed_before_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(notary, "answer_of", None)
+    monkeypatch.setattr(confirmation, "answer_of", None)
     assert not opened("epsilon_vs_steps").subheader
 
 
@@ -149,7 +149,7 @@ def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
 
 @pytest.mark.slow
 def test_certificates_are_offered_where_a_proof_has_a_form():
-    for mechanism, sampling in itertools.product(notary.mechanism().options, SAMPLINGS):
+    for mechanism, sampling in itertools.product(confirmation.mechanism().options, SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01
         scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
         step = sampled(scenario.base, sampling=sampling, sample_rate=rate)

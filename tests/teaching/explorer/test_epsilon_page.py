@@ -11,7 +11,7 @@ from dplearn.certificates import check
 from dplearn.run import DPSGD
 
 pytestmark = DRIVEN
-EPSILON, SIGMA = ".dp-eps output", "b[data-drag=sigma]"
+EPSILON, SIGMA = ".dp-eps output", "b[data-drag=noise_multiplier]"
 # Every text that is to be seen on the first screen.
 SEEN = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];
@@ -142,6 +142,9 @@ def test_kinds_of_runs_are_chosen_and_a_schedule_typed(page, address):
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
     page.get_by_label("Noise", exact=True).select_option("laplace")
     page.get_by_text(re.compile("No theorem here covers this run|proved")).first.wait_for()
+    # The browser has no pair of a replaced record on a sample: the server answers.
+    shown(page, address, "?noise_multiplier=1&here=1000&adjacency=replace_one")
+    page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '2.85'")
     shown(page, address, "?here=1000")
     page.get_by_text("More", exact=True).click()
     page.get_by_label("After").fill("1000")

@@ -28,12 +28,12 @@ from dplearn.teaching.explorer import navigation
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA
 from dplearn.teaching.explorer.pages import check_a_claim
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import DROP_LAST, Scenario, answer_of
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST, Scenario
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 
 APP = Path(navigation.__file__).parent
-KEYED = sorted(path.stem for path in (APP / "kit" / "words").glob("*.toml"))
+KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
 FILES = [*APP.rglob("*.py")]
 PAGES = {navigation.path_of(page): page for page in navigation.modules()}
 # Three English words in a row that are no name.
@@ -237,14 +237,14 @@ def test_a_verdict_keeps_its_numbers_and_links_in_chinese(chinese, quantity, of,
 
 @pytest.mark.slow
 def test_what_the_library_says_of_any_run_is_translated(chinese):
-    kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
+    kinds = (confirmation.mechanism(), confirmation.SAMPLING, ADJACENCY)
     for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
         left_out = sampling.endswith(DROP_LAST)
         kind = sampling.removesuffix(DROP_LAST)
         run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, drop_last=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
-            answer = answer_of(name, run, (1,))
+            answer = confirmation.answer_of(name, run, (1,))
             said = [
                 answer.refusal.partition(": ")[2],
                 *(a for g in answer.curve for a in g.assumptions),

@@ -11,7 +11,7 @@ from dplearn.teaching.book import book
 from dplearn.teaching.claims import setting, verdict_on
 from dplearn.teaching.explorer import navigation
 from dplearn.teaching.explorer.kit import links
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import Answers
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers
 from dplearn.teaching.explorer.pages.formula_book import draw
 from explorer import opened, page_at, start, words
 

@@ -24,5 +24,5 @@ def test_the_minute_is_a_page_of_the_menu_and_asks_the_server_for_nothing(page, 
     page.locator("[data-do=full]").click()
     page.wait_for_function("document.fullscreenElement")
     page.keyboard.press("ArrowLeft")
-    assert "10.99" in page.locator(".dm-tell").text_content()
+    assert "10.99" in page.locator(".dm-text").text_content()
     assert len(sent) == asked

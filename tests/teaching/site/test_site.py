@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Page
 
 from cases import ROOT
-from dplearn import DPSGD, site
+from dplearn import DPSGD
+from dplearn.teaching import site
 from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.browser import CLOSED_FORMS, pairs
@@ -251,10 +252,10 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
         rate = float(asked.get("sample_rate", 1))
         if "batch_size" in asked:
             rate = int(asked["batch_size"]) / int(asked["dataset_size"])
-        assert (run["sigma"], run["T"], run["delta"]) == tuple(
+        assert (run["noise_multiplier"], run["T"], run["delta"]) == tuple(
             float(asked[name]) for name in ("noise_multiplier", "here", "delta")
         )
-        assert run["q"] == pytest.approx(rate, rel=1e-12)
+        assert run["sample_rate"] == pytest.approx(rate, rel=1e-12)
         told = float(view.locator(".dp-eps output").text_content())
         assert end["lower"] <= end["upper"] <= told < 1.01 * end["lower"]
         assert not view.locator(".dp-unread").text_content()
@@ -285,14 +286,15 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
 def test_proof_and_attack_trains_from_the_folder(out, view):
     view.goto(f"{(out / 'attack.html').as_uri()}?guess=2&noise_multiplier=0.9")
     view.wait_for_function("page.state.runs > 0")
-    assert view.evaluate("page.run.sigma") == 0.9
+    assert view.evaluate("page.run.noise_multiplier") == 0.9
 
 
 def test_each_published_point_lies_on_the_curve_that_it_names():
     drawn = list(drawn_figures())
     assert len(drawn) > 2
     for row in drawn:
-        plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))
+        about = {name: row[name] for name in ("noise_multiplier", "sample_rate")}
+        plan = DPSGD(**about, steps=int(row["T"]))
         value = plan.guarantee(row["accountant"], delta=row["delta"]).epsilon
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr
 
 from dplearn.teaching.book.chapters.divergences import hockey_stick
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta, release_epsilon
@@ -151,10 +152,6 @@ _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier
 @given(_SETTING, _SAMPLED)
 @oracle(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
-@wrong("replaced", "Both outputs are mixtures, and their centres are twice as far apart.",
-       printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
-       says=r"\text{the same where the record is replaced}",
-       oracle=partial(sampled_delta, second=-1.0))
 @wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", claim=lambda epsilon,
        noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
        noise_multiplier=noise_multiplier), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
@@ -162,6 +159,34 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
     return _amplified_delta(epsilon, noise_multiplier, sample_rate)
+
+
+@formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise", "identity",
+         "Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et al. 2024, Theorem 3.8")
+@given(_SETTING, _SAMPLED)
+@oracle(partial(sampled_delta, second=-1.0), tolerance=1e-7, absolute=1e-13, points=40)
+@printed("0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1)
+@wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
+       printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
+       claim=sampled_gaussian_delta, says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)")
+@wrong("twice-epsilon", "One leaves and one comes: delta grows by a factor of 1 + e^(eps/2), too.",
+       claim=lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta(
+       epsilon=epsilon / 2, noise_multiplier=noise_multiplier, sample_rate=sample_rate),
+       says=r"\delta(\varepsilon) \le \delta_{\text{add/remove}}(\varepsilon/2)", kind="upper")
+@wrong("fixed-size", "The bound of a subset of fixed size, where others take its place.",
+       claim=lambda epsilon, noise_multiplier, sample_rate: _amplified_delta(epsilon,
+       noise_multiplier, sample_rate, 2.0),
+       says=r"\delta(\varepsilon') = q\,\delta_{2C}(\varepsilon)")
+def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
+    r"""\delta(\varepsilon) = (1-q)(1-e^\varepsilon)\,\Phi\big(-\tfrac x\sigma\big)
+    + q\,\Phi\big(\tfrac{1-x}\sigma\big) - qe^\varepsilon\,\Phi\big(-\tfrac{1+x}\sigma\big),\quad
+    x = \sigma^2\Big(\tfrac\varepsilon2 + \operatorname{arsinh}\big(e^{1/2\sigma^2}\,
+    \tfrac{1-q}q\sinh\tfrac\varepsilon2\big)\Big)"""
+    sigma, q = noise_multiplier, sample_rate
+    y = math.exp(0.5 / sigma**2) * (1 - q) / q * math.sinh(epsilon / 2)
+    x = sigma**2 * (epsilon / 2 + math.asinh(y))
+    away, near, far = ndtr([-x / sigma, (1 - x) / sigma, (-1 - x) / sigma]).tolist()
+    return q * near - math.expm1(epsilon) * (1 - q) * away - math.exp(epsilon) * q * far
 
 
 _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}

@@ -1,26 +1,24 @@
 // A proof from above and an attack from below, on the same training run, drawn while it trains.
 import { copied } from "../page/files.js";
-import { Hands } from "../page/hands.js";
+import { Drag } from "../page/drag.js";
 import { describe, el, set } from "../page/shapes.js";
-import { heard, nearest, shown } from "../page/fields.js";
-import { down, read, text, up } from "../page/numbers.js";
+import { down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { ticks } from "../page/ticks.js";
 import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
-import { WORDS } from "./words.js";
+import { MESSAGES } from "./messages.js";
 
 const DELTA = 1e-5;
 const LEVEL = 0.05;
 const REST = 150;
 /** @type {Record<string, any>} */
 const FIELDS = {
-  q: { key: "sample_rate", ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
-  T: { key: "steps", ends: [10, 300], whole: true, pixels: 260, digits: 3, start: 60 },
-  sigma: { key: "noise_multiplier", ends: [0.5, 20], pixels: 260, digits: 3, start: 1.43 },
+  sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
+  steps: { ends: [10, 300], whole: true, pixels: 260, digits: 3, start: 60 },
+  noise_multiplier: { ends: [0.5, 20], pixels: 260, digits: 3, start: 1.43 },
   // With C up to 1, noise σ in place of σ·C would be no fault.
-  C: { key: "max_grad_norm", ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
-  guess: { key: "guess", ends: [0.01, 50], pixels: 200, digits: 2, start: 1 },
+  max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
+  guess: { ends: [0.01, 50], pixels: 200, digits: 2, start: 1 },
 };
 const PROGRAMS = ["", "mean", "bare", "twice", "seed"];
 // Numbers of runs after which counts are judged.
@@ -87,19 +85,19 @@ class Page {
   open() {
     const told = asked();
     this.unread = [];
-    this.run = { fault: told.get("program") ?? "" };
-    if (!PROGRAMS.includes(this.run.fault)) {
-      this.unread.push(`program=${this.run.fault}`);
-      this.run.fault = "";
+    this.run = { program: told.get("program") ?? "" };
+    if (!PROGRAMS.includes(this.run.program)) {
+      this.unread.push(`program=${this.run.program}`);
+      this.run.program = "";
     }
     for (const [name, field] of Object.entries(FIELDS)) {
-      const said = told.get(field.key);
+      const said = told.get(name);
       const value = said === null ? field.start : read(said);
       const good = nearest(field, value) === value;
-      if (!good) this.unread.push(`${field.key}=${said}`);
+      if (!good) this.unread.push(`${name}=${said}`);
       this.run[name] = good ? value : field.start;
     }
-    const known = ["program", "language", ...Object.values(FIELDS).map((field) => field.key)];
+    const known = ["program", "language", ...Object.keys(FIELDS)];
     this.unread.push(...[...told.keys()].filter((key) => !known.includes(key)));
     this.started = told.has("guess") || told.has("program");
     this.begin();
@@ -107,19 +105,19 @@ class Page {
 
   mark() {
     const told = new URLSearchParams();
-    for (const [name, { key, start }] of Object.entries(FIELDS)) {
-      if (name === "guess" ? this.started : this.run[name] !== start) told.set(key, String(this.run[name]));
+    for (const [name, { start }] of Object.entries(FIELDS)) {
+      if (name === "guess" ? this.started : this.run[name] !== start) told.set(name, String(this.run[name]));
     }
-    if (this.run.fault) told.set("program", this.run.fault);
+    if (this.run.program) told.set("program", this.run.program);
     if (this.words?.code === "zh") told.set("language", "zh");
     return told.toString();
   }
 
   /** Start over: what was counted is about another run. */
   begin() {
-    const { sigma, q, T } = this.run;
-    const run = { noiseMultiplier: sigma, sampleRate: q, delta: DELTA, adjacency: "add_remove" };
-    this.ceiling = this.engine.curves(run, [T], { accountants: ["pld"] }).pld?.upper[0] ?? Infinity;
+    const { noise_multiplier, sample_rate, steps } = this.run;
+    const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
+    this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld?.upper[0] ?? Infinity;
     this.key++;
     this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
     this.look = null;
@@ -135,7 +133,7 @@ class Page {
   /** Ask for a run, unless one is under way, all are done, or nobody looks. */
   train() {
     const most = this.state.crossed ? ENOUGH : MOST;
-    const still = this.busy || !this.started || document.hidden || this.hands?.held || this.state.runs >= most;
+    const still = this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most;
     if (still) return;
     this.busy = true;
     this.runner.ask({ key: this.key, plan: this.plan });
@@ -207,7 +205,7 @@ class Page {
     if (!button) return;
     const { program, do: act } = button.dataset;
     if (program !== undefined) {
-      this.run.fault = program;
+      this.run.program = program;
       this.ghost = 0;
       this.started = true;
       this.begin();
@@ -231,7 +229,7 @@ class Page {
 
   /** Build all nodes, in one language. */
   speakIn(language) {
-    const words = (this.words = WORDS[language] ?? WORDS.en);
+    const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
     const number = (_, name) => `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.labels[name]}" title="${words.how}"></b>`;
     const put = (said) => said.replace(/([σε])/g, "<i>$1</i>").replace(/\{(\w+)\}/g, number);
     const buttons = PROGRAMS.map((name) => `<button type="button" data-program="${name}">${put(words.programs[name])}</button>`);
@@ -255,7 +253,7 @@ class Page {
       return ring;
     });
     this.limit = members.appendChild(document.createElement("p"));
-    this.hands = new Hands(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: {} });
+    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: {} });
     this.body.addEventListener("click", (event) => this.click(event));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.schedule());
@@ -266,7 +264,7 @@ class Page {
 
   schedule() {
     this.queued ||= requestAnimationFrame(() => {
-      this.hands.act();
+      this.drag.act();
       this.queued = 0;
       this.draw();
     });
@@ -280,7 +278,7 @@ class Page {
       set(node, "text", shown(name, run[name]));
       describe(node, FIELDS[name].ends, run[name], heard(words, name, run[name]));
     }
-    for (const button of this.body.querySelectorAll("[data-program]")) set(button, "aria-pressed", String(button.dataset.program === run.fault));
+    for (const button of this.body.querySelectorAll("[data-program]")) set(button, "aria-pressed", String(button.dataset.program === run.program));
     this.body.classList.toggle("dp-through", Boolean(state.crossed));
     set(this.find(".dp-unread"), "text", this.unread.length ? words.unread(this.unread) : "");
     this.find(".dp-guessline span").hidden = this.started;
@@ -290,10 +288,10 @@ class Page {
     set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
     set(this.people.sides[1].number, "text", state.runs ? (100 * accused).toFixed(1) : "–");
     this.rings.forEach((ring, i) => set(ring, "opacity", 100 * (state.allowed ?? 0) - i >= 0.5 ? "1" : "0"));
-    const limit = run.fault ? words.claims : words.allowed;
+    const limit = run.program ? words.claims : words.allowed;
     set(this.limit, "text", state.allowed === null ? "" : limit(text(up(100 * state.allowed))));
     set(this.find(".dp-verdict"), "text", this.verdict());
-    set(this.find(".dp-about"), "text", words.about[run.fault]);
+    set(this.find(".dp-about"), "text", words.about[run.program]);
     const seconds = (performance.now() - (state.since ?? 0)) / 1000;
     const next = LOOKS.find((n) => n > state.runs);
     if (state.runs) set(this.find(".dp-runs"), "text", words.runs(state.runs, Math.round(state.runs / seconds), next, Math.round((100 * state.accuracy) / state.runs)));
@@ -339,7 +337,7 @@ class Page {
     nodes.push(el("line", { class: "dp-axis", x1: 0, x2: width, y1: base, y2: base }));
     nodes.push(el("text", { class: "dp-tick-at", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
     nodes.push(upright("dp-limit", claim, 26));
-    nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.fault ? words.claimed : words.proved)(text(up(ceiling)))));
+    nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
     if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-tick-at", x(this.ghost), base - 6, words.before));
     nodes.push(upright("dp-mine", x(run.guess), 40), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine));
     if (state.floor) {

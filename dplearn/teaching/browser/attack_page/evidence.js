@@ -36,10 +36,10 @@ export function evidence(dplearn) {
 
   return (/** @type {any} */ { key, plan, counts = null, chance = 0, rate = 0.05 }) => {
     const run = (/** @type {number} */ k) => ({
-      noiseMultiplier: plan.sigma * Math.exp(-STEP * k), sampleRate: plan.q, delta: plan.delta, adjacency: "add_remove",
+      noise_multiplier: plan.noise_multiplier * Math.exp(-STEP * k), sample_rate: plan.sample_rate, delta: plan.delta, adjacency: "add_remove",
     });
     const most = (/** @type {number} */ k, /** @type {number} */ alarms) =>
-      (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.T, alarms)?.upper) || 1;
+      (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)?.upper) || 1;
     if (!counts) return { key, allowed: most(0, rate) };
     const [found, members, accused, others] = counts;
     const rates = [1 - upper(members - found, members, chance / 2), upper(accused, others, chance / 2)];
@@ -50,7 +50,7 @@ export function evidence(dplearn) {
       if (refuted(middle)) low = middle;
       else high = middle;
     }
-    const proved = low < LOWEST ? null : dplearn.curves(run(low), [plan.T], { accountants: ["pld"] }).pld;
+    const proved = low < LOWEST ? null : dplearn.curves(run(low), [plan.steps], { accountants: ["pld"] }).pld;
     return { key, rates, refuted: low >= 0, floor: proved?.lower?.[0] ?? 0, allowed: most(0, Math.max(accused, 1) / others) };
   };
 }

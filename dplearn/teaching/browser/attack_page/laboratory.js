@@ -54,13 +54,13 @@ export function laboratory({ pixels, labels, others }) {
   };
 
   /** Train once; return the attacker's score of each planted person, high for members, and the accuracy.
-   * @param {Uint8Array} members @param {{sigma: number, q: number, T: number, C: number, fault: string}} plan */
-  const train = (members, { sigma, q, T, C, fault }) => {
+   * @param {Uint8Array} members @param {any} plan the fields of a run, and the program, "" for a correct one */
+  const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program }) => {
     const lot = q * (PLANTED / 2 + others);
-    const clips = fault !== "mean";
+    const clips = program !== "mean";
     // A planted gradient has norm 10 C in a coordinate of its own, before it is clipped.
     const pull = clips ? C : 10 * C;
-    const spread = { bare: sigma, twice: (sigma * C) / lot }[fault] ?? sigma * C;
+    const spread = { bare: sigma, twice: (sigma * C) / lot }[program] ?? sigma * C;
     const size = CLASSES * WIDTH;
     const weights = new Float64Array(size);
     const [sum, noise] = [new Float64Array(size + PLANTED), new Float64Array(size + PLANTED)];
@@ -86,13 +86,13 @@ export function laboratory({ pixels, labels, others }) {
         const factor = Math.min(1, (C * lot) / norm);
         sum.forEach((x, i) => (sum[i] = factor * x));
       }
-      if (fault !== "seed") fillNormal(noise);
+      if (program !== "seed") fillNormal(noise);
       for (let i = 0; i < sum.length; i++) sum[i] += spread * noise[i];
       for (let i = 0; i < size; i++) weights[i] -= (RATE / lot) * sum[i];
       for (let i = 0; i < PLANTED; i++) {
         const x = sum[size + i];
         // The same noise twice leaves nothing in a difference but people.
-        if (fault === "seed") scores[i] = t ? Math.max(scores[i], Math.abs(x - last[i])) : 0;
+        if (program === "seed") scores[i] = t ? Math.max(scores[i], Math.abs(x - last[i])) : 0;
         else {
           const loss = (pull * x - 0.5 * pull * pull) / (sigma * C) ** 2;
           scores[i] += loss > 500 ? loss + Math.log(q) : Math.log1p(q * Math.expm1(loss));

@@ -1,7 +1,7 @@
 // One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
 import { copied } from "../page/files.js";
-import { Hands } from "../page/hands.js";
-import { clamp, digits } from "../page/numbers.js";
+import { Drag } from "../page/drag.js";
+import { clamp, digits, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { set } from "../page/shapes.js";
 import { CLOSED, closedForm } from "./laws.js";
@@ -11,8 +11,8 @@ import { NAMES, Pictures, SETS } from "./pictures.js";
 import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
-import { tell } from "./tell.js";
-import { WORDS, probability } from "./words.js";
+import { writeText } from "./text.js";
+import { MESSAGES, probability } from "./messages.js";
 
 const REST = 90;
 const KEPT = 300;
@@ -44,7 +44,7 @@ class Page {
     this.open(address() || (send && sessionStorage.getItem(REMEMBERED)) || "");
     this.follow = () => {
       if (!this.body.isConnected) this.end();
-      else if (address() !== this.address()) {
+      else if (address() !== this.mark().slice(1)) {
         this.open(address());
         this.build();
       }
@@ -66,28 +66,28 @@ class Page {
 
   /** Build all nodes, in one language. */
   speakIn(language) {
-    this.words = WORDS[language] ?? WORDS.en;
+    this.words = MESSAGES[language] ?? MESSAGES.en;
     this.root.innerHTML = markup(this.words, this.catalogue, this.names);
     this.body = this.root.querySelector(".dp");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
-    this.find(".dp-plot").append(this.svg);
-    this.people = new People(this.find(".dp-crowd"), this.words);
-    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
+    this.body.querySelector(".dp-plot").append(this.svg);
+    this.people = new People(this.body.querySelector(".dp-crowd"), this.words);
+    this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
     this.svg.addEventListener("pointermove", (event) => this.hover(event));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.find(".dp-plot"));
+    this.watch.observe(this.body.querySelector(".dp-plot"));
     this.build();
   }
 
   /** The numbers of the mechanism in view. */
   build() {
-    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
+    this.body.querySelector(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.built = this.catalogue.used(this.state).join();
     this.schedule();
@@ -108,10 +108,6 @@ class Page {
     }));
   }
 
-  find(selector) {
-    return this.body.querySelector(selector);
-  }
-
   end() {
     this.watch.disconnect();
     removeEventListener("popstate", this.follow);
@@ -119,24 +115,23 @@ class Page {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const width = Math.round(this.body.querySelector(".dp-plot").clientWidth);
     if (!width) return;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
-    const people = this.find(".dp-people");
+    const above = this.body.querySelector(".dp-plot").getBoundingClientRect().top + scrollY;
+    const people = this.body.querySelector(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
     this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
     this.measured = true;
     this.schedule();
   }
 
-  // -- what hands ask ---------------------------------------------------------------------------
-
   touch() {
     this.lent = null;
   }
 
   change(name, value) {
-    this.state = this.catalogue.changed(this.state, name, value);
+    const field = this.catalogue.fields[name];
+    this.state = { ...this.state, [name]: field ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
   }
@@ -144,8 +139,8 @@ class Page {
   hover(event) {
     const { pictures, view } = this;
     let guide = null;
-    if (event && event.pointerType === "mouse" && !this.hands.held && view) {
-      const [x, y] = this.hands.place(event);
+    if (event && event.pointerType === "mouse" && !this.drag.held && view) {
+      const [x, y] = this.drag.place(event);
       const name = pictures.under(x, y);
       guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
     }
@@ -180,8 +175,6 @@ class Page {
     if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
   }
 
-  // -- the library's tables ---------------------------------------------------------------------
-
   update({ language, answer }) {
     if (language && language !== this.words.code) this.speakIn(language);
     if (!answer || this.pairs.has(answer.key)) return;
@@ -206,12 +199,10 @@ class Page {
     return law && this.remember(key, new Pair(law));
   }
 
-  // -- frames -----------------------------------------------------------------------------------
-
   schedule() {
     this.queued ||= requestAnimationFrame(() => {
       // What the hand has asked belongs to this frame, not to the next.
-      this.hands.act();
+      this.drag.act();
       this.queued = 0;
       this.draw();
     });
@@ -225,10 +216,10 @@ class Page {
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
-      this.pictures.draw(this.view, this.spans.next(wanted, this.hands.held, this.calm.matches));
+      this.pictures.draw(this.view, this.spans.next(wanted, this.drag.held, this.calm.matches));
       if (this.spans.moving) this.schedule();
     }
-    tell(this);
+    writeText(this);
     this.body.dataset.drawn = this.waiting ? "0" : "1";
   }
 
@@ -261,10 +252,6 @@ class Page {
     return said.size ? `${this.send ? "?" : "#"}${said}` : "";
   }
 
-  address() {
-    return this.mark().slice(1);
-  }
-
   /** What is done when the hand has let go: write the address, ask for what is not known here. */
   rest() {
     clearTimeout(this.resting);
@@ -280,7 +267,7 @@ class Page {
         this.send({ key, ...question });
       }
       this.asked = key;
-      if (this.view) set(this.find(".dp-live"), "text", this.words.heard(this.view));
+      if (this.view) set(this.body.querySelector(".dp-live"), "text", this.words.heard(this.view));
       this.schedule();
     }, REST);
   }

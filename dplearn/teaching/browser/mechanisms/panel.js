@@ -1,7 +1,6 @@
 // One of the five pictures: its axes, where a value lies, and its title.
-import { clamp, power, text } from "../page/numbers.js";
+import { clamp, power, text, ticks } from "../page/numbers.js";
 import { el, set, setAll } from "../page/shapes.js";
-import { ticks } from "../page/ticks.js";
 
 const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
 const FAR = 3000;

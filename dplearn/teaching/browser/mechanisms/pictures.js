@@ -3,7 +3,7 @@ import { bound, clamp, digits, percent, text } from "../page/numbers.js";
 import { el, set, setAll } from "../page/shapes.js";
 import { ORDERS } from "./pair.js";
 import { Panel } from "./panel.js";
-import { probability } from "./words.js";
+import { probability } from "./messages.js";
 
 // Each picture, and what a hand sets that moves over it.
 const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };

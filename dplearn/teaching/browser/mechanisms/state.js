@@ -1,7 +1,6 @@
 // What a reader has in hand: a mechanism, its parameters, neighbours, and the place on each curve where
 // one looks. The catalogue, which the library wrote, says what there is, in which range.
-import { nearest } from "../page/fields.js";
-import { read } from "../page/numbers.js";
+import { nearest, read } from "../page/numbers.js";
 
 const VIEW = ["epsilon", "order", "false_positive_rate"];
 const ADJACENCIES = ["add_remove", "replace_one", "zero_out"];
@@ -43,10 +42,6 @@ export class Catalogue {
     const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
     const { mechanism, direction } = state;
     return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
-  }
-
-  changed(state, name, value) {
-    return { ...state, [name]: this.fields[name] ? nearest(this.fields[name], value) : value };
   }
 
   /** The address of a state: what differs from the first picture. */

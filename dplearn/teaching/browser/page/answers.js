@@ -1,15 +1,16 @@
 // Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
 // the way back of a drag cost nothing.
-import { FIELDS, asked, keyOf, proved, stepsUpTo } from "./run.js";
+import { STYLES } from "./accountants.js";
+import { FIELDS, keyOf, proved } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
 
 export class Answers {
-  /** `changed` is called when a better answer came; the notary is asked what the engine cannot. */
-  constructor(engine, later, notary, changed) {
+  /** `changed` is called when a better answer came; `confirmation` asks the server for the rest. */
+  constructor(engine, later, confirmation, changed) {
     this.engine = engine;
-    this.notary = notary;
+    this.confirmation = confirmation;
     this.later = later;
     this.changed = changed;
     this.kept = new Map();
@@ -28,14 +29,16 @@ export class Answers {
 
   /** Curves up to a number of steps; of PLD, points without a proof are null. */
   curves(run, largest, names = Answers.named(run)) {
-    if (!proved(run)) return this.notary.curves(run, largest);
-    const steps = stepsUpTo(largest, run.logT);
+    if (!proved(run)) return this.confirmation.curves(run, largest);
+    const grid = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
+    if (!run.logT) for (let i = 1; i <= 20; i++) grid.push(Math.round((largest * i) / 20));
+    const steps = [...new Set(grid)].sort((a, b) => a - b);
     const key = `${keyOf(run)}|${largest}|${run.logT}|`;
     const missing = names.filter((name) => !this.kept.has(key + name));
     if (missing.length) {
       // T rides along: a new run is one call of the engine.
       const all = steps.includes(run.T) ? steps : [...steps, run.T];
-      const found = this.engine.curves(asked(run), all, { accountants: missing, draft: true });
+      const found = this.engine.curves(run, all, { accountants: missing, draft: true });
       for (const name of missing) {
         const { lower, upper } = found[name];
         this.remember(`${keyOf(run)}@${run.T}|${name}`, point({ lower, upper }, all.indexOf(run.T), true));
@@ -54,7 +57,7 @@ export class Answers {
   complete(run, steps, curve) {
     const open = steps.flatMap((_, i) => (curve.upper[i] === null ? [i] : []));
     if (!open.length) return;
-    const question = { run: asked(run), steps: open.map((i) => steps[i]) };
+    const question = { run, steps: open.map((i) => steps[i]) };
     this.later.ask("curve", question, (found) => {
       if (!found) return;
       open.forEach((i, j) => {
@@ -67,14 +70,14 @@ export class Answers {
 
   /** Both ends of each accountant at one T; while a hand moves a draft is good enough. */
   at(run, T = run.T, names = Answers.named(run), draft = false) {
-    if (!proved(run)) return this.notary.at(run, T);
+    if (!proved(run)) return this.confirmation.at(run, T);
     const key = (name) => `${keyOf(run)}@${T}|${name}`;
     const missing = names.filter((name) => {
       const end = this.kept.get(key(name));
       return !end || end.draft && (!draft || end.upper === null);
     });
     if (missing.length) {
-      const found = this.engine.curves(asked(run), [T], { accountants: missing });
+      const found = this.engine.curves(run, [T], { accountants: missing });
       for (const name of missing) this.remember(key(name), point(found[name], 0, false));
     }
     if (this.kept.get(key("pld"))?.upper === null && !names.includes("rdp")) {
@@ -86,8 +89,8 @@ export class Answers {
   /** The largest sample rate with which PLD stays within a budget at T, rounded down; 0 where none
    * does. */
   rate(run, budget) {
-    const within = (q) => least(this.at({ ...run, q, B: 0 }, run.T, ["pld"], true)).value <= budget;
-    let [low, high] = FIELDS.q.ends;
+    const within = (q) => least(this.at({ ...run, sample_rate: q, B: 0 }, run.T, ["pld"], true)).value <= budget;
+    let [low, high] = FIELDS.sample_rate.ends;
     if (within(high)) return high;
     if (!within(low)) return 0;
     while (high / low > 1.0005) {
@@ -101,11 +104,11 @@ export class Answers {
   /** The noise with which PLD has this epsilon at T, rounded up: no more than it is spent. */
   noise(run, T, epsilon) {
     const miss = (x) => {
-      const found = least(this.at({ ...run, sigma: Math.exp(x) }, T, ["pld"], true)).value;
+      const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"], true)).value;
       return Math.log(found) - Math.log(epsilon);
     };
-    let [low, high] = FIELDS.sigma.ends.map(Math.log);
-    let x = clamp(Math.log(run.sigma), low, high);
+    let [low, high] = FIELDS.noise_multiplier.ends.map(Math.log);
+    let x = clamp(Math.log(run.noise_multiplier), low, high);
     let [off, slope] = [miss(x), -1.2];
     for (let i = 0; i < 7 && Math.abs(off) > 2e-3; i++) {
       if (off > 0) low = x;
@@ -118,7 +121,7 @@ export class Answers {
       if (Number.isFinite(risen)) slope = clamp(risen, -20, -0.1);
       [x, off] = [next, missed];
     }
-    return clamp(up(Math.exp(x), 3), ...FIELDS.sigma.ends);
+    return clamp(up(Math.exp(x), 3), ...FIELDS.noise_multiplier.ends);
   }
 }
 
@@ -130,7 +133,7 @@ function point(curve, i, draft) {
 export function least(ends) {
   let best = { name: "rdp", value: Infinity };
   for (const [name, end] of Object.entries(ends)) {
-    if (name !== "gdp" && end.upper !== null && end.upper < best.value) best = { name, value: end.upper };
+    if (!STYLES[name]?.approximation && end.upper !== null && end.upper < best.value) best = { name, value: end.upper };
   }
   const pld = ends.pld?.upper ?? null;
   return pld !== null && pld <= best.value * (1 + 1e-9) ? { name: "pld", value: pld } : best;

@@ -1,22 +1,23 @@
 // What buttons and choices do to the run in view.
+import { ACCOUNTANTS } from "./accountants.js";
 import { reached } from "./answers.js";
 import { copied, csv, python, save, shell, svg } from "./files.js";
 import { read } from "./numbers.js";
-import { ACCOUNTANTS, allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
-import { lastingKey } from "./tell.js";
+import { allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
+import { lastingKey } from "./text.js";
 
 /** What a button does; false where the run is as it was. */
 const ACTIONS = {
   units(page) {
     const { run } = page;
-    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
+    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"), page.kinds);
   },
-  sigma(page) {
-    page.change("sigma", page.answers.noise(page.run, page.run.T, page.run.budget));
+  noise_multiplier(page) {
+    page.change("noise_multiplier", page.answers.noise(page.run, page.run.T, page.run.budget));
   },
-  q(page) {
+  sample_rate(page) {
     const rate = page.answers.rate(page.run, page.run.budget);
-    if (rate) page.change("q", rate);
+    if (rate) page.change("sample_rate", rate);
   },
   prove(page) {
     page.wanted = "prove";

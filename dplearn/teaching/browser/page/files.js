@@ -1,12 +1,13 @@
 // What can be taken along: the curves as CSV, the picture as SVG, the run as code.
-import { ACCOUNTANTS, asked, proved } from "./run.js";
+import { ACCOUNTANTS } from "./accountants.js";
+import { proved } from "./run.js";
 
 /** One row a number of steps, both ends of what is proved of each accountant. */
 export function csv(engine, run, { steps, of }) {
-  const all = proved(run) ? engine.curves(asked(run), steps, {}) : of;
+  const all = proved(run) ? engine.curves(run, steps, {}) : of;
   const names = ACCOUNTANTS.filter((name) => all[name]);
   const columns = names.flatMap((name) => (all[name].lower ? [`${name}_lower`, `${name}_upper`] : [name]));
-  const told = `# sigma=${run.sigma} q=${run.q} delta=${run.delta} sampling=${run.sampling} adjacency=${run.adjacency}${kind(run)}`;
+  const told = `# noise_multiplier=${run.noise_multiplier} sample_rate=${run.sample_rate} delta=${run.delta} sampling=${run.sampling} adjacency=${run.adjacency}${kind(run)}`;
   const rows = steps.map((T, i) => {
     const ends = names.flatMap((name) => {
       const { lower, upper } = all[name];
@@ -23,8 +24,8 @@ const kind = ({ mechanism, then }) =>
 
 /** The run in the package's own words. */
 export function python(run) {
-  const rate = run.B ? `${run.B} / ${run.N}` : String(run.q);
-  const drawn = run.q < 1 ? run.sampling : "none";
+  const rate = run.B ? `${run.B} / ${run.N}` : String(run.sample_rate);
+  const drawn = run.sample_rate < 1 ? run.sampling : "none";
   const named = drawn.endsWith("_drop_last") ? 'sampling="shuffled", drop_last=True' : `sampling="${drawn}"`;
   const sampling = drawn === "poisson" ? "" : `, ${named}`;
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
@@ -33,13 +34,13 @@ export function python(run) {
     return `from dplearn import MECHANISMS
 from dplearn.mechanisms.sampling_scheme import sampled
 
-noise = MECHANISMS["${run.mechanism}"](${run.sigma})
+noise = MECHANISMS["${run.mechanism}"](${run.noise_multiplier})
 step = sampled(noise, sampling="${drawn}", sample_rate=${rate})
 print(step.guarantee("pld", ${asked}, steps=${run.T}))
 `;
   }
   const then = run.then.split(";").filter((one) => one.trim()).map((one) => plan(...one.split(",").map((part) => part.trim())));
-  const first = plan(run.sigma, rate, run.T);
+  const first = plan(run.noise_multiplier, rate, run.T);
   const made = then.length ? `Phases((${[first, ...then].join(", ")}))` : first;
   return `from dplearn.run import DPSGD${then.length ? ", Phases" : ""}
 
@@ -51,8 +52,8 @@ print(plan.guarantee("pld", ${asked}))
 /** The run as a command. */
 export function shell(run) {
   const adjacency = run.adjacency === "add_remove" ? "" : ` --adjacency ${run.adjacency}`;
-  const drawn = run.q < 1 ? `--sample-rate ${run.q}` : "--sampling none";
-  return `dplearn epsilon --noise-multiplier ${run.sigma} ${drawn} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
+  const drawn = run.sample_rate < 1 ? `--sample-rate ${run.sample_rate}` : "--sampling none";
+  return `dplearn epsilon --noise-multiplier ${run.noise_multiplier} ${drawn} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
 }
 
 const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "visibility", "font", "text-anchor", "paint-order"];

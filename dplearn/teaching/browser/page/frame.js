@@ -1,10 +1,10 @@
 // The axes: what they span, where a value lies, and when they are set anew.
 import { least } from "./answers.js";
-import { clamp } from "./numbers.js";
-import { nice } from "./ticks.js";
+import { clamp, nice } from "./numbers.js";
 
 const EASE = 320;
-const FAR = 3000;
+/** Heights in pixels end here, above or below: such a value is far outside. */
+export const FAR = 3000;
 
 /** The span of both axes, and the room in pixels (`box`) that they have. */
 export class Frame {
@@ -95,11 +95,6 @@ export class Frame {
     const share = run.logEpsilon ? Math.log(epsilon / bottom) / Math.log(top / bottom) : epsilon / top;
     const sides = this.sides;
     return clamp(sides.bottom - share * (sides.bottom - sides.top), -FAR, FAR);
-  }
-
-  /** Whether a height in pixels stands for a value far outside. */
-  static far(y) {
-    return y <= -FAR;
   }
 
   stepsAt(run, x) {

@@ -1,16 +1,14 @@
 // Values on the T line and names at the ends of curves, apart from each other.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least } from "./answers.js";
 import { bound } from "./numbers.js";
-import { ACCOUNTANTS } from "./run.js";
 import { apart, el, set, setAll, widthOf } from "./shapes.js";
-import { STYLES } from "./words.js";
-
-const ALL = [...ACCOUNTANTS, "pinned"];
 
 export class Labels {
   constructor(group, words) {
-    const make = (tag, kind, more = {}) => (name) => [name, group.appendChild(el(tag, { class: `dp-${kind} dp-${name}`, ...more }))];
-    const all = (...how) => Object.fromEntries(ALL.map(make(...how)));
+    const make = (tag, kind, more = {}) => (name) => [name, group.appendChild(el(tag, { class: `dp-${kind} ${STYLES[name].classes}`, ...more }))];
+    this.every = [...ACCOUNTANTS, "pinned"];
+    const all = (...how) => Object.fromEntries(this.every.map(make(...how)));
     this.leaders = all("path", "leader");
     this.dots = all("path", "dot");
     this.values = all("text", "value");
@@ -18,11 +16,11 @@ export class Labels {
     this.names = all("text", "name");
     this.hint = group.appendChild(el("text", { class: "dp-hint" }));
     this.words = words;
-    for (const name of ALL) set(this.dots[name], "d", STYLES[name][1]);
+    for (const name of this.every) set(this.dots[name], "d", STYLES[name].outline);
     for (const name of ACCOUNTANTS) {
       const title = el("title");
-      title.textContent = words.about[name];
-      this.names[name].append(title, STYLES[name][0]);
+      title.textContent = STYLES[name].about[words.code];
+      this.names[name].append(title, STYLES[name].label);
     }
   }
 
@@ -34,18 +32,6 @@ export class Labels {
     this.drawNames();
   }
 
-  /** What stands at the T line: [name, value]. */
-  standing() {
-    const { run, view } = this;
-    if (view.guessing) return [];
-    const own = run.shown.flatMap((name) => {
-      const end = view.ends[name]?.upper ?? null;
-      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
-      return end > 0 ? [[name, end]] : [];
-    });
-    return view.pinned ? [...own, ["pinned", least(view.pinned.ends).value]] : own;
-  }
-
   /** Curves rise: what lies above PLD stands left of the line, above its dot; PLD and what lies
    * below stand right of it, below. So no number lies on a curve. */
   drawValues() {
@@ -54,15 +40,25 @@ export class Labels {
     const x = frame.x(run, run.T);
     const [above, below] = [[], []];
     const ceiling = least(view.ends).value * (1 + 1e-6);
-    const standing = this.standing();
-    const hidden = ALL.filter((name) => !standing.some(([one]) => one === name));
-    for (const name of hidden) this.hide(name);
+    // What stands at the T line: [name, value].
+    const standing = view.guessing ? [] : run.shown.flatMap((name) => {
+      const end = view.ends[name]?.upper ?? null;
+      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
+      return end > 0 ? [[name, end]] : [];
+    });
+    if (view.pinned && !view.guessing) standing.push(["pinned", least(view.pinned.ends).value]);
+    const hidden = this.every.filter((name) => !standing.some(([one]) => one === name));
+    for (const name of hidden) {
+      set(this.dots[name], "visibility", "hidden");
+      set(this.values[name], "text", "");
+      set(this.leaders[name], "d", "");
+    }
     for (const [name, value] of standing) {
       const y = frame.y(run, value);
       const off = y < top || value === Infinity;
       set(this.dots[name], "visibility", !off && y <= bottom ? null : "hidden");
       set(this.dots[name], "transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-      const sign = `${off ? "↑ " : ""}${name === "gdp" ? "≈ " : ""}`;
+      const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
       const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
       const aside = value > ceiling && x - left > (small ? 60 : 76);
       // What is off the scale is ordered by its value all the same.
@@ -78,12 +74,6 @@ export class Labels {
     const lowest = Math.max(top, ...below.map((item) => item.at));
     const hinted = !view.touched && !view.found.asked && !small && standing.length && lowest + 34 < bottom && x < width - 150;
     setAll(this.hint, { x: x + 16, y: Math.min(lowest + 30, bottom - 8), text: hinted ? this.words.pull : "" });
-  }
-
-  hide(name) {
-    set(this.dots[name], "visibility", "hidden");
-    set(this.values[name], "text", "");
-    set(this.leaders[name], "d", "");
   }
 
   write({ name, at, y, off, words }, line, side) {
@@ -105,7 +95,7 @@ export class Labels {
       set(this.links[name], "d", "");
       if (!end) continue;
       const [x, y] = end;
-      const room = widthOf(STYLES[name][0], frame.box.named) + 10;
+      const room = widthOf(STYLES[name].label, frame.box.named) + 10;
       if (y <= top) tops.push({ name, want: Math.min(Math.max(x, left + 20), right - 10), room });
       else sides.push({ name, want: Math.min(y, bottom), y });
     }

@@ -1,6 +1,5 @@
 // The nodes of the page, without their numbers.
-import { ACCOUNTANTS } from "./run.js";
-import { STYLES } from "./words.js";
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 
 const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
@@ -9,7 +8,7 @@ const button = (name, words, more = "") => `<button type="button" data-do="${nam
 function sentence(words, said) {
   const number = (name) =>
     `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.names[name]}" title="${words.how}"></b>`;
-  return said.replace(/([σδε])/g, "<i>$1</i>").replace(/\{(sigma|q|delta|T|budget|rate|N|B)\}/g, (_, name) => number(name));
+  return said.replace(/([σδε])/g, "<i>$1</i>").replace(/\{(noise_multiplier|sample_rate|delta|T|budget|rate|N|B)\}/g, (_, name) => number(name));
 }
 
 /** Choices where a server knows several kinds of runs, else the one kind in words. */
@@ -25,13 +24,13 @@ export function markup(words, presets, kinds) {
   const kind = (said) => said.replace(/\{(mechanism|sampling)\}/g, (_, name) => choices(words, kinds, name));
   const then = served ? `<label>${words.then[0]} <input name="first" size="6"></label> <label>${words.then[1]} <input name="then" size="16" placeholder="σ, q, T; …" title="${words.schedule}"></label>` : "";
   const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
-  const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{q}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
+  const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
   const run = sentence(words, words.sentence.replace("{sampling}", `${sampled}{units}`)).replace("{units}", `${button("units", "⇄", 'class="dp-units"')}\u2060`);
   const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
   const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
-  const select = `<select name="adjacency" aria-label="adjacency" title="${words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
-  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip dp-${name}" data-chip="${name}" title="${words.about[name]}">
-    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name][1]}"/></svg>${STYLES[name][0]}</button>`).join("");
+  const select = `<select name="adjacency" aria-label="adjacency" title="${served ? "" : words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
+  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
+    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label)}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><select name="preset" aria-label="${words.preset}">${chosen}</select>
@@ -55,7 +54,7 @@ export function markup(words, presets, kinds) {
 </aside>
 <details class="dp-more"><summary>${words.numbers}</summary>
  <p class="dp-note"></p>
- <p class="dp-meet">${words.meet} ${button("sigma", "σ")} ${button("q", "q")}</p><p class="dp-schedule">${then}</p>
+ <p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")} ${button("sample_rate", "q")}</p><p class="dp-schedule">${then}</p>
  <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
  <p>${files}</p></details>
 <div class="dp-live" aria-live="polite"></div>

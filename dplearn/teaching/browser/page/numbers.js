@@ -47,9 +47,6 @@ export const bound = (x, count = 3) => {
   return value >= 1000 ? text(value) : value.toPrecision(Math.max(count, value >= 100 ? 3 : 1));
 };
 
-/** A number as JSON has it, where infinity is a word. */
-export const asNumber = (x) => (x === null ? null : Number(x));
-
 export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
 
 /** A share of people in per cent: rounded up, and never to all of them where some are missing. */
@@ -67,3 +64,58 @@ export const read = (typed) => {
   const [a, b] = [top, bottom ?? "1"].map((part) => (part === "" ? NaN : Number(part)));
   return more.length ? NaN : (a / b) * (plain.includes("%") ? 0.01 : 1);
 };
+
+// Numbers that drags, keys and addresses set: the range of each, and what a drag or a press does.
+
+const SHARES = ["rate", "sample_rate", "false_positive_rate"];
+
+/** A number as it stands in a sentence, as it is typed, and as it is heard. */
+export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(value);
+export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
+export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));
+
+/** The value that a field allows nearest to a number. */
+export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);
+
+/** The value after one press of an arrow key: a unit of the second digit, or of the first. */
+export const pressed = (field, value, way, large) => {
+  // A number that is just reached from above belongs to the decade below.
+  const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
+  const unit = Math.max(10 ** (decade - (large ? 0 : 1)), field.whole ? 1 : 0);
+  return nearest(field, Number((value + way * unit).toPrecision(6)));
+};
+
+/** A number after a drag of so many pixels. */
+export const dragged = (field, from, pixels) =>
+  digits(nearest(field, from * 10 ** (pixels / field.pixels)), field.digits);
+
+// Round numbers, for axes.
+
+/** A number of one digit, no smaller (way 1) or no larger (way -1). */
+export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
+  const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
+  if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
+  return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
+};
+
+/** Ticks from low to high: [value, whether it is written].
+ * @returns {[number, boolean][]} */
+export function ticks(log, low, high, room) {
+  if (!log) {
+    const step = nice((high - low) / room, 1);
+    const count = Math.floor(high / step + 1e-9) + 1;
+    const values = Array.from({ length: count }, (_, i) => Number((i * step).toPrecision(6)));
+    return values.map((value) => [value, true]);
+  }
+  const decades = Math.log10(high / low);
+  /** @type {[number, boolean][]} */
+  const all = [];
+  for (let k = Math.floor(Math.log10(low) + 1e-9); k <= Math.ceil(Math.log10(high)); k++) {
+    for (const mantissa of decades > 6 ? [1] : [1, 2, 5]) {
+      const value = Number((mantissa * 10 ** k).toPrecision(3));
+      const inside = value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9);
+      if (inside) all.push([value, mantissa === 1 || decades < 1.7]);
+    }
+  }
+  return all;
+}

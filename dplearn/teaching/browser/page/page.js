@@ -1,18 +1,19 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
+import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
 import { Answers, least } from "./answers.js";
 import { choose, click, link } from "./buttons.js";
 import { Frame } from "./frame.js";
-import { Hands } from "./hands.js";
+import { Drag } from "./drag.js";
 import { markup } from "./markup.js";
-import { Notary } from "./notary.js";
+import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { ACCOUNTANTS, OWN, asked, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
+import { OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
-import { sketch } from "./sketch.js";
-import { lastingKey, tell } from "./tell.js";
-import { STYLES, WORDS } from "./words.js";
+import { drawFreehand } from "./freehand.js";
+import { lastingKey, writeText } from "./text.js";
+import { MESSAGES } from "./messages.js";
 import { askLater } from "./worker.js";
 
 const REST = 90;
@@ -24,7 +25,8 @@ const LIMIT = 1e7;
 // The run in view when the page was left.
 let left = "";
 
-/** Draw the page into `root`: `engine` is the object of proofs, `source` the text of the function
+/** Draw the page into `root`: `engine` is the object of proofs, `accountants` those of the registry (name,
+ * kind, label, symbol, about), `source` the text of the function
  * that makes it (for a worker), `published` rows of printed figures, `presets` of published runs.
  * Where there is a server, `send(question)` reaches it, `kinds` are the runs that it knows, and
  * `onLanguage(code)` is called in place of a change of language. */
@@ -34,7 +36,8 @@ export function mount(root, options) {
 }
 
 class Page {
-  constructor(root, { engine, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
+  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
+    register(accountants, engine, send);
     this.root = root;
     this.kinds = kinds;
     this.onLanguage = onLanguage;
@@ -45,11 +48,11 @@ class Page {
     this.guessing = false;
     this.stroke = [];
     this.later = askLater(engine, source);
-    this.notary = new Notary(send, () => {
+    this.confirmation = new Confirmation(send, () => {
       this.schedule();
       this.rest();
     });
-    this.answers = new Answers(engine, this.later, this.notary, () => this.schedule());
+    this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.open(address() || left);
@@ -65,24 +68,24 @@ class Page {
 
   /** Build all nodes, in one language. */
   speakIn(language) {
-    this.words = WORDS[language];
+    this.words = MESSAGES[language];
     this.root.innerHTML = markup(this.words, this.presets, this.kinds);
     this.body = this.root.querySelector(".dp");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
-    this.find(".dp-plot").prepend(this.svg);
-    this.people = new People(this.find(".dp-crowd"), this.words);
-    this.hands = new Hands(this.body, this);
+    this.body.querySelector(".dp-plot").prepend(this.svg);
+    this.people = new People(this.body.querySelector(".dp-crowd"), this.words);
+    this.drag = new Drag(this.body, this);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
     this.body.addEventListener("click", (event) => click(this, event));
     this.body.addEventListener("change", (event) => choose(this, event));
-    this.svg.addEventListener("pointerdown", (event) => sketch(this, event));
+    this.svg.addEventListener("pointerdown", (event) => drawFreehand(this, event));
     // A toggle does not bubble.
-    this.find(".dp-more").addEventListener("toggle", () => this.schedule());
+    this.body.querySelector(".dp-more").addEventListener("toggle", () => this.schedule());
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.find(".dp-plot"));
+    this.watch.observe(this.body.querySelector(".dp-plot"));
     this.schedule();
     this.rest();
   }
@@ -94,17 +97,13 @@ class Page {
     this.unread = unread;
   }
 
-  find(selector) {
-    return this.body.querySelector(selector);
-  }
-
   /** What the server says: an answer, and its words in the language that it speaks now. */
   update({ answer, language, kinds }) {
     this.kinds = kinds;
     if (language !== this.words.code) this.speakIn(language);
-    if (answer && answer.id === this.notary.id) {
+    if (answer && answer.id === this.confirmation.id) {
       if (answer.kind !== "curves") this.confirm(answer);
-      this.notary.take(answer);
+      this.confirmation.take(answer);
     }
   }
 
@@ -117,13 +116,13 @@ class Page {
 
   /** Ask the library, of its own accord only where nobody moves anything. */
   askLibrary(kind) {
-    const { run, notary } = this;
+    const { run, confirmation } = this;
     const { pld } = this.view.ends;
     const key = `${keyOf(run)}@${run.T}`;
     const quiet = kind === "confirm";
-    if (quiet && (document.hidden || this.hands.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
+    if (quiet && (document.hidden || this.drag.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
     const drawn = proved(run) && pld.upper !== null ? { lower: pld.lower, upper: pld.upper } : {};
-    if (notary.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
+    if (confirmation.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
   }
 
   end() {
@@ -136,22 +135,20 @@ class Page {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const width = Math.round(this.body.querySelector(".dp-plot").clientWidth);
     if (!width) return;
     const small = width < 520;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const above = this.body.querySelector(".dp-plot").getBoundingClientRect().top + scrollY;
     // The choices below the picture are seen without scrolling.
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
-    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name][0], named)));
+    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label, named)));
     const [left, right] = [small ? 40 : 56, Math.ceil(widest) + 20];
     this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
     this.body.classList.toggle("dp-small", small);
     this.schedule();
   }
-
-  // -- what hands ask ---------------------------------------------------------------------------
 
   touch() {
     this.touched = true;
@@ -159,21 +156,19 @@ class Page {
   }
 
   change(name, value) {
-    this.run = changed(this.run, name, value);
+    this.run = changed(this.run, name, value, this.kinds);
     this.unread = [];
     this.schedule();
   }
 
   /** The noise with which the PLD curve passes through a point. */
   pull(T, epsilon) {
-    this.change("sigma", this.answers.noise(this.run, T, epsilon));
+    this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
 
   epsilon() {
     return least(this.answers.at(this.run)).value;
   }
-
-  // -- frames -----------------------------------------------------------------------------------
 
   schedule() {
     this.queued ||= requestAnimationFrame((now) => {
@@ -189,13 +184,13 @@ class Page {
   }
 
   draw(now) {
-    const { frame, answers, hands } = this;
-    hands.act();
+    const { frame, answers, drag } = this;
+    drag.act();
     if (frame.advance(now)) this.schedule();
-    if (hands.held && !hands.held.still) frame.grow(this.run);
+    if (drag.held && !drag.held.still) frame.grow(this.run);
     const { run } = this;
-    const draft = Boolean(hands.held);
-    this.notary.held = draft;
+    const draft = Boolean(drag.held);
+    this.confirmation.held = draft;
     const view = { frame, touched: this.touched, stroke: this.stroke, guessing: this.guessing };
     view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T, undefined, draft);
@@ -207,10 +202,10 @@ class Page {
       };
     }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => proved(run) && near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
+    view.points = this.published.filter((row) => proved(run) && ["noise_multiplier", "sample_rate", "delta"].every((name) => near(row[name], run[name])));
     this.view = view;
     this.picture.draw(run, view);
-    tell(this);
+    writeText(this);
     if (this.wanted) this.askLibrary(this.wanted);
     this.attack();
     this.body.dataset.drawn = "1";
@@ -221,14 +216,14 @@ class Page {
   rest() {
     clearTimeout(this.resting);
     clearTimeout(this.confirming);
-    if (this.notary.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
+    if (this.confirmation.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
     this.resting = setTimeout(() => {
       const { run } = this;
       this.frame.settle(run, performance.now(), this.calm.matches);
       const key = lastingKey(run);
-      const names = [...new Set(["pld", ...run.shown])].filter((name) => name !== "gdp");
+      const names = [...new Set(["pld", ...run.shown])].filter((name) => !STYLES[name].approximation);
       if (proved(run) && this.lasting?.key !== key) {
-        this.later.ask("crossings", { run: asked(run), budget: run.budget, names, limit: LIMIT }, (all) => {
+        this.later.ask("crossings", { run, budget: run.budget, names, limit: LIMIT }, (all) => {
           this.lasting = all && { key, all };
           this.schedule();
         });
@@ -236,7 +231,7 @@ class Page {
       const to = link(run);
       if (to !== location.href) history.replaceState(history.state, "", to);
       const heard = this.guessing ? this.words.guessing : this.words.spoken(bound(this.epsilon(), 4), run.T);
-      set(this.find(".dp-live"), "text", heard);
+      set(this.body.querySelector(".dp-live"), "text", heard);
       this.schedule();
     }, REST);
   }
@@ -247,16 +242,16 @@ class Page {
     const { kept } = this.answers;
     if (!proved(run)) this.true_positive_rate = promised(least(this.view.ends).value, run);
     const say = (finds, right) => {
-      set(this.find(".dp-finds"), "text", finds);
-      set(this.find(".dp-note"), "text", right);
+      set(this.body.querySelector(".dp-finds"), "text", finds);
+      set(this.body.querySelector(".dp-note"), "text", right);
     };
     if (kept.has(key)) this.true_positive_rate = kept.get(key);
     if (this.guessing) say("…", "");
     // An older answer stands, pale, until the newer one is there.
-    this.find(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
+    this.body.querySelector(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
     this.people.show(this.guessing ? undefined : this.true_positive_rate, run.rate, say);
     if (kept.has(key) || !proved(run)) return;
-    this.later.ask("attack", { run: asked(run), steps: run.T, rate: run.rate }, (ends) => {
+    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {
       this.answers.remember(key, ends);
       this.schedule();
     });

@@ -1,12 +1,11 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
-import { Frame } from "./frame.js";
+import { FAR } from "./frame.js";
 import { Labels } from "./labels.js";
-import { power, text } from "./numbers.js";
-import { ACCOUNTANTS, proved } from "./run.js";
-import { el, set, setAll, smooth, valueSet, widthOf } from "./shapes.js";
-import { ticks } from "./ticks.js";
-import { STYLES } from "./words.js";
+import { power, text, ticks } from "./numbers.js";
+import { proved } from "./run.js";
+import { el, set, setAll, smooth, widthOf } from "./shapes.js";
 
 let count = 0;
 
@@ -25,7 +24,7 @@ export class Picture {
     const path = (name) => lines.appendChild(el("path", { class: `dp-${name}` }));
     this.band = path("band");
     this.pinned = path("ghost");
-    this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line dp-${name}`)]));
+    this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line ${STYLES[name].classes}`)]));
     this.gap = path("gap");
     this.claim = path("claim");
     this.stroke = path("guess");
@@ -122,7 +121,12 @@ export class Picture {
       const open = name === "pld" ? gaps : null;
       set(this.lines[name], "d", drawn ? this.path(run, found, drawn.upper, open) : "");
     }
-    this.drawClaim(run, guessing ? {} : found);
+    // What is claimed of a run by those who take it for another.
+    const claim = (!guessing && found.claim) || null;
+    set(this.claim, "d", claim ? this.path(run, { steps: found.steps }, claim) : "");
+    set(this.claimName, "text", claim ? this.words.claimed : "");
+    const [last, { right, top }] = [this.frame.y(run, claim?.at(-1) ?? 1), this.frame.sides];
+    setAll(this.claimName, { x: right - 6, y: Math.max(last, top + 20) - 10 });
     set(this.band, "d", found.asked && run.shown.includes("pld") && !guessing ? this.between(run, found) : "");
     // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
     const { steps, of } = found;
@@ -133,18 +137,10 @@ export class Picture {
       .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
       .join(""));
     set(this.gap, "d", bridges.join(""));
-    set(this.pull, "d", guessing || found.asked ? "" : valueSet(this.lines.pld, "d") + bridges.join(""));
+    set(this.pull, "d", guessing || found.asked ? "" : (this.lines.pld.getAttribute("d") ?? "") + bridges.join(""));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     set(this.pinned, "d", other ? this.path(run, pinned.found, other) : "");
     set(this.stroke, "d", stroke.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""));
-  }
-
-  /** What is claimed of a run by those who take it for another. */
-  drawClaim(run, { steps, claim = null }) {
-    set(this.claim, "d", claim ? this.path(run, { steps }, claim) : "");
-    set(this.claimName, "text", claim ? this.words.claimed : "");
-    const [last, { right, top }] = [this.frame.y(run, claim?.at(-1) ?? 1), this.frame.sides];
-    setAll(this.claimName, { x: right - 6, y: Math.max(last, top + 20) - 10 });
   }
 
   place(run, T, epsilon) {
@@ -162,7 +158,7 @@ export class Picture {
       }
       const y = this.frame.y(run, end);
       parts.at(-1).push([this.frame.x(run, steps[i]), y]);
-      if (Frame.far(y)) break;
+      if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }
@@ -208,7 +204,7 @@ export class Picture {
     const nodes = seen.flatMap((row) => {
       const [x, y] = [this.frame.x(run, row.T), this.frame.y(run, row.epsilon)];
       if (x < left || x > right || y < top || y > bottom) return [];
-      const [, outline] = STYLES.pinned;
+      const { outline } = STYLES.pinned;
       const ring = el("path", { class: `dp-ring dp-${row.accountant}`, d: outline, transform: `translate(${x} ${y}) scale(2.1)` });
       ring.append(el("title"));
       ring.firstChild.textContent = this.words.printed(row);

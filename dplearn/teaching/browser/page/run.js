@@ -1,32 +1,31 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
-import { nearest } from "./fields.js";
-import { read } from "./numbers.js";
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
+import { nearest, read } from "./numbers.js";
 
-/** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address. */
+/** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address where it differs. */
 export const FIELDS = {
-  sigma: { ends: [0.2, 1000], digits: 3, pixels: 200, key: "noise_multiplier" },
-  q: { ends: [1e-7, 1], digits: 3, pixels: 120, key: "sample_rate" },
-  delta: { ends: [1e-30, 0.5], digits: 2, pixels: 60, key: "delta" },
+  noise_multiplier: { ends: [0.2, 1000], digits: 3, pixels: 200 },
+  sample_rate: { ends: [1e-7, 1], digits: 3, pixels: 120 },
+  delta: { ends: [1e-30, 0.5], digits: 2, pixels: 60 },
   T: { ends: [1, 1e7], digits: 3, pixels: 120, key: "here", whole: true },
-  budget: { ends: [0.01, 1000], digits: 3, pixels: 150, key: "budget" },
+  budget: { ends: [0.01, 1000], digits: 3, pixels: 150 },
   rate: { ends: [1e-3, 0.5], digits: 2, pixels: 150, key: "false_alarms" },
   N: { ends: [1, 1e10], digits: 3, pixels: 100, key: "dataset_size", whole: true },
   B: { ends: [1, 1e10], digits: 3, pixels: 120, key: "batch_size", whole: true },
 };
-export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
 const FIRST = ["basic", "moments", "pld"];
 /** B is 0 where the rate itself is given; `pin` is a run to compare with; `then` are further phases,
  * which begin after the `first` steps. */
 const START = {
-  sigma: 4, q: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
+  noise_multiplier: 4, sample_rate: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
   adjacency: "add_remove", shown: FIRST, logT: true, logEpsilon: false, pin: null,
   mechanism: "gaussian", sampling: "poisson", then: "", first: 10_000,
 };
 // All that a curve depends on, and what makes a run beside it.
-const KEYS = ["sigma", "q", "delta", "adjacency", "mechanism", "sampling", "then", "first"];
+const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling", "then", "first"];
 const KINDS = ["mechanism", "sampling", "then", "adjacency"];
 // What an address may name beside the numbers.
-const NAMES = new Set([...Object.values(FIELDS).map(({ key }) => key), ...KINDS, "rate_from", "steps", "epochs", "length_in", "accountants", "x_axis", "y_axis", "pinned", "language", "present"]);
+const NAMES = new Set([...Object.entries(FIELDS).map(([name, { key = name }]) => key), ...KINDS, "rate_from", "steps", "epochs", "length_in", "accountants", "x_axis", "y_axis", "pinned", "language", "present"]);
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 /** What kinds of runs there are where no server is asked: name in the address and on the screen. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
@@ -35,35 +34,29 @@ export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
-export const changed = (run, name, value) => {
+export const changed = (run, name, value, kinds = OWN) => {
   const next = { ...run, [name]: allowed(name, value) };
-  if (name === "q") next.B = 0;
+  if (name === "sample_rate") next.B = 0;
   if (name === "B") next.B = Math.min(next.B, next.N);
-  if (name === "N") next.B = Math.min(next.B || Math.round(run.q * next.N) || 1, next.N);
-  if (next.B) next.q = next.B / next.N;
-  // No theorem covers a replaced record among sampled ones.
-  if (proved(next) && next.q < 1 && next.adjacency === "replace_one") next.adjacency = "add_remove";
+  if (name === "N") next.B = Math.min(next.B || Math.round(run.sample_rate * next.N) || 1, next.N);
+  if (next.B) next.sample_rate = next.B / next.N;
+  if (kinds === OWN && !proved(next)) next.adjacency = "add_remove";
   return next;
 };
 
-/** Whether the engine proves the run; the others are asked of a server. */
-export const proved = (run) => run.mechanism === "gaussian" && run.sampling === "poisson" && !run.then;
+/** Whether the engine proves the run; the others, as a replaced record on a sample, are asked of a
+ * server. */
+export const proved = ({ mechanism, sampling, then, shown, sample_rate, adjacency }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !then && !shown.some((name) => STYLES[name]?.served)
+  && (sample_rate === 1 || adjacency !== "replace_one");
 
-/** What a server is told of a run, under the library's names. */
-export const runOf = (run) => ({
-  mechanism: run.mechanism, noise_multiplier: run.sigma, sampling: run.q < 1 ? run.sampling : "none",
-  sample_rate: run.q, delta: run.delta, adjacency: run.adjacency, then: run.then,
-  first: run.first, here: run.T,
-});
+/** A run as the server reads it, under the library's names. */
+export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, then, first, T }) =>
+  ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, then, first, here: T });
 
 /** The number that a handle shows. */
 export const valueOf = (run, name) =>
-  name === "B" ? run.B || Math.max(1, Math.round(run.q * run.N)) : run[name];
-
-/** What the engine is asked. */
-export const asked = (run) => ({
-  noiseMultiplier: run.sigma, sampleRate: run.q, delta: run.delta, adjacency: run.adjacency,
-});
+  name === "B" ? run.B || Math.max(1, Math.round(run.sample_rate * run.N)) : run[name];
 
 /** All that a curve depends on, as a key. */
 export const keyOf = (run) => KEYS.map((name) => run[name]).join();
@@ -72,8 +65,8 @@ export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 export function written(run) {
   const counts = run.B > 0;
   const out = Object.entries(FIELDS)
-    .filter(([name]) => run[name] !== START[name] && !(counts ? name === "q" : "NB".includes(name)))
-    .map(([name, { key }]) => [key, String(run[name])]);
+    .filter(([name]) => run[name] !== START[name] && !(counts ? name === "sample_rate" : "NB".includes(name)))
+    .map(([name, { key = name }]) => [key, String(run[name])]);
   if (counts) {
     out.push(["rate_from", "counts"]);
     for (const name of ["N", "B"]) {
@@ -101,7 +94,7 @@ export function fromAddress(address, kinds = OWN) {
     else if (said !== "none") unread.push(`${key}=${said}`);
   }
   const numbers = new Map();
-  for (const [name, { key }] of Object.entries(FIELDS)) {
+  for (const [name, { key = name }] of Object.entries(FIELDS)) {
     if (!all.has(key)) continue;
     const value = read(all.get(key));
     if (allowed(name, value) === value) numbers.set(name, value);
@@ -113,12 +106,12 @@ export function fromAddress(address, kinds = OWN) {
   if (run.then && allowed("T", last) === last) run.first = last;
   const counts = all.get("rate_from") === "counts";
   for (const [name, value] of numbers) {
-    if (counts ? name !== "q" : !"NB".includes(name)) run[name] = value;
+    if (counts ? name !== "sample_rate" : !"NB".includes(name)) run[name] = value;
   }
-  if (counts) run = changed(run, "B", numbers.get("B") ?? 600);
-  if (all.get("sampling") === "none") run = { ...run, q: 1, B: 0 };
+  if (counts) run = changed(run, "B", numbers.get("B") ?? 600, kinds);
+  if (all.get("sampling") === "none") run = { ...run, sample_rate: 1, B: 0 };
   if (ADJACENCIES.includes(all.get("adjacency"))) run.adjacency = all.get("adjacency");
-  if (proved(run) && run.q < 1 && run.adjacency === "replace_one") {
+  if (kinds === OWN && !proved(run)) {
     run.adjacency = "add_remove";
     unread.push("adjacency=replace_one");
   }
@@ -133,10 +126,3 @@ export function fromAddress(address, kinds = OWN) {
 
 /** What is kept of a run to compare with. */
 export const pinned = ({ N, B, ...run }) => ({ N, B, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });
-
-/** Numbers of steps at which a curve is drawn, up to a power of ten. */
-export function stepsUpTo(largest, log) {
-  const steps = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
-  if (!log) for (let i = 1; i <= 20; i++) steps.push(Math.round((largest * i) / 20));
-  return [...new Set(steps)].sort((a, b) => a - b);
-}

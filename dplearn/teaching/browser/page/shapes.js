@@ -20,8 +20,6 @@ export function set(node, name, value) {
   else if (value === null) node.removeAttribute(name);
   else node.setAttribute(name, value);
 }
-/** What `set` set last. */
-export const valueSet = (node, name) => kept.get(node)?.[name] ?? "";
 /** Forget what was set: somebody else wrote into the node. */
 export const forget = (node) => kept.delete(node);
 

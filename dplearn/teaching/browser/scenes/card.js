@@ -2,9 +2,8 @@
 import { bound } from "../page/numbers.js";
 import { save } from "../page/files.js";
 import { el, widthOf } from "../page/shapes.js";
-import { Plane, chart } from "./chart.js";
-import { numbers, verdict } from "./tell.js";
-import { VIEWS } from "./views.js";
+import { Plane, VIEWS, chart } from "./chart.js";
+import { numbers, verdict } from "./text.js";
 
 const SIZE = 1080;
 const EDGE = 64;

@@ -1,5 +1,8 @@
-// A guess: epsilon at some places along T, as drawn by a hand, sent in an address, and judged.
+// A guess: epsilon at some places along T, as drawn by a hand, judged, and sent in an address, which
+// also says the run and the scene.
 import { digits } from "../page/numbers.js";
+import { fromAddress, written } from "../page/run.js";
+import { LANGUAGES } from "./messages.js";
 
 const PLACES = 16;
 // A stroke that ends so near to a place, as a share of the axis, has reached it.
@@ -33,11 +36,10 @@ function between(stroke, place, slack) {
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
 /** A guess as points of a curve. */
-export const points = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
+export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
 
-/** A guess as a part of an address, and back; null where that is no guess. */
-export const guessText = (guess) => guess.map((value) => value ?? "").join("_");
-export function guessOf(text) {
+/** The guess that a part of an address says; null where that is none. */
+function guessOf(text) {
   const values = (text ?? "").split("_").map((part) => (part === "" ? null : Number(part)));
   const good = values.length === PLACES && values.every((value) => value === null || (value >= 0 && value < 1e6));
   return good && enough(values) ? values : null;
@@ -45,7 +47,7 @@ export function guessOf(text) {
 
 /** The last place of a guess and its value there. */
 export function end(guess, T) {
-  const [place, epsilon] = points(guess, T).at(-1);
+  const [place, epsilon] = placed(guess, T).at(-1);
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
 }
 
@@ -56,3 +58,33 @@ export function judged(guess, truth) {
   const times = Math.max(ratio, 1 / ratio);
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
+
+/** All that an address names; the scene from 0. */
+export function readAddress(asked) {
+  const all = new URLSearchParams(asked);
+  const [guess, sent] = ["guess", "sent"].map((name) => guessOf(all.get(name)));
+  const language = LANGUAGES.find((code) => code === all.get("language"));
+  return { ...fromAddress(asked), guess, sent, language, scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+}
+
+const query = (run, entries) => {
+  const all = new URLSearchParams(written(run));
+  for (const [name, value] of entries) if (value) all.set(name, value);
+  return all.toString();
+};
+const languageOf = ({ language }) => ["language", language === LANGUAGES[0] ? "" : language];
+const guessAs = (name, guess) => [name, guess?.map((value) => value ?? "").join("_")];
+
+/** What opens the minute as it stands. */
+export const addressOf = (minute) => query(minute.run, [
+  languageOf(minute), guessAs("guess", minute.guess), guessAs("sent", minute.sent), ["scene", minute.scene && String(minute.scene + 1)],
+]);
+
+const OWN = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
+
+/** The address of a page without its state; empty where only this machine can open it. */
+export const placeOf = ({ protocol, hostname, pathname, origin }) =>
+  (protocol === "file:" || OWN.test(hostname) ? "" : `${origin}${pathname.replace(/index\.html$/, "")}`);
+
+/** What lets somebody else guess before they see the reader's guess. */
+export const addressForOthers = (minute) => query(minute.run, [languageOf(minute), guessAs("sent", minute.guess)]);

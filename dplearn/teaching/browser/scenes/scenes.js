@@ -1,21 +1,20 @@
 // One minute in five scenes, each one idea and one picture: a guess, the truth, why a paper said
 // more, what shuffling does, a card. `mount` shows them in a node.
+import { register } from "../page/accountants.js";
 import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
 import { written } from "../page/run.js";
-import { sketch } from "../page/sketch.js";
-import { addressForOthers, addressOf, placeOf, readAddress } from "./address.js";
+import { drawFreehand } from "../page/freehand.js";
 import { card, savePng, saveSvg } from "./card.js";
-import { Plane, chart } from "./chart.js";
-import { end, kept, straight } from "./guess.js";
-import { Hands } from "./hands.js";
-import { markup } from "./markup.js";
-import { tell } from "./tell.js";
+import { Plane, VIEWS, chart } from "./chart.js";
+import { addressForOthers, addressOf, end, kept, placeOf, readAddress, straight } from "./guess.js";
+import { Navigation } from "./navigation.js";
+import { sentences } from "./text.js";
 import { Truth } from "./truth.js";
-import { VIEWS } from "./views.js";
-import { LANGUAGES, speaker } from "./words.js";
+import { LANGUAGES, speaker } from "./messages.js";
 
 const CARD = 4;
+const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
 // Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
 const [AXIS, DRAWN] = [350, 1000];
 
@@ -29,6 +28,7 @@ export function mount(root, options) {
 
 class Minute {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
+    register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
     this.root = root;
     this.engine = engine;
     this.published = published;
@@ -50,13 +50,13 @@ class Minute {
       this.speakIn(this.language);
     };
     addEventListener("hashchange", this.follow);
-    this.hands = new Hands(this);
+    this.navigation = new Navigation(this);
     this.speakIn(this.language);
   }
 
   end() {
     this.watch.disconnect();
-    this.hands.end();
+    this.navigation.stop.abort();
     removeEventListener("hashchange", this.follow);
     this.root.replaceChildren();
   }
@@ -72,7 +72,7 @@ class Minute {
     this.language = asked.language ?? this.language;
     this.truth = new Truth(this.engine, this.run);
     const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
-    const own = (row) => ["sigma", "q", "delta", "T"].every((name) => near(name, row));
+    const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
     this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
   }
 
@@ -86,49 +86,43 @@ class Minute {
     return this.place && `${this.place}#${addressForOthers(this)}`.replace(/#$/, "");
   }
 
-  // -- what is shown -----------------------------------------------------------------------------
-
   speakIn(language) {
     this.language = language;
     this.say = speaker(language);
     this.root.innerHTML = markup(this);
     this.body = this.root.querySelector(".dm");
-    this.svg = this.find(".dm-svg");
+    this.svg = this.body.querySelector(".dm-svg");
     this.svg.addEventListener("pointerdown", (event) => this.draws(event));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.schedule());
-    this.watch.observe(this.find(".dm-stage"));
+    this.watch.observe(this.body.querySelector(".dm-stage"));
     this.show();
-  }
-
-  find(selector) {
-    return this.body.querySelector(selector);
   }
 
   /** The scene in view, from its beginning. */
   show() {
-    const { head, tell: said, small } = tell(this);
-    for (const [part, words] of Object.entries({ head, tell: said, small })) this.find(`.dm-${part}`).textContent = words;
+    const said = sentences(this);
+    for (const [part, words] of Object.entries(said)) this.body.querySelector(`.dm-${part}`).textContent = words;
     this.body.dataset.scene = String(this.scene + 1);
     this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
-    this.find("[data-do=back]").disabled = !this.scene;
-    this.find("[data-do=next]").disabled = this.scene === CARD;
+    this.body.querySelector("[data-do=back]").disabled = !this.scene;
+    this.body.querySelector("[data-do=next]").disabled = this.scene === CARD;
     const isCard = this.scene === CARD;
-    this.find(".dm-holder").replaceChildren(...(isCard ? [card(this)] : []));
+    this.body.querySelector(".dm-holder").replaceChildren(...(isCard ? [card(this)] : []));
     if (isCard) this.svg.replaceChildren();
-    this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
-    this.find("[data-do=copy]").hidden = !this.link();
-    this.tellHands();
+    this.body.querySelector("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
+    this.body.querySelector("[data-do=copy]").hidden = !this.link();
+    this.describePicture();
     this.started = 0;
     this.schedule();
   }
 
   /** The picture by its words; while a guess is drawn it is a slider for the keyboard. */
-  tellHands() {
+  describePicture() {
     const { svg, run, say, guess } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
-    const image = { role: "img", "aria-label": this.find(".dm-tell").textContent };
+    const image = { role: "img", "aria-label": this.body.querySelector(".dm-text").textContent };
     const told = this.guessing ? slider : image;
     for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
     for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
@@ -151,7 +145,7 @@ class Minute {
 
   draw(now) {
     if (this.scene === CARD) return;
-    const { clientWidth: width, clientHeight: height } = this.find(".dm-stage");
+    const { clientWidth: width, clientHeight: height } = this.body.querySelector(".dm-stage");
     if (!width || !height) return;
     const view = VIEWS[this.scene](this);
     if (!this.started) this.from = this.plane?.last === view.last ? this.plane.top : view.top;
@@ -170,15 +164,13 @@ class Minute {
     else this.body.dataset.drawn = String(this.scene + 1);
   }
 
-  // -- the guess ---------------------------------------------------------------------------------
-
   get guessing() {
     return this.scene === 0;
   }
 
   /** A hand draws; when it is lifted, what it drew is the guess. */
   draws(event) {
-    sketch(this, event);
+    drawFreehand(this, event);
     if (!this.guessing) return;
     this.svg.addEventListener("lostpointercapture", () => {
       const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
@@ -197,13 +189,11 @@ class Minute {
 
   take(guess) {
     this.guess = guess;
-    this.find(".dm-tell").textContent = tell(this).tell;
-    this.tellHands();
+    this.body.querySelector(".dm-text").textContent = sentences(this).text;
+    this.describePicture();
     this.save();
     this.schedule();
   }
-
-  // -- buttons -----------------------------------------------------------------------------------
 
   do(name, node) {
     const link = this.link();
@@ -213,10 +203,25 @@ class Minute {
       goto: () => this.go(Number(node.dataset.scene)),
       other: () => (this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]), this.save()),
       full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
-      png: () => savePng(this.find(".dm-card")),
-      svg: () => saveSvg(this.find(".dm-card")),
+      png: () => savePng(this.body.querySelector(".dm-card")),
+      svg: () => saveSvg(this.body.querySelector(".dm-card")),
       copy: () => (navigator.share ? navigator.share({ url: link }).catch(() => {}) : copied(node, link, this.say("copied"))),
     };
     acts[name]?.();
   }
+}
+
+/** Empty places for words, picture and card; the buttons. */
+function markup({ say }) {
+  const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
+  const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
+  const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);
+  const copy = button("copy", say(navigator.share ? "share" : "copy"));
+  return `<section class="dm" lang="${say("code")}" aria-label="${say("minute")}"><div class="dm-in">
+<div class="dm-say" aria-live="polite"><h2 class="dm-head"></h2><p class="dm-text"></p><p class="dm-small"></p></div>
+<div class="dm-stage"><svg class="dm-svg"></svg><div class="dm-holder"></div></div>
+<p class="dm-acts">${button("png", say("png"))} ${button("svg", say("svg"))} ${copy} <a data-do="explore">${say("explore")}</a></p>
+<div class="dm-bar">${button("other", say("other"))}
+<span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${Array.from({ length: CARD + 1 }, dot).join("")}</span>${icon("next", "›")}</span>
+${document.fullscreenEnabled ? icon("full", FULL) : "<span></span>"}</div></div></section>`;
 }

@@ -1,6 +1,5 @@
 // What is proved of the run: curves over its steps, both ends at one number of them.
 import { least } from "../page/answers.js";
-import { asked } from "../page/run.js";
 import { places } from "./guess.js";
 
 const POINTS = 60;
@@ -16,23 +15,20 @@ export class Truth {
 
   /** The curves of PLD, where it is open of RDP, and of the moments accountant: [T, epsilon]. */
   get curves() {
-    return (this.drawn ??= this.draw());
-  }
-
-  draw() {
+    if (this.drawn) return this.drawn;
     const { T } = this.run;
     // Steep at first: more points there.
     const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
-    const { pld, moments, rdp } = this.engine.curves(asked(this.run), steps, { accountants: ["pld", "moments", "rdp"] });
+    const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
-    return { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) };
+    return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }
 
   /** Both ends at T of what is proved; no lower one where PLD is open. */
   at(T) {
     if (!this.ends.has(T)) {
-      const all = this.engine.curves(asked(this.run), [T], { accountants: ["pld", "moments", "rdp"] });
+      const all = this.engine.curves(this.run, [T], { accountants: ["pld", "moments", "rdp"] });
       const end = (name) => ({ lower: all[name].lower?.[0] ?? null, upper: all[name].upper[0] });
       const ends = { pld: end("pld"), rdp: end("rdp") };
       const { name, value } = least(ends);

@@ -24,11 +24,24 @@ def note(state: State, key: str) -> None:
 
 
 def quantity(state: State, kind: Quantity, *, place: Any = st) -> None:
-    """A slider and a box for one number; they always agree."""
+    """Draw a slider, which sends each move, and a box for a number."""
     # Laid out by look.css: a column for each part would be one more message to the browser.
     with place.container(gap=None, key=f"field_{kind.key}"):
         st.markdown(retold(kind.label), help=retold(kind.help) or None)
-        _slider(state, kind)
+        marks, texts = _marks(kind)
+        key, value = f"slider_{kind.key}", np.clip(state.values[kind.key], marks[0], marks[-1])
+        # The mark next to the value: by difference on a linear scale, else by ratio.
+        apart = np.subtract(marks, value) if kind.even else np.log(np.divide(marks, value))
+
+        def moved() -> None:
+            place = st.session_state[key].moved
+            state.enter(kind, texts[min(max(int(place["index"]), 0), len(texts) - 1)])
+            state.moving = not place["final"]
+
+        at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
+        told = {"key": kind.key, "label": retold(kind.label), **at}
+        # In a list: Streamlit would look for data frames among the values of a dictionary.
+        _component(key=key, data=[told], on_moved_change=moved, height="content")
         text_box(state, kind, label="collapsed")
         note(state, kind.key)
 
@@ -90,24 +103,6 @@ def _entered(state: State, kind: Field, key: str, then: Then) -> None:
 def _marks(kind: Quantity) -> tuple[tuple[float, ...], tuple[str, ...]]:
     values = kind.marks()
     return values, tuple(kind.show(v) for v in values)
-
-
-def _slider(state: State, kind: Quantity) -> None:
-    """A slider that sends its position while it moves, so that the curves follow the hand."""
-    marks, texts = _marks(kind)
-    key, value = f"slider_{kind.key}", np.clip(state.values[kind.key], marks[0], marks[-1])
-    # The mark next to the value: by difference on a linear scale, else by ratio.
-    apart = np.subtract(marks, value) if kind.even else np.log(np.divide(marks, value))
-
-    def moved() -> None:
-        place = st.session_state[key].moved
-        state.enter(kind, texts[min(max(int(place["index"]), 0), len(texts) - 1)])
-        state.moving = not place["final"]
-
-    at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
-    told = {"key": kind.key, "label": retold(kind.label), **at}
-    # In a list: Streamlit would look for data frames among the values of a dictionary.
-    _component(key=key, data=[told], on_moved_change=moved, height="content")
 
 
 _SLIDER = Path(__file__).with_name("slider")

@@ -1,6 +1,6 @@
 """The language of the explorer's words.
 
-Files in `words` hold a page's sentences by key, the English one with the Chinese one below it;
+Files in `messages` hold a page's sentences by key, the English one with the Chinese one below it;
 `zh/library.toml` has by its English what the library hands over finished. A sentence is a
 template, translated before its values are put in: `Said` remembers which.
 """
@@ -57,7 +57,7 @@ def keyed(name: str) -> dict[str, tuple[str, str]]:
             else:
                 yield f"{key}{word}", (inner, inner) if isinstance(inner, str) else tuple(inner)
 
-    path = Path(__file__).parent / "words" / f"{name}.toml"
+    path = Path(__file__).parent / "messages" / f"{name}.toml"
     return dict(told(tomllib.loads(path.read_text(encoding="utf-8")), ""))
 
 
@@ -71,7 +71,7 @@ def library_words() -> dict[str, dict[str, str]]:
 @lru_cache
 def chinese() -> dict[str, str]:
     """Chinese by English, of every sentence that is found whole."""
-    names = (path.stem for path in Path(__file__).with_name("words").glob("*.toml"))
+    names = (path.stem for path in Path(__file__).with_name("messages").glob("*.toml"))
     return library_words()["sentences"] | {k: v for name in names for k, v in keyed(name).values()}
 
 

@@ -1,6 +1,5 @@
 """How every page looks: room on the first screen, charts, assumptions."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,9 @@ import streamlit as st
 
 from dplearn.teaching.explorer import pages
 from dplearn.teaching.explorer.kit import language
-from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.figures.kit.marks import Unchecked
 from dplearn.teaching.figures.kit.template import darkened
 
-_say = Words("shared")
 # Streamlit writes white on the light blue of a dark page, and code too faint on either.
 _DARK = "button[kind=primary] { color: black; } .stCode .token { filter: brightness(1.3); }"
 _LIGHT = ".stCode .token { filter: brightness(0.65); }"
@@ -39,9 +36,3 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     st.plotly_chart(
         Unchecked(parts), theme=None, key=key, config={"displayModeBar": False}, alt=alt
     )
-
-
-def true_if(clauses: Iterable[str]) -> str:
-    """What must be true, each clause once; "" where nothing is assumed."""
-    told = "; ".join(map(language.retold, dict.fromkeys(clauses)))
-    return _say("true_if", assumptions=told) if told else ""

@@ -62,7 +62,11 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
             waiting = sum(not other.done() for other in _answers.values())
             if waiting >= _OPEN:
                 raise Refused(f"{waiting} questions are being computed; ask again in a minute.")
-            answer = _submit(function, *arguments, **keywords)
+            try:
+                answer = _executor.submit(function, *arguments, **keywords)
+            except BrokenProcessPool:  # one of the processes was killed
+                start_processes()
+                answer = _executor.submit(function, *arguments, **keywords)
         _answers[key] = answer
         if len(_answers) > _KEPT:
             _answers.pop(next(iter(_answers)))
@@ -70,12 +74,3 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         return answer.result()
     except BrokenProcessPool:
         raise Refused("The computation was ended from outside; ask again.") from None
-
-
-def _submit(*question: Any, **keywords: Any) -> Future:
-    """A question handed over; to new processes where one of the old was killed."""
-    try:
-        return _executor.submit(*question, **keywords)
-    except BrokenProcessPool:
-        start_processes()
-        return _executor.submit(*question, **keywords)

@@ -29,6 +29,7 @@ _AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in claims.PARAMETERS
 X, Y = _say.selection("x", _AXES), _say.selection("y", _AXES)
 FIELDS = CLAIM, QUANTITY, OF, RELATION, HELD, X, Y
 _POISSON = "poisson_subsampled_gaussian"
+_COMPOSED = "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)"
 # Quantity, mechanism, claim, and what is held.
 EXAMPLES = {
     "classical": ("sigma", "gaussian", CLAIM.default, ""),
@@ -39,12 +40,7 @@ EXAMPLES = {
     "small": ("sigma", "gaussian", CLAIM.default, "epsilon=0.01..1"),
     "renyi": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/(alpha-1)", ""),
     "amplified": ("amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))", ""),
-    "composed": (
-        "epsilon",
-        "pure_dp",
-        "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)",
-        "",
-    ),
+    "composed": ("epsilon", "pure_dp", _COMPOSED, ""),
 }
 # Box, icon and colour of what is found.
 _BOXES = {
@@ -184,7 +180,6 @@ def _claim(state: State) -> None:
 
 
 def _chips(state: State, able: list[tuple[str, str]]) -> None:
-    """The readings of the claim that have a map, one of them chosen."""
     told = {
         f"{quantity}:{of}": f"{retold(QUANTITY.options[quantity])} · {retold(OF.options[of])}"
         for quantity, of in able
@@ -256,7 +251,6 @@ def _verdict(
 
 
 def _headline(verdict: Verdict) -> str:
-    """What came out, in a word."""
     words = _say(f"outcome.{verdict.status}")
     if verdict.status == "violated" and verdict.relation == "upper":
         words += _say("too_much")
@@ -264,7 +258,6 @@ def _headline(verdict: Verdict) -> str:
 
 
 def _map(state: State, verdict: Verdict) -> None:
-    """The map, and the choice of its axes."""
     told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
     told += map(retold, verdict.sentences()[1:])
     with st.container(key="picture"):

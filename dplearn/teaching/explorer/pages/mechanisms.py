@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from dplearn.mechanisms import MECHANISMS
-from dplearn.teaching import browser
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit import language, questions
+from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, Field, Quantity, Words, by_key
 from dplearn.teaching.explorer.kit.scripts import component
 from dplearn.teaching.explorer.kit.state import State
@@ -79,4 +79,4 @@ def _spoken() -> None:
     language.choose(st.session_state[_KEY].language)
 
 
-_page = component("mechanismsPage", browser.style("page/page", "mechanisms/mechanisms"))
+_page = component("mechanismsPage", style_sheet("page/page", "mechanisms/mechanisms"))

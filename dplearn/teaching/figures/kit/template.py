@@ -28,22 +28,22 @@ class Style(NamedTuple):
 GREY, RED, STAR = "#6C717C", "#CE1246", "#FFD23F"
 CLEAR = "rgba(0,0,0,0)"
 INK = "#262B36"
-_STYLES = {
+STYLES = {
     "basic": Style("Basic", "#5B5D69", "circle", "●", "#868894"),
     "advanced": Style("Advanced", "#8D6D15", "triangle-up", "▲", "#CE9A0A"),
     "optimal": Style("Optimal", "#B85187", "triangle-down", "▼", "#E980B5"),
     "moments": Style("Moments", "#D03A00", "square", "■", "#DE5519"),
     "rdp": Style("RDP", "#008655", "diamond", "◆", "#30AE82"),
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
-    "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
+    "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
     # What is said of a run and does not hold for it.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
 # For accountants that arrive later: chosen by name, so that they too keep their colour.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 # What each other colour is on a dark page; those below the line fill areas.
-_ON_DARK = {style.colour: style.on_dark for style in _STYLES.values()} | {
+_ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
     # ---
@@ -53,13 +53,13 @@ _ON_DARK = {style.colour: style.on_dark for style in _STYLES.values()} | {
 }
 # What a colour says beside the names of accountants.
 _ROLES = {
-    "exact": _STYLES["pld"].colour,
+    "exact": STYLES["pld"].colour,
     "wrong": RED,
-    "safe": _STYLES["advanced"].colour,
-    "guess": _STYLES["gdp"].colour,
-    "other": _STYLES["zcdp"].colour,
-    "second": _STYLES["rdp"].colour,
-    "third": _STYLES["moments"].colour,
+    "safe": STYLES["advanced"].colour,
+    "guess": STYLES["gdp"].colour,
+    "other": STYLES["zcdp"].colour,
+    "second": STYLES["rdp"].colour,
+    "third": STYLES["moments"].colour,
     "quiet": GREY,
 }
 
@@ -73,7 +73,7 @@ def style_of(name: str) -> Style:
     ('PLD', '#256ED1')
     """
     spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
-    return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
+    return STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
 
 
 def colour_of(role: str) -> str:

@@ -1,7 +1,7 @@
-"""Epsilon against the number of steps, across accountants: the browser's page, and its notary.
+"""Epsilon against the number of steps, across accountants: the page that the browser draws.
 
-The browser proves and draws the runs that it has an engine for, without a word to the server. It
-asks for the others, and for what goes into a paper.
+The browser proves the runs that it has an engine for, and asks the server for the others, for a
+confirmation, and for what goes into a paper.
 """
 
 from typing import Any
@@ -12,9 +12,10 @@ from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
+from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import details, notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import DROP_LAST
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
@@ -34,16 +35,25 @@ def render() -> None:
 def _page() -> None:
     """The page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
-        answer = notary.library_reply(question)
+        answer = confirmation.library_reply(question)
         st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
         if question["kind"] == "prove" and "refused" not in answer:
-            st.session_state["epsilon_details"] = notary.details_of(question)
+            st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
-    told = {"language": language.spoken(), "kinds": _kinds()}
+    # The runs that the library knows: names, words on the screen, neighbours with a theorem.
+    kinds: dict[str, Any] = {
+        field.key: {option: language.retold(words) for option, words in field.options.items()}
+        for field in (confirmation.mechanism(), confirmation.SAMPLING)
+    }
+    # Who takes all records says q = 100 %.
+    del kinds["sampling"]["none"]
+    natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    told = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
     told |= {"answer": st.session_state.get(_ANSWER)}
     told |= {"presets": browser.presets(), "published": list(drawn_figures())}
+    told |= {"accountants": accountants()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
 
@@ -58,16 +68,4 @@ def _spoken() -> None:
     st.session_state[_SPOKEN] = True
 
 
-def _kinds() -> dict[str, Any]:
-    """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
-    kinds = {
-        field.key: {option: language.retold(words) for option, words in field.options.items()}
-        for field in (notary.mechanism(), notary.SAMPLING)
-    }
-    # Who takes all records says q = 100 %.
-    del kinds["sampling"]["none"]
-    natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
-    return kinds | {"natural": natural}
-
-
-_component = scripts.component("epsilonPage", browser.style("page/page"))
+_component = scripts.component("epsilonPage", style_sheet("page/page"))

@@ -13,18 +13,18 @@ import pyarrow as pa
 import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.choosing import readings
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms.sampling_scheme import SAMPLINGS, sampled
 from dplearn.run import DPSGD, Phases, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.sentences import VERDICTS
+from dplearn.teaching.choosing import readings
 from dplearn.teaching.explorer.kit import links, look
 from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA, Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import REFERENCE, Answers, printed_rows
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import REFERENCE, Answers
 from dplearn.teaching.figures import ladder
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.marks import TEMPLATE
@@ -67,7 +67,9 @@ def show_details(answers: Answers) -> None:
         return
     name, best = answers.best
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
-    assumed = look.true_if(a for g in answers.readings.values() for a in g.assumptions)
+    clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
+    told = "; ".join(map(retold, clauses))
+    assumed = _say("true_if", assumptions=told) if told else ""
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
         share, delta = f"{1 / answers.records:.3g}", DELTA.show(answers.scenario.delta)
@@ -92,7 +94,7 @@ def show_details(answers: Answers) -> None:
         if box.open:
             with box:
                 part(answers)
-    if rows := printed_rows(answers.scenario):
+    if rows := confirmation.printed_rows(answers.scenario):
         st.subheader(_say("printed"), anchor="published")
         # As Arrow, which is what is sent: Streamlit would take the long way, through pandas.
         table = pa.Table.from_pylist([_printed(row) for row in rows])
@@ -118,7 +120,8 @@ def subtitle(answers: Answers) -> str:
 def no_certificate(answers: Answers) -> str:
     """Key of why a run has no certificate to take along; empty where it has one."""
     run = answers.scenario
-    if run.mechanism != "gaussian" or run.sampling not in ("poisson", "none") or run.then:
+    amplified = run.sampling == "poisson" and run.adjacency != "replace_one"
+    if run.mechanism != "gaussian" or run.then or not (amplified or run.sampling == "none"):
         return "form"
     return "" if util.find_spec("flint") else "flint"
 
@@ -149,7 +152,6 @@ def _theorems(answers: Answers) -> None:
 
 
 def _printed(row: Mapping[str, str]) -> dict[str, str]:
-    """What was printed about this run, and what became of a check."""
     told = {
         "source": retold(row["source"]),
         "T": text.spaced(float(row["steps"])) if row["steps"] else "",
@@ -271,9 +273,9 @@ def _guarantee(answers: Answers, accountant: str) -> Guarantee | None:
     if accountant in answers.readings:
         return answers.readings[accountant]
     asked = answers.scenario, (answers.here,)
-    claimed = accountant == "claim"
-    curve = notary.claimed_curve(*asked) if claimed else notary.answer_of(accountant, *asked).curve
-    return next(iter(curve), None)
+    if accountant == "claim":
+        return next(iter(confirmation.claimed_curve(*asked)), None)
+    return next(iter(confirmation.answer_of(accountant, *asked).curve), None)
 
 
 def _more(answers: Answers, orders: tuple[float, ...]) -> float:
@@ -281,7 +283,7 @@ def _more(answers: Answers, orders: tuple[float, ...]) -> float:
     rdp = _guarantee(answers, "rdp")
     if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= rdp.details["order"] <= 63:
         return 0.0
-    coarse = notary.answer_of("rdp", answers.scenario, (answers.here,), orders=orders)
+    coarse = confirmation.answer_of("rdp", answers.scenario, (answers.here,), orders=orders)
     return coarse.curve[0].epsilon / rdp.epsilon - 1
 
 
@@ -291,19 +293,18 @@ def warnings_of(answers: Answers) -> list[str]:
     for name, condition in REGIMES.items():
         asked = _parsed(condition)
         if asked(**{of: condition_value(answers, of) for of in asked.names}):
-            holes = (hole for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]))
-            values = {hole: _in_words(answers, hole) for hole in holes if hole}
+            values = {}
+            for _, hole, _, _ in Formatter().parse(_say[f"regimes.{name}.says"]):
+                if hole:
+                    value, share = (
+                        condition_value(answers, hole),
+                        hole.endswith(("_misses", "_more")),
+                    )
+                    number = f"{value:.4g}" if hole == "rdp_order" else text.bound(value)
+                    values[hole] = f"{text.rounded(100 * value, 2)}\u00a0%" if share else number
             says = _say(f"regimes.{name}.says", **values)
             told.append(f"**{_say(f'regimes.{name}.tool')}** {says}")
     return told
 
 
 _parsed = lru_cache(maxsize=len(REGIMES))(parse)
-
-
-def _in_words(answers: Answers, name: str) -> str:
-    """A number in a sentence."""
-    value = condition_value(answers, name)
-    if name.endswith(("_misses", "_more")):
-        return f"{text.rounded(100 * value, 2)}\u00a0%"
-    return f"{value:.4g}" if name == "rdp_order" else text.bound(value)

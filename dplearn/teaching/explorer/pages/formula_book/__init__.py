@@ -4,7 +4,7 @@ import streamlit as st
 
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import save
+from dplearn.teaching.explorer.kit.state import load, save
 from dplearn.teaching.explorer.pages.formula_book import draw, fields
 
 _say = Words("formula_book")
@@ -19,7 +19,12 @@ _VIEWS = {
 
 def render() -> None:
     """The list of entries beside one of them, a table of many, published figures or sources."""
-    state = draw.state_in_view()
+    wish = st.session_state.pop("formula_wish", None)
+    # The picture of a wrong variant begins at its counterexample.
+    with st.spinner(_say("searching")):
+        state = load("formula_book", fields.state_at)
+        if wish:
+            state = st.session_state["formula_book"] = fields.turn(state, wish)
     with st.sidebar:
         draw.list_entries(state)
     save(state)

@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.teaching.book import Formula, Misprint, Verification, book
-from dplearn.teaching.book.kit.entry import Typed
+from dplearn.teaching.book import Misprint, Verification, book
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.pictures import cloud, curve, example_code, shown
 from dplearn.teaching.book.published import check_figure, published
@@ -19,7 +18,7 @@ from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import controls, language, links, look, questions
 from dplearn.teaching.explorer.kit.fields import Quantity, Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import State, load
+from dplearn.teaching.explorer.kit.state import State
 from dplearn.teaching.explorer.pages.formula_book import fields, search
 from dplearn.teaching.explorer.pages.formula_book.fields import place_of, words
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
@@ -44,7 +43,14 @@ def show_entry(state: State) -> None:
         st.markdown(f"{about}  \n:small[{formula.reference}]")
     left, right = st.columns([9, 5], gap="medium")
     with right:
-        _verification(formula)
+        results = st.session_state.setdefault("formula_checks", {})
+        if st.button(_say("verify"), type="primary", icon=":material/check:", width="stretch"):
+            with st.spinner(_say("comparing")):
+                results[formula.id] = questions.ask(verification, formula.id)
+        if result := results.get(formula.id):
+            (st.success if result.good else st.error)(words.verified(result))
+        else:
+            st.caption(_say("checks", points=formula.points))
         if formula.misprints:
             st.markdown(f"**{_say('variants')}** ({len(formula.misprints)})")
             with st.container(key="variants", gap="small"):
@@ -85,18 +91,6 @@ def _picture(state: State) -> None:
         right.button(_say("go_on"), key="go_on")
 
 
-def _verification(formula: Formula) -> None:
-    """A button that checks the entry in front of the reader, and what came out."""
-    results = checked_entries()
-    if st.button(_say("verify"), type="primary", icon=":material/check:", width="stretch"):
-        with st.spinner(_say("comparing")):
-            results[formula.id] = questions.ask(verification, formula.id)
-    if result := results.get(formula.id):
-        (st.success if result.good else st.error)(words.verified(result))
-    else:
-        st.caption(_say("checks", points=formula.points))
-
-
 def _misprint(state: State, misprint: Misprint) -> None:
     """A wrong variant in circulation; the open one is drawn."""
     id, chosen = state.values["id"], state.values["misprint"] == misprint.name
@@ -133,26 +127,23 @@ def claim_address(id: str, misprint: str = "none") -> str:
     source = book[id] if misprint == "none" else book[id].misprint(misprint)
     if not source.typed:
         return ""
-    limits = {typed: _limits(typed, shown(id, misprint).domain) for typed in source.typed}
+    # The ranges of the entry, of those names that its typed form has, in the words of the page.
+    limits, domain = {}, shown(id, misprint).domain
+    for typed in source.typed:
+        held = []
+        for name in sorted(parse(typed.expression).names):
+            whole = PARAMETERS[name]
+            for own in {whole.key, name} & set(domain):
+                if isinstance(getattr(domain[own], "low", None), int | float):
+                    ends = max(domain[own].low, whole.lower), min(domain[own].high, whole.upper)
+                    if ends != (whole.lower, whole.upper):
+                        held.append(f"{name}={ends[0]:.9g}..{ends[1]:.9g}")
+        limits[typed] = ", ".join(held)
     # The form that says most of where the formula is claimed to hold.
     typed = max(limits, key=lambda typed: limits[typed].count("="))
     about = {"claim": typed.expression, "quantity": typed.quantity}
     about |= {"of": typed.mechanisms[0], "held": limits[typed]}
     return links.to("check_a_claim", about)
-
-
-def _limits(typed: Typed, domain: Mapping[str, Any]) -> str:
-    """The ranges of an entry, of those names that its typed form has, in the words of the page."""
-    limits = []
-    for name in sorted(parse(typed.expression).names):
-        whole = PARAMETERS[name]
-        for own in {whole.key, name} & set(domain):
-            if isinstance(getattr(domain[own], "low", None), int | float):
-                low, high = max(domain[own].low, whole.lower), min(domain[own].high, whole.upper)
-                limits += [f"{name}={low:.9g}..{high:.9g}"] * (
-                    (low, high) != (whole.lower, whole.upper)
-                )
-    return ", ".join(limits)
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
@@ -162,19 +153,7 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     return links.to(".", {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]})
 
 
-def state_in_view() -> State:
-    """The page as the session, its address or the last click has it."""
-    wish = st.session_state.pop("formula_wish", None)
-    # The picture of a wrong variant begins at its counterexample.
-    with st.spinner(_say("searching")):
-        state = load("formula_book", fields.state_at)
-        if wish:
-            state = st.session_state["formula_book"] = fields.turn(state, wish)
-    return state
-
-
 def _go(**changed: str) -> None:
-    """To another entry, or another wrong variant, at the next run."""
     st.session_state["formula_wish"] = changed
 
 
@@ -237,11 +216,6 @@ def _below(state: State) -> None:
     right.button(_say("others"), key="draw", on_click=draw, icon=":material/casino:")
 
 
-def checked_entries() -> dict[str, Verification]:
-    """What this session has verified."""
-    return st.session_state.setdefault("formula_checks", {})
-
-
 def _draw_table(
     keys: str, rows: Iterable[Sequence[Any]], columns: Mapping[str, Any], height: int | None = None
 ) -> None:
@@ -259,7 +233,7 @@ def _draw_table(
 
 def show_entries(state: State) -> None:
     """A group or the whole book, and a button that checks it."""
-    group, results = state.values["group"], checked_entries()
+    group, results = state.values["group"], st.session_state.setdefault("formula_checks", {})
     ids = search.matching("", group)
     left, right = st.columns([2, 1], vertical_alignment="center")
     missing = [id for id in ids if id not in results]
@@ -282,7 +256,6 @@ def show_entries(state: State) -> None:
 
 
 def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
-    """One after the other until the time is over."""
     bar, began = st.progress(0.0), time.perf_counter()
     for done, id in enumerate(ids):
         if time.perf_counter() - began > _PATIENCE:

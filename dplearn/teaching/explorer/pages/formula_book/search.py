@@ -1,13 +1,12 @@
 """What mentions an entry: the search of the page, and the lessons."""
 
 import re
-from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from unicodedata import combining, normalize
 
-from dplearn.teaching.book import Formula, book
+from dplearn.teaching.book import book
 from dplearn.teaching.book.sentences import GREEK, group_name
 
 _LESSONS = Path(__file__).parents[5] / "lessons" / "sources"
@@ -56,24 +55,17 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, list[tuple[int, str]]]:
-    """Id to all that the search looks through, each text with the weight of a hit."""
-    return {
-        id: [(weight, _plain(text)) for weight, text in _texts_of(id, entry)]
-        for id, entry in book.items()
-    }
-
-
-def _texts_of(id: str, entry: Formula) -> Iterator[tuple[int, str]]:
-    """Id, title, group, formula, source, notes, lessons: what says most of an entry weighs most."""
-    yield 9, id
-    yield 7, entry.title
-    yield 5, group_name(entry.group)
-    typed = " ".join(typed.expression for typed in entry.typed)
-    yield 4, f"{entry.statement} {typed} {entry.function.__name__}"
-    yield 3, f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"
-    for misprint in entry.misprints:
-        yield 2, f"{misprint.name} {misprint.met} {misprint.note} {misprint.statement}"
-    yield 1, " ".join(lessons_about(id))
+    """Return by id the texts that are searched; what says most of an entry weighs most."""
+    texts = {}
+    for id, entry in book.items():
+        typed = " ".join(typed.expression for typed in entry.typed)
+        about = f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"
+        own = [(9, id), (7, entry.title), (5, group_name(entry.group)), (3, about)]
+        own += [(4, f"{entry.statement} {typed} {entry.function.__name__}")]
+        own += [(2, f"{m.name} {m.met} {m.note} {m.statement}") for m in entry.misprints]
+        own += [(1, " ".join(lessons_about(id)))]
+        texts[id] = [(weight, _plain(text)) for weight, text in own]
+    return texts
 
 
 def lessons_about(id: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from dplearn import DPSGD
-from dplearn.choosing import readings, rehearse
+from dplearn.teaching.choosing import readings, rehearse
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40)
 TOLD = readings(RUN, delta=1e-4, records=1000, of_one=1)

@@ -1,19 +1,19 @@
 // The words of the page: what the pictures say, said again in sentences and to those who only hear.
-import { heard, shown } from "../page/fields.js";
+import { heard, shown } from "../page/numbers.js";
 import { describe, set } from "../page/shapes.js";
 import { NAMES, SETS } from "./pictures.js";
 
 /** Write everything that is not in the pictures. */
-export function tell(page) {
+export function writeText(page) {
   const { words, state, catalogue, view, waiting } = page;
-  const say = (selector, said) => set(page.find(selector), "text", said);
+  const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
   for (const node of page.numbers) {
     // Somebody types.
-    if (!node.querySelector("input")) tellNumber(page, node, node.dataset.drag, true);
+    if (!node.querySelector("input")) writeNumber(page, node, node.dataset.drag, true);
   }
   for (const name of NAMES) {
     const { handle } = page.pictures.of[name];
-    tellNumber(page, handle, SETS[handle.dataset.drag], false);
+    writeNumber(page, handle, SETS[handle.dataset.drag], false);
   }
   const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
   const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
@@ -35,7 +35,7 @@ export function tell(page) {
   page.people.show({ upper: view.true_positive_rate }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
 }
 
-function tellNumber({ state, catalogue, words }, node, name, written) {
+function writeNumber({ state, catalogue, words }, node, name, written) {
   const value = state[name];
   if (written) set(node, "text", shown(name, value));
   describe(node, catalogue.fields[name].ends, value, heard(words, name, value));

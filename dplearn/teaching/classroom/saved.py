@@ -1,4 +1,4 @@
-"""A student's library: right answers to code exercises in ``my_dp.py``, for later lessons.
+"""Saved solutions: right answers to code exercises in ``my_dp.py``, for later lessons.
 
 The file is the student's. Each function stands between two comments with its exercise's key and a
 digest of what was written; only text that still has this digest is ever replaced.
@@ -30,13 +30,13 @@ _HEAD = '"""My own library of differential privacy: functions that were right, a
 
 
 def library() -> Path | None:
-    """The file of kept functions, beside the notebook; none if ``$DPLEARN_MINE`` is empty."""
+    """Return the file of saved solutions, None if ``$DPLEARN_MINE`` is empty."""
     name = os.environ.get("DPLEARN_MINE", "my_dp.py")
     return Path(name).resolve() if name else None
 
 
-def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
-    """The student's function for an exercise, if it is there and right, and whose is used."""
+def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
+    """Return the saved solution of an exercise, None unless it is right, and whose is used."""
     path = library()
     if path is None or not path.exists():
         return None, "ours, as no my_dp.py lies beside this notebook."
@@ -52,7 +52,7 @@ def found(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
     return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
 
 
-def keep(key: str, exercise: Any, function: Callable) -> str:
+def save(key: str, exercise: Any, function: Callable) -> str:
     """Write a right answer to exercise `key` into the file; the sentence says what was done."""
     if (path := library()) is None:
         return "not kept: $DPLEARN_MINE is empty, so there is no file."
@@ -66,7 +66,16 @@ def keep(key: str, exercise: Any, function: Callable) -> str:
             raise ValueError(f"its text alone is not right; put all it needs inside, and {again}.")
         text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
         ast.parse(text)
-        text, edited = _replaced(text, key, name, block)
+        digest = lambda body: hashlib.sha256(body.encode()).hexdigest()[:8]
+        new = f"# {key} {name}, kept on {date.today()} [{digest(block)}]\n{block}# end of {key}\n"
+        old = _block(text, key)
+        # One that was edited by hand loses its comments and stays.
+        edited = bool(old) and digest(old["body"]) != old["digest"]
+        if old:
+            between = old["body"] if edited else new
+            text = text[: old.start()] + between + text[old.end() :]
+        if edited or not old:
+            text = f"{text.rstrip()}\n\n\n{new}"
         ast.parse(text)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
         write_whole(path, text.encode())
@@ -109,18 +118,6 @@ def _block(text: str, key: str) -> re.Match | None:
     return re.search(rf"{head}(?P<body>.*?){tail}", text, re.MULTILINE | re.DOTALL)
 
 
-def _replaced(text: str, key: str, name: str, body: str) -> tuple[str, bool]:
-    """`text` with this body for an exercise, and whether an edited one lost its comments."""
-    digest = hashlib.sha256(body.encode()).hexdigest()[:8]
-    new = f"# {key} {name}, kept on {date.today()} [{digest}]\n{body}# end of {key}\n"
-    old = _block(text, key)
-    if old and hashlib.sha256(old["body"].encode()).hexdigest()[:8] == old["digest"]:
-        return text[: old.start()] + new + text[old.end() :], False
-    if old:
-        text = text[: old.start()] + old["body"] + text[old.end() :]
-    return f"{text.rstrip()}\n\n\n{new}", bool(old)
-
-
 def _standing_alone(function: Callable, name: str) -> str:
     """Imports and text of a function of the notebook, which then answers to `name`."""
     text, tree = "", None
@@ -129,7 +126,15 @@ def _standing_alone(function: Callable, name: str) -> str:
         (tree,) = ast.parse(text).body
     if not isinstance(tree, ast.FunctionDef):
         raise ValueError(f"write it as `def {name}(...):` in a cell, and check it there.")
-    given, imports = _imports(function), []
+    # The line that imports a name, of all that cells of this notebook have imported.
+    given, imports = {}, []
+    for cell in inspect.unwrap(function).__globals__.get("In", ()):
+        with suppress(SyntaxError):
+            for node in ast.walk(ast.parse(cell)):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    for alias in node.names:
+                        node.names = [alias]
+                        given[alias.asname or alias.name.partition(".")[0]] = ast.unparse(node)
     for used in sorted(set(outside(compile(text, "<kept>", "exec"))) - {tree.name}):
         if used not in given:
             raise ValueError(
@@ -151,20 +156,3 @@ def outside(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from outside(constant)
-
-
-def _imports(function: Callable) -> dict[str, str]:
-    """The line that imports a name, of all names that cells of this notebook have imported."""
-    lines = {}
-    for cell in inspect.unwrap(function).__globals__.get("In", ()):
-        try:
-            nodes = [*ast.walk(ast.parse(cell))]
-        except SyntaxError:
-            continue
-        for node in nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                for alias in node.names:
-                    bound = alias.asname or alias.name.partition(".")[0]
-                    node.names = [alias]
-                    lines[bound] = ast.unparse(node)
-    return lines

@@ -13,8 +13,8 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import DPSGD, Phases
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import notary
-from dplearn.teaching.explorer.pages.epsilon_vs_steps.notary import answer_of, printed_rows
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import answer_of, printed_rows
 
 RUN = {"mechanism": "gaussian", "noise_multiplier": 4, "sampling": "poisson", "sample_rate": 0.01}
 RUN |= {"delta": 1e-5, "adjacency": "add_remove", "then": "", "first": 10_000, "here": 700}
@@ -25,7 +25,7 @@ CHUA |= {"adjacency": "zero_out", "here": 1000}
 def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000, **run) -> dict:
     """The answer to a question about a run, as a browser receives it."""
     question = {"kind": kind, "key": "k", "run": RUN | run, "shown": shown, "records": 60_000}
-    answer = notary.library_reply(question | {"largest": largest, "draft": draft})
+    answer = confirmation.library_reply(question | {"largest": largest, "draft": draft})
     return json.loads(json.dumps(answer, allow_nan=False))
 
 
@@ -34,6 +34,7 @@ def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000,
     [
         {"mechanism": "laplace", "noise_multiplier": 8},
         {"sampling": "without_replacement", "adjacency": "replace_one"},
+        {"adjacency": "replace_one"},
         {"sampling": "random_allocation"},
         {"sampling": "none", "sample_rate": 1},
     ],
@@ -125,8 +126,8 @@ def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monke
     "run, why, change",
     [
         (
-            {"adjacency": "replace_one", "mechanism": "laplace"},
-            "Poisson",
+            {"adjacency": "replace_one", "sampling": "random_allocation"},
+            "add_remove",
             "Neighbours: Add or remove a record",
         ),
         (
@@ -182,7 +183,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
 
     def said(lower: float, upper: float) -> dict:
         question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
-        return notary.library_reply(question | {"lower": lower, "upper": upper})
+        return confirmation.library_reply(question | {"lower": lower, "upper": upper})
 
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert said(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
@@ -193,7 +194,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
 
 
 def test_a_mechanism_registered_on_the_fly_can_be_asked_for(registered):
-    assert registered.name in notary.mechanism().options
+    assert registered.name in confirmation.mechanism().options
     said = asked(mechanism=registered.name, noise_multiplier=2, largest=50, here=7)
     assert said["of"]["pld"]["upper"] == pytest.approx(
         asked(mechanism="laplace", noise_multiplier=2, largest=50, here=7)["of"]["pld"]["upper"]

@@ -1,6 +1,6 @@
 // Runs that the browser has no engine for: the server is asked, one question at a time.
-import { asNumber } from "./numbers.js";
-import { ACCOUNTANTS, keyOf, runOf } from "./run.js";
+import { ACCOUNTANTS } from "./accountants.js";
+import { keyOf, runOf } from "./run.js";
 
 const KEPT = 60;
 const MOST = 1e7;
@@ -8,7 +8,7 @@ const MOST = 1e7;
 const PATIENCE = 60_000;
 const NOTHING = { steps: [1], of: {}, asked: true };
 
-export class Notary {
+export class Confirmation {
   /** `send(question)` reaches the server, which answers some time later through `take`. */
   constructor(send, changed) {
     this.send = send;
@@ -36,7 +36,8 @@ export class Notary {
     if (answer.id !== this.id || !this.waiting) return;
     this.waiting = false;
     if (answer.kind === "curves") {
-      const ends = (all) => all && all.map(asNumber);
+      // Infinity is a word in JSON.
+      const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
       const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
       this.kept.set(answer.key, { ...answer, of, asked: true });
       if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);

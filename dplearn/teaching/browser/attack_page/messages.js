@@ -2,9 +2,9 @@
 
 const en = {
   code: "en", other: "中文", link: "Copy link", copied: "Copied", start: "Attack", how: "Drag, use the arrow keys, or press Enter to type",
-  sentence: "1,438 people train a model of digits: {q} of them in a step, {T} steps, noise σ = {sigma}, clipped at C = {C}. A coin decides for each of 200 whether they are in. An attacker sees every step: who was in?",
+  sentence: "1,438 people train a model of digits: {sample_rate} of them in a step, {steps} steps, noise σ = {noise_multiplier}, clipped at C = {max_grad_norm}. A coin decides for each of 200 whether they are in. An attacker sees every step: who was in?",
   guess: "Guess first: the attack will show ε ≥ {guess}.", guessed: (guess) => `You guessed ε ≥ ${guess}.`,
-  labels: { q: "Share of the people in a step", T: "Steps", sigma: "Noise multiplier sigma", C: "Clipping norm C", guess: "Your guess of epsilon" },
+  labels: { sample_rate: "Share of the people in a step", steps: "Steps", noise_multiplier: "Noise multiplier sigma", max_grad_norm: "Clipping norm C", guess: "Your guess of epsilon" },
   share: (value) => `${100 * value} per cent`,
   members: "100 members", others: "100 others", found: "found", accused: "accused wrongly", allowed: (count) => `○ at most ${count}, says the proof`, claims: (count) => `○ at most ${count}, says the claim`,
   finds: () => "", right: () => "",
@@ -29,9 +29,9 @@ const en = {
 
 const zh = {
   code: "zh", other: "English", link: "复制链接", copied: "已复制", start: "开始攻击", how: "拖动，按方向键，或按回车键输入",
-  sentence: "1,438 人训练一个数字识别模型：每步取其中 {q}，共 {T} 步，噪声 σ = {sigma}，裁剪到 C = {C}。其中 200 人各由一枚硬币决定是否参加。攻击者看到每一步：谁参加了？",
+  sentence: "1,438 人训练一个数字识别模型：每步取其中 {sample_rate}，共 {steps} 步，噪声 σ = {noise_multiplier}，裁剪到 C = {max_grad_norm}。其中 200 人各由一枚硬币决定是否参加。攻击者看到每一步：谁参加了？",
   guess: "先猜一猜：攻击能显示 ε ≥ {guess}。", guessed: (guess) => `您猜的是 ε ≥ ${guess}。`,
-  labels: { q: "每步抽取的比例", T: "步数", sigma: "噪声乘子 sigma", C: "裁剪范数 C", guess: "您猜的 epsilon" },
+  labels: { sample_rate: "每步抽取的比例", steps: "步数", noise_multiplier: "噪声乘子 sigma", max_grad_norm: "裁剪范数 C", guess: "您猜的 epsilon" },
   share: (value) => `百分之 ${100 * value}`,
   members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指", allowed: (count) => `○ 按证明至多 ${count} 名`, claims: (count) => `○ 按声明至多 ${count} 名`,
   finds: () => "", right: () => "",
@@ -54,4 +54,4 @@ const zh = {
   unread: (parts) => `地址中未读懂：${parts.join("，")}。这里显示的是另一个值。`,
 };
 
-export const WORDS = { en, zh };
+export const MESSAGES = { en, zh };

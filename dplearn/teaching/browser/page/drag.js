@@ -1,6 +1,5 @@
 // Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
-import { digits, read } from "./numbers.js";
-import { dragged, nearest, pressed, typed } from "./fields.js";
+import { digits, dragged, nearest, pressed, read, typed } from "./numbers.js";
 import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 
@@ -36,18 +35,18 @@ const ofRun = (page) => ({
   },
 });
 
-/** Move the curve by so many steps; sigma moves in any case. */
+/** Move the curve by so many steps; the noise moves in any case. */
 function lift(page, steps) {
-  const before = page.run.sigma;
+  const before = page.run.noise_multiplier;
   page.pull(page.run.T, page.epsilon() * (1 + STEP * steps));
-  if (page.run.sigma === before) page.change("sigma", pressed(FIELDS.sigma, before, -Math.sign(steps), false));
+  if (page.run.noise_multiplier === before) page.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -Math.sign(steps), false));
 }
 
 /** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`; `about` says what can
  * be held: `fields`, a number's `value`, and for each grip in the picture where it is (null: where the
  * pointer is), what a `move` does, which number it `sets` if it is called otherwise, and whether axes
  * stay `still`. What a hand does is done in the next frame, once. */
-export class Hands {
+export class Drag {
   /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {
     this.root = root;

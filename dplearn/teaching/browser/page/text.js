@@ -1,16 +1,15 @@
 // The words of the page: what a picture says, said again in sentences.
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least, reached } from "./answers.js";
-import { heard, shown } from "./fields.js";
-import { bound, clamp, digits, down, text } from "./numbers.js";
-import { ACCOUNTANTS, FIELDS, keyOf, proved, valueOf } from "./run.js";
+import { bound, clamp, digits, down, heard, shown, text } from "./numbers.js";
+import { FIELDS, OWN, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
-import { STYLES } from "./words.js";
 
 /** Write everything that is not in the picture. */
-export function tell(page) {
+export function writeText(page) {
   const { run, words, view, picture, guessing } = page;
-  const say = (selector, said) => set(page.find(selector), "text", said);
-  tellNumbers(page);
+  const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
+  writeNumbers(page);
   const { name, value } = least(view.ends);
   describe(picture.curve, [0, 1e9], guessing ? 0 : value, guessing ? "?" : words.curve(bound(value, 6), run));
   const { found } = view;
@@ -18,16 +17,16 @@ export function tell(page) {
   say(".dp-eps output", guessing ? "?" : waits ? "…" : bound(value));
   say(".dp-plain", guessing ? words.guessing : waits ? "" : words.factor(value));
   say(".dp-unread", found.refused ?? (page.unread.length ? words.unread(page.unread) : ""));
-  page.body.classList.toggle("dp-waits", Boolean(found.asked && page.notary.waiting && !found.refused));
+  page.body.classList.toggle("dp-waits", Boolean(found.asked && page.confirmation.waiting && !found.refused));
   say(".dp-claimed", guessing ? "" : claim(page));
-  tellProof(page, view.ends.pld, name);
+  writeProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
   say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
-  tellButtons(page, value);
-  if (page.find(".dp-more").open) tellTable(page);
+  writeButtons(page, value);
+  if (page.body.querySelector(".dp-more").open) writeTable(page);
 }
 
-function tellNumbers({ run, words, numbers, picture }) {
+function writeNumbers({ run, words, numbers, picture }) {
   for (const node of numbers) {
     // Somebody types.
     if (node.querySelector("input")) continue;
@@ -38,30 +37,30 @@ function tellNumbers({ run, words, numbers, picture }) {
   for (const name of ["T", "budget"]) describe(picture[name], FIELDS[name].ends, run[name], String(run[name]));
 }
 
-function tellButtons(page, value) {
+function writeButtons(page, value) {
   const { run, words, buttons, guessing, view } = page;
   const over = value > run.budget && value < Infinity;
   const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-guessing": guessing, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
   for (const name of ACCOUNTANTS) {
-    const chip = page.find(`[data-chip=${name}]`);
+    const chip = page.body.querySelector(`[data-chip=${name}]`);
     set(chip, "aria-pressed", String(run.shown.includes(name)));
-    set(chip, "title", view.found.refusals?.[name] ?? words.about[name]);
+    set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
-  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.find(`.dp-rate-${i}`), "text", said);
+  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
   set(buttons.guess, "text", guessing ? words.truth : words.guess);
   set(buttons.logT, "text", run.logT ? words.log : words.linear);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.log : words.linear);
   for (const name of ["adjacency", "mechanism", "sampling", "then", "first"]) {
-    const choice = page.find(`[name=${name}]`);
+    const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.find("option[value=replace_one]").disabled = proved(run) && run.q < 1;
+  page.body.querySelector("option[value=replace_one]").disabled = page.kinds === OWN && run.sample_rate < 1;
 }
 
-function tellProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
+function writeProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
   const known = end.upper !== null;
   const precise = (x) => Number(x.toPrecision(11));
   const agreed = confirmed?.key === `${keyOf(run)}@${run.T}` ? confirmed.agrees : null;
@@ -69,7 +68,7 @@ function tellProof({ run, words, guessing, body, view, confirmed }, end = { lowe
   const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
   const proof = () => {
     if (view.found.asked && !view.ends[name]) return view.found.refused ? "" : words.waiting;
-    if (!known) return words.open(STYLES[name][0]);
+    if (!known) return words.open(STYLES[name].label);
     if (end.upper === 0) return words.fits;
     if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
     return words.proved(count);
@@ -92,7 +91,7 @@ function claim({ run, words, view: { found, ends } }) {
 /** How epsilon compares with that of the pinned run, and in what the runs differ. */
 function comparison({ run, words, view }, value) {
   const was = least(view.pinned.ends).value;
-  const differs = [["σ", "sigma"], ["q", "q"], ["δ", "delta"]]
+  const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"]]
     .filter(([, name]) => run.pin[name] !== run[name])
     .map(([sign, name]) => `${sign} ${shown(name, run.pin[name])}`);
   return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
@@ -115,19 +114,19 @@ function lasts({ words, run, view, lasting }, name) {
   return `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}`;
 }
 
-function tellTable(page) {
+function writeTable(page) {
   const { run, words, answers } = page;
-  const ends = answers.at(run, run.T, ACCOUNTANTS);
+  const ends = answers.at(run, run.T, ACCOUNTANTS.filter((name) => !STYLES[name].served));
   const rows = ACCOUNTANTS.map((name) => {
     const { lower, upper } = ends[name] ?? { lower: null, upper: null };
-    const approximate = name === "gdp" && run.q < 1;
+    const approximate = STYLES[name].approximation && run.sample_rate < 1;
     const below = lower && name === "pld" ? `${down(lower, 8)} ≤ ` : "";
     const epsilon = upper === null ? "—" : `${below}ε ${approximate ? "≈" : "≤"} ${bound(upper, name === "pld" ? 8 : 5)}`;
     const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
-    return [STYLES[name][0], epsilon, budget, words.about[name]];
+    return [STYLES[name].label, epsilon, budget, STYLES[name].about[words.code]];
   });
   const cells = rows.flat();
-  const body = page.find(".dp-more tbody");
+  const body = page.body.querySelector(".dp-more tbody");
   if (!body.children.length) {
     body.innerHTML = rows.map((row) => `<tr>${"<td></td>".repeat(row.length)}</tr>`).join("");
   }

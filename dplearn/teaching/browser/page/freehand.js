@@ -1,7 +1,7 @@
 // A guess, drawn over the empty picture.
 
 /** Follow a pointer until it is lifted; a curve has one value for each T, so it goes to the right. */
-export function sketch(page, event) {
+export function drawFreehand(page, event) {
   if (!page.guessing || event.target.closest("[data-drag]")) return;
   const { svg } = page;
   const at = ({ clientX, clientY }) => {

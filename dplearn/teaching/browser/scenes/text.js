@@ -3,7 +3,8 @@ import { bound, digits, down, percent, text, up } from "../page/numbers.js";
 import { end, judged } from "./guess.js";
 
 /** The numbers of a run as they stand in a sentence. */
-export const numbers = ({ sigma, q, delta, T }) => ({ sigma: text(sigma), q: percent(q), delta: text(delta), T: text(T) });
+export const numbers = ({ noise_multiplier, sample_rate, delta, T }) =>
+  ({ noise_multiplier: text(noise_multiplier), sample_rate: percent(sample_rate), delta: text(delta), T: text(T) });
 
 const VERDICTS = { large: ["large", "overshot"], small: ["small", "undershot"], close: ["close", "hit"] };
 
@@ -19,7 +20,7 @@ export function verdict({ guess, run, truth, say }) {
 const told = [
   ({ run, say, unread, short }) => ({
     head: say("guess"),
-    tell: short ? say("further") : say("draw", numbers(run)),
+    text: short ? say("further") : say("draw", numbers(run)),
     small: unread.length ? say("unread", { parts: unread.join(", ") }) : say("run", numbers(run)),
   }),
   (minute) => {
@@ -29,7 +30,7 @@ const told = [
     const neighbours = say(run.adjacency);
     return {
       head: say("truth", { epsilon: bound(upper) }),
-      tell: guess ? verdict(minute).scene : say("unguessed", numbers(run)),
+      text: guess ? verdict(minute).scene : say("unguessed", numbers(run)),
       small: say(lower ? "proved" : "bounded", { ...ends, neighbours }),
     };
   },
@@ -38,7 +39,7 @@ const told = [
     const excess = text(digits(100 * (moments / upper - 1), 2));
     return {
       head: printed ? say("printed", { printed: printed.value }) : say("counted", { moments: bound(moments) }),
-      tell: say("why", { epsilon: bound(upper), percent: excess }),
+      text: say("why", { epsilon: bound(upper), percent: excess }),
       small: printed?.source ?? say("run", numbers(run)),
     };
   },
@@ -47,17 +48,17 @@ const told = [
     const ends = { lower: text(down(lower, 4)), upper: bound(upper, 4) };
     const times = text(down(lower / claimed, 2));
     const of = { ...numbers(run), ...ends, neighbours: say(run.adjacency) };
-    const same = before && ["sigma", "q", "delta", "T"].every((name) => own[name] === before[name]);
+    const same = before && ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => own[name] === before[name]);
     const known = () => ({ lower: text(down(before.lower, 3)), upper: bound(before.upper), epsilon: bound(truth.at(own.T).upper) });
     const verdict = () => (before.lower > truth.at(own.T).upper ? "broken" : "unknown");
     return {
       head: say("shuffle"),
-      tell: say("breaks", { ...ends, claim: bound(claimed), times }),
+      text: say("breaks", { ...ends, claim: bound(claimed), times }),
       small: `${say("epoch", of)} ${same ? say(verdict(), known()) : ""}`,
     };
   },
-  ({ say, place }) => ({ head: say("card"), tell: say(place ? "send" : "alone"), small: "" }),
+  ({ say, place }) => ({ head: say("card"), text: say(place ? "send" : "alone"), small: "" }),
 ];
 
 /** Head, sentence and foundation of the scene in view. */
-export const tell = (minute) => told[minute.scene](minute);
+export const sentences = (minute) => told[minute.scene](minute);

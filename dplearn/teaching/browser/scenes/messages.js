@@ -9,7 +9,7 @@ export const TABLE = {
   next: ["Next", "下一幕"],
   goto: ["Scene {scene}", "第 {scene} 幕"],
   full: ["Full screen", "全屏"],
-  run: ["Noise σ = {sigma}, each record in a step with chance {q}, δ = {delta}.", "噪声 σ = {sigma}，每条记录以 {q} 的概率进入一步，δ = {delta}。"],
+  run: ["Noise σ = {noise_multiplier}, each record in a step with chance {sample_rate}, δ = {delta}.", "噪声 σ = {noise_multiplier}，每条记录以 {sample_rate} 的概率进入一步，δ = {delta}。"],
   steps: ["{T} steps", "{T} 步"],
   add_remove: ["one record added or removed", "增减一条记录"],
   zero_out: ["one record zeroed out", "一条记录置零"],
@@ -54,8 +54,8 @@ export const TABLE = {
     "批次随机抽取时，ε ≤ {claim}。若改为打乱数据，则已证明 ε ≥ {lower}：超过 {times} 倍。",
   ],
   epoch: [
-    "Noise σ = {sigma}, one epoch of {T} batches, δ = {delta}, {neighbours}: shuffled, {lower} ≤ ε ≤ {upper}.",
-    "噪声 σ = {sigma}，一轮 {T} 个批次，δ = {delta}，{neighbours}：打乱后 {lower} ≤ ε ≤ {upper}。",
+    "Noise σ = {noise_multiplier}, one epoch of {T} batches, δ = {delta}, {neighbours}: shuffled, {lower} ≤ ε ≤ {upper}.",
+    "噪声 σ = {noise_multiplier}，一轮 {T} 个批次，δ = {delta}，{neighbours}：打乱后 {lower} ≤ ε ≤ {upper}。",
   ],
   unknown: [
     "Of the run before, shuffled with one record left out, {lower} ≤ ε ≤ {upper} is proved, which leaves open whether {epsilon} holds.",

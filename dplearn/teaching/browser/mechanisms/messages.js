@@ -94,4 +94,4 @@ const zh = {
   share: (value) => `百分之 ${digits(100 * value, 12)}`,
 };
 
-export const WORDS = { en, zh };
+export const MESSAGES = { en, zh };

@@ -1,34 +1,16 @@
 // All that the page says, in both languages; a number that can be dragged stands as {its name}.
 import { bound, digits, down, people, text } from "./numbers.js";
 
-/** Of each accountant: its name on the screen and the outline of its mark. */
-export const STYLES = {
-  basic: ["Basic", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
-  advanced: ["Advanced", "M0-5L5 4H-5Z"],
-  optimal: ["(ε₀, δ₀) only", "M0 5L5-4H-5Z"],
-  moments: ["Moments", "M-4-4H4V4H-4Z"],
-  rdp: ["RDP", "M0-5.5L5 0L0 5.5L-5 0Z"],
-  zcdp: ["zCDP", "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z"],
-  pld: ["PLD", "M0-6L1.6-2H6L2.4 1L3.8 5.4L0 2.8L-3.8 5.4L-2.4 1L-6-2H-1.6Z"],
-  gdp: ["GDP", "M-4-4L4 4M-4 4L4-4"],
-  pinned: ["", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
-};
 // Above this factor an epsilon rules next to nothing out.
 const VAST = 30;
 
 const en = {
   code: "en",
   names: {
-    sigma: "Noise multiplier sigma", q: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
+    noise_multiplier: "Noise multiplier sigma", sample_rate: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
     rate: "False alarms", N: "Records N", B: "Expected batch B", curve: "PLD curve: epsilon at T, met by sigma",
   },
-  about: {
-    basic: "adds up the ε and δ of every step", advanced: "advanced composition in closed form (Kairouz, Oh & Viswanath 2015)",
-    optimal: "knows each step's (ε₀, δ₀) only (Kairouz, Oh & Viswanath 2015)", moments: "the moments accountant as printed in 2016, λ ≤ 32",
-    rdp: "Rényi divergences of all orders", zcdp: "zero-concentrated DP, blind to sampling",
-    pld: "the privacy loss distribution: both ends are proved", gdp: "central limit theorem: an approximation, no bound",
-  },
-  sentence: "Noise σ = {sigma} in each of {T} steps; a step sees {sampling}. At δ = {delta},",
+  sentence: "Noise σ = {noise_multiplier} in each of {T} steps; a step sees {sampling}. At δ = {delta},",
   chance: [["each record with chance ", ""], ["a share ", " of the records"]], byCounts: "about {B} of {N} records",
   assumed: "{mechanism} {sampling} {adjacency}",
   own: { mechanism: "Gaussian noise,", sampling: "Poisson sampling," }, kinds: { mechanism: "Noise", sampling: "Batches" },
@@ -39,7 +21,7 @@ const en = {
   claim: (claimed, least, broken) => `A Poisson accountant would claim ε = ${claimed}. ${broken ? `These batches lose at least ${least}.` : "That is no proof for these batches."}`,
   meet: "Meet the budget at T by", claimed: "Poisson claim",
   adjacencies: { add_remove: "a record added or removed", zero_out: "a record zeroed out", replace_one: "a record replaced" },
-  unsampled: "There is a theorem where q = 100 %.",
+  unsampled: "This page answers for a replaced record where q = 100 %; the explorer always.",
   lasts: "A budget of ε = {budget} lasts {go}.", attacker: "Accusing {rate} of the others, an attacker ",
   members: "100 members", others: "100 others", found: "found", accused: "accused",
   pin: "Pin", unpin: "Unpin", link: "Link", copied: "Copied", other: "中文",
@@ -67,7 +49,7 @@ const en = {
     : `Were half of all people members, an accusation would be right in at most ${people(odds / (1 + odds))}\u202f% of cases, not 50\u202f%.`),
   than: (ratio, epsilon, differs) => `${ratio} × the pinned ${epsilon}${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `epsilon at most ${epsilon} after ${T} steps`,
-  curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.sigma}`,
+  curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.noise_multiplier}`,
   share: (value) => `${digits(100 * value, 12)} percent`,
 };
 
@@ -75,16 +57,10 @@ const zh = {
   ...en,
   code: "zh",
   names: {
-    sigma: "噪声乘数 sigma", q: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
+    noise_multiplier: "噪声乘数 sigma", sample_rate: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
     rate: "误报率", N: "记录数 N", B: "期望批次 B", curve: "PLD 曲线：T 处的 epsilon，由 sigma 满足",
   },
-  about: {
-    basic: "把每一步的 ε 与 δ 相加", advanced: "高级组合的闭式 (Kairouz, Oh & Viswanath 2015)",
-    optimal: "只知道每一步的 (ε₀, δ₀) (Kairouz, Oh & Viswanath 2015)", moments: "2016 年发表的矩会计，λ ≤ 32",
-    rdp: "所有阶的 Rényi 散度", zcdp: "零集中差分隐私，不计采样",
-    pld: "隐私损失分布：上下两端均已证明", gdp: "中心极限定理：近似值，并非上界",
-  },
-  sentence: "共 {T} 步，每一步加噪声 σ = {sigma}，{sampling}。于是在 δ = {delta} 时，",
+  sentence: "共 {T} 步，每一步加噪声 σ = {noise_multiplier}，{sampling}。于是在 δ = {delta} 时，",
   chance: [["每条记录以 ", " 的概率进入一步"], ["用到 ", " 的记录"]], byCounts: "平均用到 {N} 条记录中的 {B} 条",
   assumed: "{mechanism} {sampling} {adjacency}",
   own: { mechanism: "高斯噪声，", sampling: "泊松采样，" }, kinds: { mechanism: "噪声", sampling: "批次" },
@@ -95,7 +71,7 @@ const zh = {
   claim: (claimed, least, broken) => `泊松会计会声称 ε = ${claimed}。${broken ? `这种批次至少损失 ${least}。` : "对这种批次，那不是证明。"}`,
   meet: "在 T 处满足预算，可改", claimed: "泊松会计的说法",
   adjacencies: { add_remove: "增删一条记录", zero_out: "一条记录置零", replace_one: "替换一条记录" },
-  unsampled: "q = 100 % 时才有定理。",
+  unsampled: "替换一条记录：本页只在 q = 100 % 时回答，探索器总能回答。",
   lasts: "预算 ε = {budget} 可用 {go}。", attacker: "若攻击者可误指 {rate} 的其他人，",
   members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指",
   pin: "固定以比较", unpin: "取消固定", link: "复制链接", copied: "已复制", other: "English",
@@ -123,8 +99,8 @@ const zh = {
     : `假如一半人是成员，指认的正确率至多为 ${people(odds / (1 + odds))}\u202f%，瞎猜为 50\u202f%。`),
   than: (ratio, epsilon, differs) => `是固定设置 ${epsilon} 的 ${ratio} 倍${differs ? ` (${differs})` : ""}`,
   spoken: (epsilon, T) => `${T} 步之后 epsilon 至多为 ${epsilon}`,
-  curve: (epsilon, run) => `T ${run.T}、sigma ${run.sigma} 时 epsilon 至多为 ${epsilon}`,
+  curve: (epsilon, run) => `T ${run.T}、sigma ${run.noise_multiplier} 时 epsilon 至多为 ${epsilon}`,
   share: (value) => `百分之 ${digits(100 * value, 12)}`,
 };
 
-export const WORDS = { en, zh };
+export const MESSAGES = { en, zh };

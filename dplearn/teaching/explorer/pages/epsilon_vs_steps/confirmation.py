@@ -3,13 +3,13 @@
 A browser that is wrong, and a question that is none, are told in a sentence.
 """
 
+import dataclasses
 import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from inspect import signature
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -229,7 +229,7 @@ def printed_rows(run: Scenario) -> list[dict[str, str]]:
 
 def mechanism() -> fields.Selection:
     """The mechanisms that a noise multiplier alone describes."""
-    own = {name: [*signature(law).parameters] for name, law in MECHANISMS.items()}
+    own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     return _say.selection("mechanism", fields.named(alone), default="gaussian")
 
@@ -245,7 +245,20 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if question["kind"] == "curves":
             return _curves(question)
-        return _agreement(question)
+        here = _here(question)
+        scenario = _scenario(question, here)
+        curve = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve
+        told = {"key": question["key"], "T": here, "agrees": None}
+        if not curve or "upper" not in question:
+            return told
+        # Whether the bracket that the browser drew and the library's have a point in common.
+        low, high = text.floor(curve[0]), curve[0].epsilon
+        theirs = float(question["lower"]), float(question["upper"])
+        agrees = theirs[0] <= high and low <= theirs[1]
+        if not agrees:
+            said = "The browser drew %s, the library proves %s, of %s"
+            logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
+        return told | {"agrees": agrees, "lower": low, "upper": high}
     except ValueError as error:
         return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(str(error))}
 
@@ -287,7 +300,18 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     if claim := claimed_curve(scenario, steps):
         told["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
-        told["refused"] = _refused(scenario, said[REFERENCE].refusal)
+        # Why no theorem covers the run, and with which change one does.
+        why, changes = said[REFERENCE].refusal, []
+        for field in (fields.ADJACENCY, SAMPLING, mechanism()):
+            for option, option_words in field.options.items():
+                if option != getattr(scenario, field.key) and not option.endswith(DROP_LAST):
+                    other = replace(scenario, **{"drop_last": False, field.key: option})  # type: ignore[arg-type]
+                    with suppress(NotImplementedError, TypeError, ValueError):
+                        other.sampling_scheme.mechanism.profiles(other.adjacency)
+                        changes.append(f"{retold(field.label)}: {retold(option_words)}")
+        told["refused"] = _say("uncovered", why=retold(why.partition(": ")[2] or why))
+        if changes:
+            told["refused"] += f" {_say('changes', changes='; '.join(changes))}"
     return told
 
 
@@ -300,42 +324,3 @@ def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
 def _numbers(values: Any) -> list[float | str]:
     """Numbers for JSON, which has no word for infinity."""
     return ["Infinity" if math.isinf(value) else value for value in values]
-
-
-def _refused(scenario: Scenario, why: str) -> str:
-    """Why no theorem covers a run, and with which change one does."""
-    told = _say("uncovered", why=retold(why.partition(": ")[2] or why))
-    changes = [
-        f"{retold(field.label)}: {retold(option_words)}"
-        for field in (fields.ADJACENCY, SAMPLING, mechanism())
-        for option, option_words in field.options.items()
-        if option != getattr(scenario, field.key)
-        and not option.endswith(DROP_LAST)
-        and _covers(replace(scenario, **{"drop_last": False, field.key: option}))  # type: ignore[arg-type]
-    ]
-    return f"{told} {_say('changes', changes='; '.join(changes))}" if changes else told
-
-
-def _covers(scenario: Scenario) -> bool:
-    """Whether a step, or an epoch, has a profile under these neighbours."""
-    with suppress(NotImplementedError, TypeError, ValueError):
-        scenario.sampling_scheme.mechanism.profiles(scenario.adjacency)
-        return True
-    return False
-
-
-def _agreement(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether the bracket that the browser drew and the library's have a point in common."""
-    here = _here(question)
-    scenario = _scenario(question, here)
-    (ours, *_) = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve or (None,)
-    told = {"key": question["key"], "T": here, "agrees": None}
-    if ours is None or "upper" not in question:
-        return told
-    low, high = text.floor(ours), ours.epsilon
-    theirs = float(question["lower"]), float(question["upper"])
-    agrees = theirs[0] <= high and low <= theirs[1]
-    if not agrees:
-        said = "The browser drew %s, the library proves %s, of %s"
-        logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
-    return told | {"agrees": agrees, "lower": low, "upper": high}

@@ -1,9 +1,7 @@
 """How long a lesson takes in class: its built notebook is counted, and nothing is claimed."""
 
-import itertools
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
 
@@ -41,16 +39,28 @@ def counted(lesson: Lesson) -> Load:
             folded = FOLDED in cell.metadata.get("tags", ())
             read = 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
             lines += read
-            minutes[section] += read / _CODE + _looking(cell)
+            minutes[section] += read / _CODE
+            if re.search(r"^(predict|check)\(", cell.source, re.MULTILINE):
+                votes = len(re.findall(r'^check\("\d+\.vote"', cell.source, re.MULTILINE))
+                minutes[section] += _GUESS * cell.source.count("predict(") + _VOTE * votes
+                continue
+            printed = "\n".join(output.get("text", "") for output in cell.outputs).splitlines()
+            minutes[section] += len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * folded
             continue
-        for part in re.split(r"^(?=## )", _in_sight(cell.source), flags=re.MULTILINE):
+        # Without addresses and without what a fold hides; its summary is seen.
+        seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
+        seen = re.sub(r"</?details>|\]\([^)\s]*\)", " ", seen)
+        for part in re.split(r"^(?=## )", seen, flags=re.MULTILINE):
             if re.match(r"## \d+ At home", part):
                 return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
             if heading := re.match(r"## (\d+) ", part):
                 section = int(heading[1])
             read = len(re.findall(r"\S*\w\S*", part))
             words += read
-            minutes[section] = minutes.get(section, 0.0) + read / _READ + _thinking(part)
+            exercises = sum(map(int, re.findall(r"\*\(In class, (\d+) minutes\.\)\*", part)))
+            choices = len(re.findall(r"^\s*a\. ", part, re.MULTILINE))
+            thinking = exercises + _PROOF * part.count("*Why.*") + _QUESTION * choices
+            minutes[section] = minutes.get(section, 0.0) + read / _READ + thinking
     return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
 
 
@@ -59,26 +69,3 @@ def too_much(load: Load) -> list[str]:
     has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
     most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
     return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]
-
-
-def _in_sight(markdown: str) -> str:
-    """Markdown without addresses and without what a fold hides; its summary is seen."""
-    seen = re.sub(r"<summary>(.*?)</summary>.*?(?=</details>)", r"\1", markdown, flags=re.DOTALL)
-    return re.sub(r"</?details>|\]\([^)\s]*\)", " ", seen)
-
-
-def _thinking(prose: str) -> float:
-    """Minutes for exercises, proofs and questions."""
-    exercises = sum(map(int, re.findall(r"\*\(In class, (\d+) minutes\.\)\*", prose)))
-    choices = len(re.findall(r"^\s*a\. ", prose, re.MULTILINE))
-    return exercises + _PROOF * prose.count("*Why.*") + _QUESTION * choices
-
-
-def _looking(cell: Any) -> float:
-    """Minutes for what a cell prints or draws, and for a guess or a vote."""
-    if re.search(r"^(predict|check)\(", cell.source, re.MULTILINE):
-        votes = len(re.findall(r'^check\("\d+\.vote"', cell.source, re.MULTILINE))
-        return _GUESS * cell.source.count("predict(") + _VOTE * votes
-    printed = itertools.chain(*(output.get("text", "").splitlines() for output in cell.outputs))
-    drawn = FOLDED in cell.metadata.get("tags", ())
-    return len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * drawn

@@ -1,4 +1,4 @@
-"""A student's own library: what is kept, what is refused, and what later lessons use."""
+"""Saved solutions: what is saved, what is refused, and what later lessons use."""
 
 import ast
 import linecache

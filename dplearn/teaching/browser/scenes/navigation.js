@@ -5,7 +5,7 @@ const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 // Of a swipe, in pixels; it goes at least twice as far across as up or down.
 const SWIPE = 50;
 
-export class Hands {
+export class Navigation {
   constructor(minute) {
     this.minute = minute;
     this.touched = null;
@@ -16,10 +16,6 @@ export class Hands {
     listen(minute.root, "pointerdown", (event) => this.touch(event));
     listen(minute.root, "pointerup", (event) => this.lift(event));
     listen(minute.root, "pointercancel", () => (this.touched = null));
-  }
-
-  end() {
-    this.stop.abort();
   }
 
   /** Keys are the minute's while it fills most of the window and nobody types elsewhere. */

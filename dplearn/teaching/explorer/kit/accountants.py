@@ -1,0 +1,34 @@
+"""What the browser's pages show of each registered accountant, and the colours that they share."""
+
+from typing import Any
+
+from dplearn.accountants import ACCOUNTANTS
+from dplearn.teaching import browser
+from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.kit.language import in_each
+from dplearn.teaching.figures.kit.template import STYLES, style_of
+
+_say = Words("epsilon_vs_steps")
+
+
+def accountants() -> list[dict[str, Any]]:
+    """Return name, kind, label, mark and description of all accountants, in the order of chips."""
+    labels, about = _say.table("labels"), _say.table("accountants")
+    return [
+        {
+            "name": name,
+            "kind": ACCOUNTANTS[name].kind,
+            "label": labels.get(name, style_of(name).label),
+            "symbol": style_of(name).symbol,
+            "about": in_each(about.get(name, ACCOUNTANTS[name].title)),
+        }
+        for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
+    ]
+
+
+def style_sheet(*entries: str) -> str:
+    """Return the style sheets of browser pages, after the colour of each accountant."""
+    styles = {name: style_of(name) for name in ACCOUNTANTS}
+    colours = (f"--{n}: light-dark({s.colour}, {s.on_dark});" for n, s in styles.items())
+    marks = (f".dp-{name} {{ --c: var(--{name}); }}\n" for name in styles)
+    return f".dp {{ {' '.join(colours)} }}\n{''.join(marks)}{browser.style(*entries)}"
