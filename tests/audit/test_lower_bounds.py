@@ -253,7 +253,7 @@ def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
         for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
         for k, f, n in zip(ks, fs, people.tolist(), strict=True)
     }
-    # The curve is convex and increasing: between its values at a grid it is below the next one's.
+    # The curve rises: at the place of a grid below a rate it is smaller, which accuses more often.
     grid = np.geomspace(0.01, 0.6, 400)
     curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
     wrong = {

@@ -32,7 +32,12 @@ const ENOUGH = 27;
  * makes the engine; `onLanguage(code)` hears of another language. */
 export function mount(root, options) {
   const page = new Page(root, options);
-  return { page, update: ({ language }) => language && language !== page.words.code && page.speakIn(language), destroy: () => page.end() };
+  const update = ({ language }) => {
+    if (language && language !== page.words.code) page.speakIn(language);
+    // Streamlit writes the language into the address, and drops what the page wrote there.
+    page.rest();
+  };
+  return { page, update, destroy: () => page.end() };
 }
 
 /** A worker that answers with the function that `make` returns; the page itself, where there is none. */
@@ -195,7 +200,7 @@ class Page {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       const mark = this.mark();
-      if (asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${mark && `#${mark}`}`);
+      if (asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${location.search}#${mark}`);
       this.train();
     }, REST);
   }
