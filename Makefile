@@ -11,7 +11,7 @@ NBVAL := --nbval --nbval-kernel-name=warm --nbval-cell-timeout=600 \
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE
 # Tests run side by side: threads of one that wait for each other would take the others' time.
-test fast: export OMP_NUM_THREADS := 1
+test fast thorough: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
 QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
@@ -20,7 +20,7 @@ CORE := $(addprefix tests/,core engine mechanisms accountants certificates house
 REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
 
-.PHONY: app train test fast fast-core fast-rest lint lessons site flower bench clean
+.PHONY: app train test thorough fast fast-core fast-rest lint lessons site flower bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -29,7 +29,22 @@ train: $(VENV)/train  ## add PyTorch, for dplearn.training
 
 test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup tests dplearn lessons
+	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup -m "not thorough" tests dplearn lessons
+
+# Lower bounds of pyproject.toml.
+LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' pyproject.toml)
+
+# Properties on other examples at each run, layout, Firefox where there is one, the oldest numpy and
+# scipy, and other Pythons.
+thorough: $(VENV)/all  ## what nobody waits for; what it finds becomes an example of a test
+	$(BIN)/python tests/chromium.py
+	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup --hypothesis-profile=thorough \
+		-m "thorough or hypothesis" tests
+	$(PYTHON) -m venv artefacts/lowest
+	artefacts/lowest/bin/python -m pip install --quiet $(LOWEST) pytest hypothesis mpmath playwright
+	artefacts/lowest/bin/python -m pytest -q -m "not slow" tests/engine tests/mechanisms
+	for python in python3.12 python3.13; do ! $$python -c "" 2>/dev/null || \
+		$(MAKE) fast PYTHON=$$python VENV=artefacts/$$python || exit 1; done
 
 fast: $(VENV)/all  ## what to run while working
 	$(MAKE) --jobs=2 fast-core fast-rest

@@ -1,11 +1,11 @@
 """What `proofread` finds about the book's own formulas, misprints, edits, and what claims nothing.
 
-    .venv/bin/python benchmarks/proofread.py [--sample 200] [--seed 1] [--all-notations]
-        [--held-out] [--failures FILE]
+    .venv/bin/python benchmarks/proofread.py [--sample 200] [--seed 1] [--held-out]
+        [--failures FILE]
 
-The formulas are those of `tests/teaching/claims/corpus.py`, one notation each unless all are asked
-for. A verdict is reversed if it says "holds" or "safe" of what promises too much, or "refuted" of
-what does not; falsely accused is what is right and refuted, or claims nothing and is judged wrong.
+The formulas are those of `tests/teaching/claims/corpus.py`. A verdict is reversed if it says
+"holds" or "safe" of what promises too much, or "refuted" of what does not; falsely accused is what
+is right and refuted, or claims nothing and is judged wrong.
 Exit status 1 if there is one.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("", "teaching/claims")]
 
-from corpus import NOTATIONS, Row, rows, wrongly  # noqa: E402
+from corpus import Row, rows, wrongly  # noqa: E402
 
 from dplearn.teaching.claims import proofread  # noqa: E402
 
@@ -31,14 +31,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, help="so many rows, drawn by the seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--all-notations", action="store_true")
     parser.add_argument("--held-out", action="store_true", help="the fifth that is not tuned for")
     parser.add_argument("--failures", type=Path, help="write what is wrong or not read to a file")
     options = parser.parse_args()
     chosen = [row for row in rows() if row.held_out == options.held_out]
-    if not options.all_notations:
-        ids = {id: k for k, id in enumerate(dict.fromkeys(row.id for row in chosen))}
-        chosen = [row for row in chosen if row.notation == NOTATIONS[ids[row.id] % 3]]
     if options.sample:
         drawn = np.random.default_rng(options.seed).permutation(len(chosen))[: options.sample]
         chosen = [chosen[k] for k in sorted(drawn)]

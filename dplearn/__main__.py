@@ -16,6 +16,7 @@ from typing import Any, NoReturn, cast
 from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
+from dplearn.core.files import locked
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
 from dplearn.core.json_values import as_json, print_json
 from dplearn.ledger import BudgetExceeded, Ledger
@@ -92,7 +93,7 @@ def _add_run_options(
     samplings: Sequence[str] = SAMPLINGS,
 ) -> None:
     _add_mechanism_options(command, required=required, samplings=samplings)
-    command.add_argument("--delta", type=float, required=required)
+    command.add_argument("--delta", type=_number, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--adjacency", choices=ADJACENCIES)
     command.set_defaults(drop_last=False, dataset_size=None, max_batch_size=None)
@@ -127,7 +128,7 @@ def _number(text: str) -> float:
 
 def _whole(text: str) -> int:
     """Return a whole number, which may be typed as 1e4."""
-    if (value := _number(text)) != math.floor(value):
+    if not math.isfinite(value := _number(text)) or value != math.floor(value):
         raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
     return int(value)
 
@@ -140,7 +141,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
     new.set_defaults(run=_new_ledger)
     new.add_argument("--epsilon", type=float)
-    new.add_argument("--delta", type=float, required=True)
+    new.add_argument("--delta", type=_number, required=True)
     new.add_argument("--adjacency", choices=ADJACENCIES, default="add_remove")
     new.add_argument("--fixed", action="store_true", help="no release depends on results of others")
     new.add_argument("--reserve", type=float, help="part of delta for releases known by a pair")
@@ -148,7 +149,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     add.set_defaults(run=_add_to_ledger)
     add.add_argument("name", metavar="NAME")
     add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
-    add.add_argument("--delta", type=float, default=0.0)
+    add.add_argument("--delta", type=_number, default=0.0)
     add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
     _add_mechanism_options(add, required=False, samplings=SAMPLINGS)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
@@ -184,8 +185,8 @@ def _phase(text: str) -> tuple[float, float, int]:
     """Noise multiplier, sample rate and steps of a further phase."""
     try:
         noise, rate, steps = text.split(",")
-        return float(noise), float(rate), int(steps)
-    except ValueError:
+        return _number(noise), _number(rate), _whole(steps)
+    except (ValueError, argparse.ArgumentTypeError):
         message = f"Expected SIGMA,Q,STEPS such as 2,0.01,500, got {text!r}."
         raise argparse.ArgumentTypeError(message) from None
 
@@ -240,8 +241,11 @@ def _add_to_ledger(options: argparse.Namespace) -> int:
     if len(given := [name for name, value in known.items() if value is not None]) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in known)
         raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
-    ledger = _ledger(options)
-    steps = options.steps or 1
+    if options.sample_rate is not None and given != ["noise_multiplier"]:
+        raise ValueError("Expected --sample-rate with --noise-multiplier alone.")
+    if options.delta and given != ["epsilon"]:
+        raise ValueError("Expected --delta with --epsilon alone.")
+    steps = 1 if options.steps is None else options.steps
     if options.rho is not None:
         release: Any = ZCDP(options.rho)
     elif options.epsilon is not None:
@@ -251,11 +255,13 @@ def _add_to_ledger(options: argparse.Namespace) -> int:
         sampled = {"sampling": options.sampling, "sample_rate": rate, "steps": steps}
         release, steps = DPSGD(noise_multiplier=options.noise_multiplier, **sampled), 1
     try:
-        ledger.add(release, name=options.name, steps=steps)
+        with locked(options.file):
+            ledger = _ledger(options)
+            ledger.add(release, name=options.name, steps=steps)
+            ledger.save(options.file)
     except BudgetExceeded as error:
         print(f"dplearn ledger: {error}", file=sys.stderr)
         return 1
-    ledger.save(options.file)
     print(ledger)
     return 0
 

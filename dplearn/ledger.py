@@ -5,7 +5,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dplearn.accountants import ACCOUNTANTS
+from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
@@ -21,6 +22,7 @@ from dplearn.core.files import write_whole
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down, round_up
 from dplearn.mechanisms import MECHANISMS, ZCDP, ApproximateDP, Composed, Mechanism
 from dplearn.mechanisms._base import as_mechanism
+from dplearn.mechanisms._known import MOST_EPSILON
 
 _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
@@ -51,7 +53,7 @@ class Release(NamedTuple):
 
 
 @dataclass
-class Ledger:
+class Ledger(metaclass=validate.NamesParameters):
     r"""Releases from one data set, their total guarantee, and a budget that they must fit into.
 
     A release is a mechanism, a plan such as `DPSGD`, or what is known of one: `ApproximateDP` or
@@ -101,24 +103,36 @@ class Ledger:
     adaptive: bool = True
     order: float | None = None
     reserve: float | None = None
-    releases: tuple[Release, ...] = field(default=(), init=False)
+    releases: tuple[Release, ...] = ()
 
     def __post_init__(self) -> None:
+        validate.between(0, math.nextafter(1, 0), delta=self.delta)
+        validate.one_of(ADJACENCIES, adjacency=self.adjacency)
+        self.delta = float(self.delta)
+        if not isinstance(self.adaptive, bool):
+            raise TypeError(f"Expected adaptive to be True or False, got {self.adaptive!r}.")
         if self.epsilon is not None:
             validate.positive(epsilon=self.epsilon)
-        if self.delta != 0:
-            validate.probability(delta=self.delta)
-        validate.one_of(ADJACENCIES, adjacency=self.adjacency)
+            self.epsilon = float(self.epsilon)
         if self.reserve is not None:
             validate.between(0, self.delta, reserve=self.reserve)
+            self.reserve = float(self.reserve)
         if self.order is not None:
             validate.between(1.01, 1e6, order=self.order)
+            self.order = float(self.order)
         elif self.delta and self.epsilon is not None:
             orders = np.array(RDP().orders)
             left = self.epsilon - (rdp_to_epsilon(orders, _FAR, delta=self.delta) - _FAR)
             # Divergences of a Gaussian are in proportion to their orders.
             self.order = float(orders[np.argmax(left / orders)])
+        self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
+        total, self.reserve = self._total(self.releases)
+        if not self._is_within(total):
+            raise BudgetExceeded(
+                f"Expected releases that fit the budget, got {total:.6g} together."
+            )
 
+    @validate.names_parameters
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
         """Add a release, run `steps` times, if it fits into the budget.
 
@@ -131,14 +145,15 @@ class Ledger:
         """
         line = self._line(release, name, steps)
         total, reserve = self._total((*self.releases, line))
-        if self.epsilon is not None and total > self.epsilon * (1 + _ROUNDING):
-            together = f"epsilon {round_up(total)}, {round_up(total - self.epsilon)} too much"
+        if not self._is_within(total):
+            budget = self.epsilon or 0.0
+            together = f"epsilon {round_up(total)}, {round_up(total - budget)} too much"
             if total == math.inf:
                 together = "no finite epsilon"
                 if self.adaptive and (pairs := _pairs_delta((*self.releases, line))):
                     together += (
                         f": deltas of pairs sum to {pairs:.6g}, and {reserve:g} of delta is kept "
-                        f"for them, which Ledger(reserve=...) decides beforehand"
+                        f"for them, as Ledger(reserve=...), or new --reserve, decides beforehand"
                     )
             raise BudgetExceeded(
                 f"Expected a release that fits the budget of epsilon={self.epsilon!r} at "
@@ -151,6 +166,9 @@ class Ledger:
     def fits(self, release: Any, *, steps: int = 1) -> bool:
         """Return True where `add` would take the release."""
         total, _ = self._total((*self.releases, self._line(release, "", steps)))
+        return self._is_within(total)
+
+    def _is_within(self, total: float) -> bool:
         return self.epsilon is None or total <= self.epsilon * (1 + _ROUNDING)
 
     @property
@@ -158,7 +176,7 @@ class Ledger:
         """Largest epsilon, in nats, of one more pure release that fits; inf without a budget."""
         if self.epsilon is None:
             return math.inf
-        low, high = 0.0, self.epsilon
+        low, high = 0.0, min(self.epsilon, MOST_EPSILON)
         if self.fits(ApproximateDP(high)):
             return high
         while high - low > 1e-4 * self.epsilon:
@@ -209,16 +227,20 @@ class Ledger:
             if whole.pop("format") != _FORMAT:
                 raise ValueError("another format")
             lines = whole.pop("releases")
-            ledger = cls(**whole)
-            ledger.releases = tuple(
-                ledger._line(_decoded(line["release"]), line["name"], line["steps"])
-                for line in lines
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                f"Expected a file that Ledger.save wrote, got {path}: {error}"
-            ) from None
-        return ledger
+            releases = tuple(Release(r["name"], _decoded(r["release"]), r["steps"]) for r in lines)
+            return cls(**whole, releases=releases)
+        except BudgetExceeded:
+            raise
+        except (
+            ArithmeticError,
+            AttributeError,
+            KeyError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
+            what = f"Expected a file that Ledger.save wrote, got {path}: {error}"
+            raise ValueError(what) from None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {words}" for name, words in self._shown().items())
@@ -242,16 +264,26 @@ class Ledger:
         return shown
 
     def _line(self, release: Any, name: str, steps: int) -> Release:
-        mechanism = as_mechanism(release)
-        validate.integer(minimum=1, steps=steps)
-        (part, count), *others = mechanism.parts()
-        if not others:
-            mechanism, steps = part, count * steps
-        for part, _ in mechanism.parts():
+        if not isinstance(getattr(release, "composed", release), Mechanism):
+            known = "a mechanism, a plan, ApproximateDP(epsilon, delta) or ZCDP(rho)"
+            raise TypeError(f"Expected release to be {known}, got release={release!r}.")
+        if not isinstance(name, str) or not name.isprintable():
+            raise ValueError(f"Expected name to be a line of text, got name={name!r}.")
+        validate.integer(minimum=1, maximum=MOST_RUNS, steps=steps)
+        # What never runs releases nothing.
+        parts = [(m, count) for m, count in as_mechanism(release).parts() if count]
+        if not parts:
+            raise ValueError(f"Expected a release that runs at least once, got {release!r}.")
+        for part, _ in parts:
             part.require_theorem(self.adjacency)
-        if only := mechanism.only_for:
-            what = f"{mechanism.name} in a ledger"
-            raise validate.unsupported(what, f"it is about {only}")
+            if only := part.only_for:
+                raise validate.unsupported(f"{part.name} in a ledger", f"it is about {only}")
+            pair = isinstance(part, ApproximateDP) and part.delta
+            if pair and self.adaptive and self.epsilon is None:
+                why = "its loss may exceed epsilon more often; give the ledger an epsilon"
+                raise validate.unsupported("a pair with delta > 0 in a ledger without budget", why)
+        (one, count), *others = parts
+        mechanism, steps = (Composed(parts), int(steps)) if others else (one, count * int(steps))
         return Release(name or mechanism.name, mechanism, steps)
 
     def _total(self, lines: Sequence[Release]) -> tuple[float, float | None]:
@@ -272,8 +304,8 @@ class Ledger:
         if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
         routes = [math.fsum(m.pure_epsilon(self.adjacency) * count for m, count in parts)]
-        if self.epsilon is None and self.delta > reserve:
-            rarely = math.log(_ODOMETER_ORDERS.size / (self.delta - reserve))
+        if self.epsilon is None and self.delta > 0:
+            rarely = math.log(_ODOMETER_ORDERS.size / self.delta)
             spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
             routes.append(float(np.min(spent)) * (1 + _ROUNDING))
         elif self.order and self.delta > reserve:
@@ -329,8 +361,12 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, Composed):
         return {"mechanism": "composed", "mechanisms": [[_encoded(m), n] for m, n in value.parts()]}
     if isinstance(value, Mechanism):
+        if value.name not in _KNOWN:
+            raise ValueError(f"Expected a mechanism of dplearn to save, got {value!r}.")
         own = {f.name: _encoded(getattr(value, f.name)) for f in dataclasses.fields(value)}  # type: ignore[arg-type]
         return {"mechanism": value.name, **own}
+    if isinstance(value, np.generic):
+        return value.item()
     return [_encoded(x) for x in value] if isinstance(value, tuple) else value
 
 
@@ -338,5 +374,7 @@ def _decoded(value: Any) -> Any:
     """Return what `_encoded` was given."""
     if isinstance(value, dict):
         own = {name: _decoded(x) for name, x in value.items()}
-        return _KNOWN[own.pop("mechanism")](**own)
+        if (name := own.pop("mechanism")) not in _KNOWN:
+            raise ValueError(f"no mechanism is called {name!r}")
+        return _KNOWN[name](**own)
     return tuple(_decoded(x) for x in value) if isinstance(value, list) else value

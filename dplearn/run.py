@@ -111,6 +111,7 @@ class Plan(HasGuarantee):
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
+    @validate.names_parameters
     def guarantee(
         self,
         accountant: Accountant | str = "pld",
@@ -176,6 +177,7 @@ class Plan(HasGuarantee):
             )
         return natural[0]
 
+    @validate.names_parameters
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
         """Return the guarantee of the run with the smallest delta at `epsilon` >= 0, by "pld".
 
@@ -192,6 +194,7 @@ class Plan(HasGuarantee):
         stated = accountant_of("pld").delta(self.composed, epsilon=epsilon, adjacency=adjacency)
         return self._about(stated)
 
+    @validate.names_parameters
     def true_positive_rate(
         self, *, false_positive_rate: ArrayLike, adjacency: Adjacency | None = None
     ) -> tuple[NDArray, NDArray]:

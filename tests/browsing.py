@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 import pytest
 
 import chromium
+from cases import ROOT, clean_environment
 
-ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
 PATIENCE = 600_000
@@ -57,7 +57,7 @@ def served(
     with subprocess.Popen(
         [*command, *more, *options],
         cwd=folder,
-        env={**os.environ, **environment},
+        env=clean_environment(**environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as server:
@@ -145,6 +145,17 @@ _MOVED = """async hash => {
   location.hash = hash;
   await heard;
 }"""
+
+
+def one_in_four() -> list[Any]:
+    """Lessons as parameters of a test: four are in the gate, the others in `make thorough`."""
+    from dplearn.teaching.classroom.sources import lessons
+
+    gate = ("01", "05", "17", "90")
+    return [
+        pytest.param(lesson, id=number, marks=() if number in gate else pytest.mark.thorough)
+        for number, lesson in lessons().items()
+    ]
 
 
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:

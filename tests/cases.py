@@ -9,9 +9,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from dplearn.teaching.book.published import number, unit
 
 ROOT = Path(__file__).parents[1]
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """What a new Python inherits: where the project is, and nothing else that steers this one."""
+    steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
 def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
@@ -42,6 +51,11 @@ def agrees(found: float, row: dict[str, str]) -> bool:
     # Both sides are rounded to double precision at best, whatever the table shows.
     slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
     return found == value or abs(found - value) <= slack
+
+
+def examples(count: int) -> settings:
+    """Decorator that tries a property on so many examples, or on as many as the profile says."""
+    return settings(max_examples=max(count, settings().max_examples))
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:

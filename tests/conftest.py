@@ -8,6 +8,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from new_mechanism import registered  # noqa: F401
 
+import budget
 from browsing import address, browser, page, pytest_runtest_teardown  # noqa: F401
 
 # Lessons have a conftest of their own, so what tests import stands in modules with other names.
@@ -18,6 +19,13 @@ ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow", re.MULTILINE)
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("steady")
+# Of `make thorough`: others at each run, and a line that repeats the one that failed.
+settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
+
+
+def pytest_configure(config):
+    """Limit doctests of the package, too, which know no conftest of tests."""
+    config.pluginmanager.register(budget, "budget")
 
 
 def pytest_ignore_collect(collection_path, config):

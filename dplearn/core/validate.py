@@ -16,6 +16,8 @@ _SYNONYMS = {
     "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
     "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
     "epsilon": ("eps",),
+    "false_positive_rate": ("fpr",),
+    "true_positive_rate": ("tpr",),
     "steps": ("T", "k", "compositions", "num_steps", "iterations", "count"),
     "max_grad_norm": ("C", "clip", "clipping_norm", "l2_norm_clip"),
 }

@@ -160,6 +160,7 @@ class Mechanism(metaclass=validate.NamesParameters):
             what, why = self.refusal
             raise validate.unsupported(f"adjacency={adjacency!r} for {what}", why)
 
+    @validate.names_parameters
     def guarantee(
         self,
         accountant: Any = "pld",

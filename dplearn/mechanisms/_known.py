@@ -12,6 +12,8 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.choices import RandomizedResponse
 
+MOST_EPSILON = 1e3
+
 
 @dataclass(frozen=True)
 class ApproximateDP(Mechanism):
@@ -40,7 +42,7 @@ class ApproximateDP(Mechanism):
     conditions = ("the release has the (epsilon, delta) that is said of it",)
 
     def __post_init__(self) -> None:
-        validate.between(0, 1e3, epsilon=self.epsilon)
+        validate.between(0, MOST_EPSILON, epsilon=self.epsilon)
         validate.between(0, 1 - 1e-12, delta=self.delta)
 
     @property

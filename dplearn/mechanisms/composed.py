@@ -35,12 +35,13 @@ class Composed(Mechanism):
     no_outputs = "several releases together have no density on one line"
 
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
-        counted = (m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
-        pairs = tuple((as_mechanism(mechanism), count) for mechanism, count in counted)
-        if not pairs:
+        counted = [m if isinstance(m, tuple) else (m, 1) for m in mechanisms]
+        if not counted:
             raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
-        for _, count in pairs:
+        for _, count in counted:
             validate.integer(minimum=0, count=count)
+        # Python's integers, which do not wrap.
+        pairs = tuple((as_mechanism(mechanism), int(count)) for mechanism, count in counted)
         object.__setattr__(self, "pairs", pairs)
 
     @property
@@ -71,7 +72,7 @@ class Composed(Mechanism):
         return total
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts())
+        return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts() if count)
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""

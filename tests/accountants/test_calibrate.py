@@ -6,7 +6,7 @@ from functools import partial
 from unittest.mock import Mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -118,7 +118,6 @@ def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
-@settings(max_examples=25)
 @given(st.floats(-3, 3), st.floats(-60, -0.7), st.integers(1, 10**6))
 @pytest.mark.slow
 def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):

@@ -284,6 +284,7 @@ def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
     "mechanism, adjacency",
     lambda: [p for p in pairs() if p[1] != "zero_out" and Runs.of(p[0], [1], p[1]).pure],
 )
+@pytest.mark.slow
 def test_no_bound_is_above_basic_composition_of_pure_releases(mechanism, adjacency):
     question = {"delta": 1e-5, "steps": [1, 50], "adjacency": adjacency}
     basic = [g.epsilon for g in ACCOUNTANTS["basic"]().epsilon_curve(mechanism, **question)]

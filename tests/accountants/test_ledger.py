@@ -1,8 +1,10 @@
 """A ledger's budget holds for releases that are chosen by the results of earlier ones."""
 
 import copy
+import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from cases import each
@@ -20,7 +22,7 @@ from dplearn import (
     PoissonSubsampled,
     RandomizedResponse,
 )
-from dplearn.ledger import BudgetExceeded
+from dplearn.ledger import BudgetExceeded, Release
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
@@ -58,6 +60,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         (1.0, 1e-2, {}),
     ],
 )
+@pytest.mark.slow
 def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     ledger = Ledger(epsilon=epsilon, delta=delta, adjacency="replace_one", **settings)
     pairs = list(transcripts(ledger))
@@ -137,7 +140,7 @@ def test_what_is_refused_changes_nothing():
             ledger.add(loud)
     with pytest.raises(NotImplementedError, match="randomized_response"):
         ledger.add(RandomizedResponse(0.1))
-    with pytest.raises(TypeError, match="mechanism to be a Mechanism"):
+    with pytest.raises(TypeError, match=r"release to be a mechanism, a plan, ApproximateDP"):
         ledger.add(0.1)
     with pytest.raises(ValueError, match="Expected steps a whole number >= 1"):
         ledger.add(Gaussian(9.0), steps=0)
@@ -165,12 +168,13 @@ def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
 
 
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
+@pytest.mark.slow
 def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
     """Follow all walks of 600 coins: the loss may ever exceed a reading with probability delta."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
     truth, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):
-        ledger.releases = (ledger._line(RandomizedResponse(local), "", step),)
+        ledger.releases = (Release("coin", RandomizedResponse(local), step),)
         reading, new = ledger.guarantee.epsilon, {}
         for place, chance in walks.items():
             new[place + 1] = new.get(place + 1, 0.0) + truth * chance
@@ -193,7 +197,65 @@ def test_a_ledger_is_saved_and_read_and_shown(tmp_path):
     assert str(again).splitlines()[-1].startswith("remaining: a pure release of epsilon ")
     shown = ledger._repr_html_()
     assert shown.count("<tr>") == 7 and "&lt;DPSGD&gt;" in shown
+    hostile = (tmp_path / "ledger.json").read_text()
+    for old, new in (
+        ("1.1", "0.1"),  # beyond the budget
+        ("1e-06", "NaN"),
+        ('"steps": 1000', f'"steps": {10**400}'),
+        ('"adaptive": true', '"adaptive": null'),
+        ('"gaussian"', '"os.system"'),
+        ("<DPSGD>", "a\\nb"),
+    ):
+        assert old in hostile, old
+        (tmp_path / "other.json").write_text(hostile.replace(old, new))
+        with pytest.raises(ValueError, match=r"Expected (a file that Ledger|releases that fit)"):
+            Ledger.read(tmp_path / "other.json")
+    (tmp_path / "other.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="Expected a file that Ledger"):
+        Ledger.read(tmp_path / "other.json")
     for text in ("", "[]", '{"format": "other"}', '{"format": "dplearn ledger 1", "releases": 3}'):
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(ValueError, match=r"Expected a file that Ledger.save wrote, got .*json"):
             Ledger.read(tmp_path / "other.json")
+
+
+def test_what_never_runs_or_wraps_around_gets_nothing_past_the_budget():
+    ledger = Ledger(**BUDGET)
+    ledger.add(Laplace(20.0))
+    never = DPSGD(noise_multiplier=1.0, sample_rate=1.0, steps=0)
+    for release in (never, Composed([(Gaussian(1.0), 0)])):
+        with pytest.raises(ValueError, match="Expected a release that runs at least once"):
+            ledger.add(release)
+    for loud in (
+        Composed([(Gaussian(1.0), 0), (Gaussian(0.1), 1)]),
+        Phases([never, DPSGD(noise_multiplier=0.1, sample_rate=1.0, steps=1)]),
+    ):
+        assert not ledger.fits(loud)
+    assert not ledger.fits(Composed([(Laplace(20.0), 3000)]), steps=np.int16(15))
+    many = Composed([Gaussian(5.0), (Composed([(Laplace(5.0), 1000)]), np.int16(100))])
+    assert many.parts()[1][1] == 100_000
+    assert math.isfinite(Composed([(Gaussian(1.0), 0), Laplace(1.0)]).pure_epsilon())
+
+
+def test_only_a_budget_takes_a_pair_whose_loss_may_exceed_it():
+    for ledger in (Ledger(epsilon=2.0, delta=1e-5), Ledger(delta=1e-5, adaptive=False)):
+        ledger.add(ApproximateDP(1.0, 1e-6))
+    with pytest.raises(NotImplementedError, match="in a ledger without budget"):
+        Ledger(delta=1e-5).add(ApproximateDP(1.0, 1e-6))
+
+
+def test_a_ledger_is_copied_with_its_releases_and_takes_what_numpy_has(tmp_path):
+    ledger = Ledger(epsilon=np.float32(3.0), delta=1e-5, order=np.int64(18))
+    ledger.add(Gaussian(np.float32(10)), steps=np.int64(3), name="noisy")
+    ledger.save(tmp_path / "ledger.json")
+    assert Ledger.read(tmp_path / "ledger.json") == ledger
+    larger = dataclasses.replace(ledger, epsilon=4.0)
+    assert larger.releases == ledger.releases and larger.remaining > ledger.remaining
+    with pytest.raises(BudgetExceeded, match="Expected releases that fit"):
+        dataclasses.replace(ledger, epsilon=0.01)
+    assert Ledger(epsilon=2000.0, delta=1e-5).remaining == 1000.0
+    for name in ("a\nb", b"x", 3):
+        with pytest.raises(ValueError, match="Expected name to be a line of text"):
+            ledger.add(Gaussian(10.0), name=name)
+    with pytest.raises(TypeError, match=r"got step; did you mean steps\?"):
+        ledger.add(Gaussian(10.0), step=3)

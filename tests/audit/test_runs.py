@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from cases import clean_environment
 from dplearn.audit import observe
 from dplearn.audit.bounds import from_scores, one_run
 
@@ -88,7 +89,8 @@ def test_no_finished_run_is_lost_at_kill_9(tmp_path):
         "train = lambda included, seed: time.sleep(0.01) or 1.0 * included\n"
         "observe(train, canaries=3, runs=3000, path=sys.argv[1])"
     )
-    child = subprocess.Popen([sys.executable, "-c", code, path], stderr=subprocess.DEVNULL)
+    settings = {"stderr": subprocess.DEVNULL, "env": clean_environment()}
+    child = subprocess.Popen([sys.executable, "-c", code, path], **settings)
     deadline = time.monotonic() + 120
     while not (path.exists() and len(path.read_bytes().splitlines()) > 20):
         assert time.monotonic() < deadline

@@ -11,11 +11,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cases import ROOT, each
+from cases import ROOT, each, examples
 from dplearn.__main__ import main
 from dplearn.accountants.pld import PLD
 from dplearn.certificates import NotProvedError, certify, check
@@ -229,7 +229,7 @@ def test_what_is_no_certificate_is_refused_in_one_plain_line(text, tmp_path, cap
 HOSTILE = "0015.eE+-_/[] \x00\n\x1b,\u0661\u00b2"
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data):
     """Hostile signs in, or in place of, any text of a certificate; Fraction reads the sentence."""
@@ -260,7 +260,7 @@ def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data)
     assert low <= truth.epsilon and truth.lower <= high
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.text(HOSTILE, max_size=6))
 def test_a_number_is_refused_or_the_one_that_is_read(text):
     try:

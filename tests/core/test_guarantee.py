@@ -5,10 +5,10 @@ import math
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import each
+from cases import each, examples
 from dplearn.core.guarantee import Guarantee, Kind, Reference, round_down, round_up
 from dplearn.statement import KINDS
 from dplearn.teaching.figures.kit import text as on_figures
@@ -62,7 +62,7 @@ def test_delta_that_was_found_is_the_subject():
         assert str(stated) == f"{text}, add_remove, by m"
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.floats(min_value=1e-300, max_value=1e300), st.sampled_from([2, 4]))
 def test_rounding_never_strengthens_the_claim(value, digits):
     up, down = float(round_up(value, digits)), float(round_down(value, digits))

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from cases import each
+from cases import each, examples
 from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
@@ -176,7 +176,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 
 @pytest.mark.slow
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
-@settings(max_examples=150)
+@examples(150)
 @example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
 def test_random_pairs(pairs, only_p, only_q, h, offset):
     """Any outcomes on any lattice, some possible under P or under Q alone."""

@@ -6,11 +6,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from cases import each
+from cases import each, examples
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
@@ -156,7 +156,7 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),

@@ -5,7 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import each, golden, number
@@ -80,7 +80,6 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
 @given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
 def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
     setting = {"sigma": sigma, "q": q, "steps": steps, "delta": delta}
@@ -112,7 +111,6 @@ def test_far_corners_are_answered(sigma, q, steps):
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
 def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     sigma, q, steps, delta, side

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cases import clean_environment
+
 ROOT = Path(__file__).parents[2] / "dplearn"
 # From the bottom up. Parts of one floor do not import each other.
 LIBRARY = (
@@ -127,7 +129,7 @@ def loaded(statement: str) -> set[str]:
     heavy = {"torch", "plotly", "streamlit", "pandas", "scipy.stats", "scipy.optimize"}
     heavy |= {"scipy.integrate", "matplotlib", "mpmath", "IPython"}
     command = [sys.executable, "-c", f"{statement}\nimport sys\nprint(*sys.modules)"]
-    return heavy & set(subprocess.check_output(command, text=True).split())
+    return heavy & set(subprocess.check_output(command, text=True, env=clean_environment()).split())
 
 
 def test_the_command_line_loads_nothing_heavy():

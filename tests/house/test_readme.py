@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import re
 import shlex
 import shutil
@@ -12,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.__main__ import main
 from dplearn.core.guarantee import round_down, round_up
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 # Each room that has a page of its own.
 ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))
@@ -95,7 +94,8 @@ def test_what_the_readme_names_is_there():
 
 
 @pytest.mark.slow
-def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path):
+def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--of-whoever-runs-this")
     for folder in ("dplearn", "tests", "data"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.pyc"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -108,7 +108,7 @@ def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path):
     tests = [files[1][0], "tests/accountants/test_contract.py", "tests/house/test_floors.py"]
     chosen = ["-k", "logistic or Logistic or floors or import"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *chosen]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = clean_environment(PYTHONPATH=str(tmp_path))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-3000:]
     # Its own five items are not all: the contract has taken it in.

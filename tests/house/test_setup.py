@@ -5,15 +5,15 @@ import subprocess
 import sys
 import tomllib
 from itertools import chain
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from packaging.requirements import Requirement
 
+import budget
 import chromium
-from cases import each
+from cases import ROOT, clean_environment, each
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
@@ -27,6 +27,23 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
+
+
+@each(
+    "mark, taken, fails",
+    [("", 1.4, False), ("", 1.6, True), ("slow", 29, False), ("slow", 31, True),
+     ("thorough", 99, False)],
+)  # fmt: skip
+def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
+    times = iter([7, 7 + taken])
+    item = SimpleNamespace(nodeid="this one", get_closest_marker=lambda one: one == mark)
+    with monkeypatch.context() as patch:  # this test has a budget, too
+        patch.setattr(budget, "spent", lambda: next(times))
+        call = budget.pytest_runtest_call(item)
+        next(call)
+        with pytest.raises(pytest.fail.Exception if fails else StopIteration) as end:
+            next(call)
+    assert not fails or str(end.value).startswith(f"this one took {taken:.1f} of ")
 
 
 def test_no_two_files_of_tests_share_a_name():
@@ -74,6 +91,14 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
 
 @pytest.mark.slow
 def test_types_agree():
-    command = [sys.executable, "-m", "pyrefly", "check"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pyrefly",
+        "check",
+        "--python-interpreter-path",
+        sys.executable,
+    ]
+    settings = {"cwd": ROOT, "env": clean_environment(), "capture_output": True, "text": True}
+    ended = subprocess.run(command, **settings)
     assert ended.returncode == 0, ended.stdout

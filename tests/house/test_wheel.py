@@ -1,7 +1,6 @@
 """A wheel works where it is installed: in a fresh environment, from another folder."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from browsing import served
+from cases import ROOT, clean_environment
 from dplearn import DPSGD
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
-ROOT = Path(__file__).parents[2]
 INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
 
 def done(command: list, *, folder: Path) -> str:
     """What a command prints; it runs without this checkout on its path, and ends well."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environment = clean_environment(PYTHONPATH="")
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"
     return ended.stdout
@@ -88,7 +87,6 @@ def test_the_command_line_works_and_the_tables_are_read(programs, tmp_path):
     assert package.startswith(own) and table.startswith(own) and count == "1797"
 
 
-def test_the_explorer_opens(programs, tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)
-    with served(programs / "python", folder=tmp_path) as url:
+def test_the_explorer_opens(programs, tmp_path):
+    with served(programs / "python", folder=tmp_path, PYTHONPATH="") as url:
         assert url.startswith("http://127.0.0.1:")

@@ -132,6 +132,7 @@ def test_the_pure_epsilon_of_a_replaced_record_is_a_ratio_of_mixtures():
     assert profile.epsilon(0.0) > PoissonSubsampled(Laplace(1.0), 0.1).profiles()[0].epsilon(0.0)
 
 
+@pytest.mark.slow
 @each("q", [0.01, 0.5])
 @each("order", [1.1, 4.5, 16])
 def test_renyi_divergence_of_a_replaced_record_by_its_definition(q, order):

@@ -58,14 +58,6 @@ def variational() -> Part:
     )
 
 
-def siamese() -> Part:
-    """Two inputs through the same layers, and whether they are alike."""
-    forward = lambda m, a, b: F.cosine_similarity(m.body(a), m.body(b))
-    body = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 4))
-    loss = lambda alike, targets: (alike - (targets > 1).to(alike)).square()
-    return part(Model(forward, body=body), (numbers(8), numbers(8)), loss)
-
-
 def distilled() -> Part:
     """A frozen teacher inside the loss."""
     teacher = nn.Linear(8, CLASSES).requires_grad_(False)
@@ -83,13 +75,6 @@ def weighted_loss() -> Part:
     weight = torch.linspace(0.5, 2, CLASSES)
     loss = nn.CrossEntropyLoss(weight=weight, reduction="none", label_smoothing=0.1)
     return part(nn.Linear(8, CLASSES), loss_fn=loss)
-
-
-def constant_weights() -> Part:
-    weight = torch.linspace(0.5, 2, CLASSES)
-    return part(
-        nn.Linear(8, CLASSES), loss_fn=lambda o, t: F.cross_entropy(o, t, weight, reduction="none")
-    )
 
 
 def multitask() -> Part:
@@ -142,40 +127,22 @@ BINARY = row(F.binary_cross_entropy_with_logits)
 # Losses of one output or more, and their targets.
 OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "squared loss": (row(F.mse_loss), lambda: numbers(1)),
-    "absolute loss": (row(F.l1_loss), lambda: numbers(1)),
-    "huber loss": (row(F.huber_loss), lambda: numbers(1)),
     "poisson loss": (lambda o, t: each(F.poisson_nll_loss)(o[:, 0].clamp(max=5), t), numbers),
     "gaussian loss": (
         lambda o, t: each(F.gaussian_nll_loss)(o[:, 0], t, F.softplus(o[:, 1]) + 0.1),
         *(numbers, 2),
     ),
-    "quantile loss": (
-        lambda o, t: torch.maximum(0.9 * (t - o[:, 0]), 0.1 * (o[:, 0] - t)),
-        numbers,
-    ),
-    "binary loss": (BINARY, lambda: torch.rand(BATCH, 1).round()),
     "several labels": (BINARY, lambda: torch.rand(BATCH, 4).round(), 4),
-    "hinge loss": (lambda o, t: F.relu(1 - o[:, 0] * t), lambda: numbers().sign()),
-    "multi-margin loss": (each(F.multi_margin_loss), classes, CLASSES),
     "focal loss": (
         lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t),
         *(classes, CLASSES),
     ),
     "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
     "ignored labels": (each(F.cross_entropy, ignore_index=0), classes, CLASSES),
-    "ordinal loss": (lambda o, t: BINARY(o, (torch.arange(4) < t[:, None]).to(o)), classes, 4),
-    "survival loss": (lambda o, t: t.abs() * o[:, 0].clamp(max=9).exp() - o[:, 0], numbers),
 }
 
 LOSSES: dict[str, Callable[[], Part]] = {
     **{name: partial(regression, *parts) for name, parts in OF_OUTPUTS.items()},
-    "siamese": siamese,
-    "autoencoder": lambda: (
-        nn.Sequential(nn.Linear(8, 3), nn.Tanh(), nn.Linear(3, 8)),
-        row(F.mse_loss),
-        numbers(8),
-        numbers(8),
-    ),
     "variational": variational,
     "diffusion": diffusion,
     "distilled": distilled,
@@ -184,6 +151,5 @@ LOSSES: dict[str, Callable[[], Part]] = {
     "labels of a sequence, aligned": aligned,
     "labels of a sequence, aligned, lengths given": lambda: aligned(lengths=True),
     "words that count": counted,
-    "constant weights of classes": constant_weights,
     "weights of classes, smoothed": weighted_loss,
 }

@@ -7,10 +7,21 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from parts import BATCH, Part, Raw, Residual, by, classes, entering, numbers, of, part, tokens
+from parts import (
+    BATCH,
+    Part,
+    Raw,
+    by,
+    classes,
+    entering,
+    numbers,
+    of,
+    part,
+    sequence,
+    tokens,
+)  # fmt: skip
 from per_record import CLASSES, Model, losses_of
 from torch import Tensor, nn
-from torch.nn.utils import parametrize
 
 
 def perceptron(activation: nn.Module) -> Part:
@@ -34,35 +45,6 @@ class LowRank(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layer(x) + self.up(self.down(x))
-
-
-class Added(nn.Module):
-    """What is added to a weight: a thin product."""
-
-    def __init__(self, rows: int, columns: int) -> None:
-        super().__init__()
-        self.up = nn.Parameter(torch.randn(rows, 2))
-        self.down = nn.Parameter(torch.randn(2, columns))
-
-    def forward(self, weight: Tensor) -> Tensor:
-        return weight + self.up @ self.down
-
-
-def low_rank_weight() -> nn.Module:
-    layer = nn.Linear(8, 9).requires_grad_(False)
-    return parametrize.register_parametrization(layer, "weight", Added(9, 8))
-
-
-class Gate(nn.Module):
-    """A gated linear unit."""
-
-    def __init__(self, width: int, activation: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self.value, self.gate, self.out = (nn.Linear(width, width) for _ in range(3))
-        self.activation = activation
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.out(self.value(x) * self.activation(self.gate(x)))
 
 
 class Graph(nn.Module):
@@ -222,13 +204,7 @@ def stochastic_depth() -> Part:
     return of(Dropped(), Dropped())
 
 
-images, sequence, waves = partial(numbers, 2, 8, 8), partial(numbers, 6, 8), partial(numbers, 2, 16)
-
-
-ACTIVATIONS = (
-    *(nn.ReLU(), nn.ReLU(inplace=True), nn.Tanh(), nn.GELU(), nn.SiLU(), nn.Softplus(), nn.ELU()),
-    *(nn.LeakyReLU(), nn.Hardswish(), nn.Softmax(1), nn.Sigmoid(), nn.Mish(), nn.Dropout(0.3)),
-)
+ACTIVATIONS = nn.ReLU(), nn.ReLU(inplace=True), nn.GELU(), nn.Softmax(1), nn.Dropout(0.3)
 
 
 NORMS = (
@@ -253,8 +229,6 @@ MODELS: dict[str, Callable[[], Part]] = {
     **{name: partial(entering, change) for name, change in EACH.items()},
     **{f"perceptron {a}": partial(perceptron, a) for a in ACTIVATIONS},
     **{f"convolutions {n}": partial(convolutional, n) for n in NORMS},
-    "logistic": lambda: part(nn.Linear(8, CLASSES)),
-    "wide": lambda: of(nn.Linear(8, 300), nn.ReLU()),
     "deep": lambda: of(*(m for _ in range(12) for m in (nn.Linear(8, 8), nn.Tanh()))),
     "zero head": lambda: (
         nn.init.zeros_((m := nn.Linear(8, CLASSES)).weight),
@@ -263,59 +237,16 @@ MODELS: dict[str, Callable[[], Part]] = {
         numbers(8),
         classes(),
     )[1:],
-    "zero residual": lambda: of(Residual(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), zero=True)),
-    "dropout, alpha": lambda: of(nn.Linear(8, 9), nn.SELU(), nn.AlphaDropout(0.2)),
     "stochastic depth": stochastic_depth,
-    "squeeze and excite": lambda: by(
-        lambda m, x: m.head(
-            (h := m.conv(x)) * torch.sigmoid(m.gate(h.mean((2, 3))))[:, :, None, None]
-        ).mean((2, 3)),
-        images(),
-        conv=nn.Conv2d(2, 4, 3),
-        gate=nn.Linear(4, 4),
-        head=nn.Conv2d(4, CLASSES, 1),
-    ),
-    "depthwise": lambda: of(
-        nn.Conv2d(2, 4, 3, groups=2), nn.ReLU(), nn.Conv2d(4, 8, 1), x=images()
-    ),
-    "dilated": lambda: of(nn.Conv1d(2, 4, 3, dilation=2), nn.ReLU(), x=waves()),
-    "strided": lambda: of(nn.Conv2d(2, 4, 3, stride=2), nn.ELU(), nn.MaxPool2d(2), x=images()),
-    "transposed": lambda: of(nn.ConvTranspose2d(2, 3, 2, 2), nn.ReLU(), x=images()),
-    "three dimensions": lambda: of(nn.Conv3d(1, 2, 2), nn.ReLU(), x=numbers(1, 4, 4, 4)),
-    "pixel shuffle": lambda: of(nn.Conv2d(2, 8, 3), nn.PixelShuffle(2), x=images()),
-    "adaptive pool": lambda: of(nn.Conv2d(2, 4, 3), nn.AdaptiveMaxPool2d(2), x=images()),
-    "residual convolutions": lambda: of(
-        nn.Conv2d(2, 4, 3, padding=1),
-        *(Residual(nn.GroupNorm(2, 4), nn.ReLU(), nn.Conv2d(4, 4, 3, padding=1)) for _ in range(2)),
-        x=images(),
-    ),
     "u-net": unet,
     "inputs as bytes": lambda: of(
         Raw(torch.ones(()), lambda x, w: x.float() * w / 255),
         nn.Linear(8, 8),
         x=tokens(8, stop=64).byte(),
     ),
-    "channels last": lambda: of(
-        nn.Conv2d(2, 4, 3).to(memory_format=torch.channels_last),
-        nn.GroupNorm(2, 4),
-        x=images(),
-    ),
-    "fourier features": lambda: of(
-        Raw(torch.randn(8, 6), lambda x, w: torch.cat([(x @ w).sin(), (x @ w).cos()], 1))
-    ),
-    "scale and shift": lambda: of(
-        Raw(torch.ones(8), lambda x, w: x * w), nn.Linear(8, 8), Raw(torch.zeros(8), torch.add)
-    ),
-    "layer scale": lambda: of(nn.Linear(8, 8), Raw(torch.full((8,), 1e-4), torch.mul)),
-    "gated, silu": lambda: of(Gate(8, F.silu), Gate(8, F.silu)),
-    "gated, sigmoid": lambda: of(Gate(8, torch.sigmoid), x=sequence()),
     "several inputs": named,
     "graph": lambda: part(Graph(6), numbers(6, 8)),
-    "graph, larger": lambda: part(Graph(16), numbers(16, 8)),
-    "experts, soft": lambda: part(Experts(None)),
     "experts, best two": lambda: part(Experts(2)),
-    "experts, best one": lambda: part(Experts(1)),
-    "low rank, of the weight": lambda: of(low_rank_weight(), nn.Tanh()),
     "low rank": lambda: of(LowRank(nn.Linear(8, 8)), nn.Tanh(), LowRank(nn.Linear(8, 8))),
     "frozen body": lambda: of(nn.Linear(8, 8).requires_grad_(False), nn.Tanh()),
     "biases only": lambda: (
@@ -326,16 +257,12 @@ MODELS: dict[str, Callable[[], Part]] = {
         lambda m, x: m.head(m.layer(torch.tanh(m.layer(x)))), layer=nn.Linear(8, 8)
     ),
     "quantised, 2 bits": lambda: quantised(2),
-    "quantised, 8 bits": lambda: quantised(8),
     "fixed codebook": codebook,
     "adversarial": adversarial,
     "counts its calls": counted,
     "a choice for each record": looped,
     "bfloat16": lambda: own_type(torch.bfloat16),
-    "half": lambda: own_type(torch.float16),
-    "float32 fixed": lambda: own_type(torch.float32),
     "parts in float32": lambda: of(*(in_float32() for _ in range(12)), x=sequence()),
-    "float64": lambda: part(nn.Linear(8, CLASSES).double(), numbers(8).double()),
     "missing values as zeros": lambda: by(
         lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)),
         head=nn.Linear(16, CLASSES),

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from parts import BATCH, Part, Raw, Residual, by, classes, images, numbers, of, sequence, tokens
+from parts import BATCH, Part, Raw, Residual, by, classes, numbers, of, sequence, tokens
 from per_record import CLASSES, Model, Shared, losses_of
 from torch import Tensor, nn
 
@@ -104,29 +104,12 @@ def language(*, dropout: float = 0.0, tied: bool = False, width: int = 8) -> Par
 
 
 SEQUENCES: dict[str, Callable[[], Part]] = {
-    "learned class token": lambda: of(
-        Raw(torch.randn(1, 1, 8), lambda x, w: torch.cat([w.expand(len(x), -1, -1), x], 1)),
-        Attention(),
-        x=sequence(),
-    ),
     "learned positions": lambda: of(Raw(torch.randn(6, 8), torch.add), Attention(), x=sequence()),
-    "vision transformer": lambda: of(
-        nn.Conv2d(2, 8, 4, 4),
-        nn.Flatten(2),
-        Raw(torch.zeros(4, 8), lambda x, w: x.mT + w),
-        Attention(),
-        nn.LayerNorm(8),
-        x=images(),
-    ),
-    "attention": lambda: of(Attention(), Attention(), x=sequence()),
-    "attention, causal": lambda: of(Attention(causal=True), x=sequence()),
     "attention, rotary": lambda: of(Attention(causal=True, rotary=True), x=sequence()),
     "attention, dropout": lambda: of(Attention(dropout=0.2), nn.Dropout(0.1), x=sequence()),
     "encoder": encoder,
-    "encoder, dropout": lambda: encoder(dropout=0.2),
     "encoder, norm last": lambda: encoder(norm_first=False, activation="gelu"),
     "language": language,
-    "language, wider": lambda: language(width=16),
     "language, dropout": lambda: language(dropout=0.1),
     "language, tied": lambda: language(tied=True),
     "look-ups for all records": lambda: (Shared(), losses_of, tokens(BATCH), classes()),
@@ -143,38 +126,12 @@ SEQUENCES: dict[str, Callable[[], Part]] = {
         head=nn.Linear(4, CLASSES),
     ),
     "lstm": lambda: recurrent(nn.LSTM(8, 6, batch_first=True)),
-    "lstm, two ways": lambda: recurrent(nn.LSTM(8, 6, 2, bidirectional=True, batch_first=True)),
-    "gru": lambda: recurrent(nn.GRU(8, 6, batch_first=True)),
-    "rnn": lambda: recurrent(nn.RNN(8, 6, batch_first=True)),
     "unrolled": lambda: unrolled(nn.Linear(8, 8)),
-    "unrolled, two layers": lambda: unrolled(
-        nn.Sequential(nn.Linear(8, 9), nn.ReLU(), nn.Linear(9, 8))
-    ),
-    "state space": lambda: by(
-        lambda m, x: m.head(m.inward(x) * torch.linspace(0.1, 1, x.shape[1]).to(x)[:, None]).cumsum(
-            1
-        )[:, -1],
-        sequence(),
-        inward=nn.Linear(8, 8),
-    ),
     "words": lambda: by(
         lambda m, x: m.head(m.words(x).mean(1)), tokens(7, stop=100), words=nn.Embedding(100, 8)
     ),
-    "words, padding": lambda: by(
-        lambda m, x: m.head(m.words(x).amax(1)),
-        tokens(7, stop=9),
-        words=nn.Embedding(9, 8, padding_idx=0),
-    ),
-    "words, first ones frozen": lambda: by(
-        lambda m, x: m.head(m.words(x).mean(1)),
-        tokens(7),
-        words=nn.Embedding(9, 8).requires_grad_(False),
-    ),
     "deep sets": lambda: by(
         lambda m, x: m.head(torch.relu(m.each(x)).sum(1)), sequence(), each=nn.Linear(8, 8)
-    ),
-    "points, largest": lambda: by(
-        lambda m, x: m.head(m.each(x).amax(1)), sequence(), each=nn.Linear(8, 8)
     ),
     "cumulative over time": lambda: by(lambda m, x: m.head(x).cumsum(1)[:, -1], sequence()),
 }

@@ -43,7 +43,8 @@ def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, target
         check_model(model, loss_fn, inputs, targets)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 @each("name", MIXERS)
 def test_a_mixer_is_refused(name, seed):
     with pytest.raises(REFUSED, match=r"Expected|is not supported"):

@@ -9,6 +9,7 @@ import pytest
 import torch
 from small_runs import PLAN, flat, started
 
+from cases import clean_environment
 from dplearn.training import devices
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -20,7 +21,7 @@ def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor():
     rows = {"words": 0, "convolution": 4, "attention": 4}
     script = Path(__file__).with_name("fake_device.py")
     command = [sys.executable, "-W", "ignore", str(script), *map(str, sum(rows.items(), ()))]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
     assert ended.stdout == "".join(f"{model} fine\n" for model in rows), ended.stderr[-2000:]
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from small_runs import PLAN, generator, run, small_data, small_model, started
 
-from cases import each
+from cases import clean_environment, each
 from dplearn.training import AdaptiveQuantile, Flat, checkpoint, clipped_sum
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -124,7 +124,8 @@ def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
     checkpoint.write(path, {"run": {}})
     for name in ("run[1].writing-1", ".run1.writing-1", ".run[1].metadata"):
         (tmp_path / name).touch()  # somebody else's
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)])
+    command = [sys.executable, "-c", KILLED, str(path)]
+    killed = subprocess.run(command, env=clean_environment())
     assert killed.returncode == -signal.SIGKILL and checkpoint.loaded(path) == {"run": {}}
     assert len(list(tmp_path.iterdir())) == 5
     checkpoint.write(path, {"run": {"a": 3}})

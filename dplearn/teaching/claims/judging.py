@@ -105,9 +105,9 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
     Examples
     --------
-    >>> found = proofread(r"\rho + 2\sqrt{\rho\ln(1/\delta)}", words="this epsilon is enough")
+    >>> found = proofread(r"\ln(1 + q(e^\epsilon - 1))", words="the sample is amplified to")
     >>> found.verdict, found.entry
-    ('holds', 'G-D3')
+    ('holds', 'G-E1')
     >>> proofread("b = epsilon/Delta").reason
     'Twice the sensitivity and twice the noise change the right side by a factor 0.5 instead of 2.'
     """

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import each
+from cases import each, examples
 from dplearn.teaching.book.kit.parser import nearest, parse
 from dplearn.teaching.claims import PARAMETERS, side_of
 
@@ -72,7 +72,7 @@ PIECES = st.sampled_from(
 RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(RUBBISH)
 @pytest.mark.slow
 def test_rubbish_gives_a_value_or_one_error(text):

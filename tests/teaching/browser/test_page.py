@@ -265,6 +265,7 @@ def test_nothing_can_be_read_before_the_guess_is_drawn(open_page):
     assert view.locator(".dp-guess").get_attribute("d")
 
 
+@pytest.mark.thorough
 def test_every_value_is_on_a_small_screen_in_either_language(open_page):
     view = open_page(accountants=",".join(ALL))
     for width, height in ((390, 844), (1024, 768)):

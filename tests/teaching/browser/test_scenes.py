@@ -218,6 +218,7 @@ def test_the_keyboard_draws_a_straight_guess(opened):
     assert "4.2 times too large" in scene(view, 2)
 
 
+@pytest.mark.thorough
 @each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
 def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, screen, language):
     view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
@@ -244,20 +245,6 @@ def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, scr
             lead = 0.3 * max(one["size"], other["size"])
             apart |= one["top"] >= other["bottom"] - lead or one["bottom"] <= other["top"] + lead
             assert apart, (number, one["said"], other["said"])
-
-
-def test_the_screen_can_be_filled(opened):
-    view = opened(fresh=True)
-    view.locator("[data-do=full]").click()
-    filled = "document.querySelector('.dm').getBoundingClientRect().height === innerHeight"
-    view.wait_for_function(f"document.fullscreenElement && {filled}")
-    view.keyboard.press("ArrowRight")
-    # Another language does not end it.
-    view.locator("[data-do=other]").click()
-    assert view.evaluate(f"document.fullscreenElement && {filled}")
-    assert view.locator(".dm").get_attribute("data-scene") == "2"
-    view.locator("[data-do=full]").click()
-    view.wait_for_function("!document.fullscreenElement")
 
 
 def test_without_motion_a_scene_is_there_at_once(opened):

@@ -21,6 +21,7 @@ def searched_once():
             outcomes[key] = refute(entry, trial)
         return outcomes[key]
 
+    judging.proofread(r"\rho + 2\sqrt{\rho}")  # the first one looks at every entry
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judging, "refute", remembered)
         yield

@@ -1,6 +1,6 @@
-"""Formulas to proofread, typed by a script from the book: right, misprinted, edited, and no claims.
+"""Formulas to proofread, from the book: right, misprinted, edited by a script, and no claims.
 
-Each is typed in LaTeX, Unicode and ASCII. What is true of one comes from the book's oracle, never
+What is true of one comes from the book's oracle, never
 from what reads it. Every fifth formula is kept out of the tuning: `held_out` names them.
 """
 
@@ -18,20 +18,17 @@ from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.kit import terms
 from dplearn.teaching.book.kit.checks import compare, side_of, starting_points
 from dplearn.teaching.book.kit.entry import Misprint
-from dplearn.teaching.book.kit.expression import GREEK
 from dplearn.teaching.book.kit.parser import parse
 
-NOTATIONS = ("latex", "unicode", "ascii")
 EDITS = 100
 
 
 @dataclass(frozen=True)
 class Row:
-    """A formula in one notation; `about` is "right", "misprint", "edit" or "nothing"."""
+    """A formula in LaTeX; `about` is "right", "misprint", "edit" or "nothing"."""
 
     id: str
     about: str
-    notation: str
     formula: str
     words: str = ""
     claim: str = ""  # of an edit, in the parameters of the entry
@@ -41,113 +38,19 @@ class Row:
         return zlib.crc32(self.id.encode()) % 5 == 4
 
 
-# --- Typing -------------------------------------------------------------------------------------
-
-_TEX = re.compile(r"\\[A-Za-z]+|\\.|\s+|\d*\.?\d+|.", re.DOTALL)
-_SAME = {"le": ("≤", "<="), "leq": ("≤", "<="), "ge": ("≥", ">="), "geq": ("≥", ">=")}
-_SAME |= {"approx": ("≈", "≈"), "cdot": ("·", "*"), "times": ("·", "*"), "infty": ("∞", "inf")}
-_SAME |= {"Rightarrow": ("⇒", "=>"), "lVert": ("|", "|"), "rVert": ("|", "|"), "Vert": ("‖", "||")}
-_SAME |= {"lfloor": ("floor(", "floor("), "rfloor": (")", ")"), "to": ("→", "->")}
-_SAME |= {"lceil": ("ceil(", "ceil("), "rceil": (")", ")"), "Phi": ("Φ", "Phi")}
-_SAME |= {"Delta": ("Δ", "Delta"), "varepsilon": ("ε", "epsilon"), "sum": ("Σ", "sum ")}
-_SAME |= {name: (letter, name) for letter, name in GREEK.items() if letter != "ϵ"}
-_SILENT = {"left", "right", "big", "Big", "bigl", "bigr", "textstyle", "displaystyle", "quad"}
-_GROUPS = {"text", "mathrm", "operatorname", "mathbb"}
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def typed(latex: str, notation: str) -> str:
-    """The formula as typed in Unicode or ASCII; in LaTeX as it is."""
-    if notation == "latex":
-        return latex
-    tokens = [t for t in _TEX.findall(latex) if not t.isspace() or t == " "]
-    text = _Typist(tokens, NOTATIONS.index(notation) - 1).until("")
-    return re.sub(r"\s+", " ", re.sub(r"\s*([()])\s*", r"\1", text)).strip(" ,")
-
-
-class _Typist:
-    """Tokens of LaTeX written in Unicode (0) or ASCII (1)."""
-
-    def __init__(self, tokens: list[str], plain: int) -> None:
-        self.tokens, self.plain = tokens[::-1], plain
-
-    def until(self, end: str) -> str:
-        out = ""
-        while self.tokens and self.tokens[-1] != end:
-            out += self.one()
-        if self.tokens:
-            self.tokens.pop()
-        return out
-
-    def group(self) -> str:
-        while self.tokens and self.tokens[-1] == " ":
-            self.tokens.pop()
-        if self.tokens and re.fullmatch(r"\d+\.?\d*", self.tokens[-1]) and len(self.tokens[-1]) > 1:
-            digits = self.tokens.pop()  # \frac12 has two groups
-            self.tokens.append(digits[1:])
-            return digits[0]
-        return self.one().strip() if self.tokens else ""
-
-    def one(self) -> str:
-        token = self.tokens.pop()
-        if token == "{":
-            return self.until("}")
-        if token in "^_":
-            inner = self.group()
-            if token == "_":
-                return f"_{inner}" if inner.isalnum() else f"_({inner})"
-            if inner == "*":
-                return "*"
-            if not self.plain and inner.isdigit():
-                return inner.translate(_RAISED)
-            return f"^{_bracketed(inner)} "
-        if token[0] != "\\":
-            return token
-        return self.command(token[1:])
-
-    def command(self, name: str) -> str:
-        if name in ("frac", "tfrac", "dfrac"):
-            quotient = f"{_bracketed(self.group())}/{_bracketed(self.group())}"
-            behind = next((t for t in self.tokens[::-1] if not t.isspace()), "")
-            ends = r"|[-+=,.)}&]|\\(?:le|ge|right|Big|quad|,|to|approx|Rightarrow)"
-            return f"{quotient} " if re.fullmatch(ends, behind) else f"({quotient})"
-        if name == "binom":
-            return f" binom({self.group()}, {self.group()})"
-        if name == "sqrt":
-            return f"{('√', ' sqrt')[self.plain]}({self.group()})"
-        if name in ("hat", "bar", "tilde"):
-            mark = {"hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}[name]
-            return self.group() + (mark, f"_{name}")[self.plain]
-        if name in _SAME:
-            word = _SAME[name][self.plain]
-            return f" {word} " if (word.isalpha() and len(word) > 1) or not word.isalnum() else word
-        if name in _SILENT or not name.isalpha():
-            return {"{": "(", "}": ")"}.get(name, " ")
-        return self.group() if name in _GROUPS else f" {name} "
-
-
-def _bracketed(text: str) -> str:
-    return text if re.fullmatch(r"\w+|[^\W\d_]['′]*", text) else f"({text})"
-
-
 # --- Rows ---------------------------------------------------------------------------------------
 
 
 def rows() -> list[Row]:
-    """All formulas in all notations; in ASCII without the words of their sentence."""
-    forms = [(e.id, "right", e.statement, e.title, "") for e in book.values()]
+    """All formulas, with the words of their sentence."""
+    forms = [(e.id, "right", e.statement, e.title) for e in book.values()]
     forms += [
-        (f"{e.id}/{m.name}", "misprint", e.statement_of(m), e.title, "")
+        (f"{e.id}/{m.name}", "misprint", e.statement_of(m), e.title)
         for e in book.values()
         for m in e.misprints
     ]
-    forms += edits()
-    forms += [(f"nothing-{i}", "nothing", *pair, "") for i, pair in enumerate(NOTHING)]
-    return [
-        Row(id, about, n, typed(latex, n), "" if n == "ascii" else title, claim)
-        for id, about, latex, title, claim in forms
-        for n in NOTATIONS
-    ]
+    forms += [(f"nothing-{i}", "nothing", *pair) for i, pair in enumerate(NOTHING)]
+    return [Row(*form) for form in forms] + edits()
 
 
 # Functions of more than one line, as they are printed.
@@ -236,7 +139,7 @@ class _Edited(ast.NodeTransformer):
         return node
 
 
-def edits():
+def edits() -> list[Row]:
     """A hundred random edits of the entries whose function is an expression."""
     rng, forms = np.random.default_rng(34), []
     whole = PRINTED | {e.id: text for e in book.values() if (text := expression(e))}
@@ -246,9 +149,9 @@ def edits():
         tree = ast.parse(whole[id], mode="eval")
         plain, edited = ast.unparse(tree), ast.unparse(_Edited(int(rng.integers(12))).visit(tree))
         key = f"{id}~{edited}"
-        if edited != plain and key not in {f[0] for f in forms}:
+        if edited != plain and key not in {row.id for row in forms}:
             latex = terms.same_left_side(book[id].statement, edited)
-            forms.append((key, "edit", latex, book[id].title, edited))
+            forms.append(Row(key, "edit", latex, book[id].title, edited))
     return forms
 
 
@@ -320,53 +223,28 @@ def wrongly(row: Row, finding) -> str:
 # Losses, optimisers, norms, settings, laws: formulas that claim nothing about privacy.
 NOTHING = [
     (r"L(\theta) = \frac1n\sum_{i=1}^n \ell(\theta, x_i)", "The training loss."),
-    (r"\theta_{t+1} = \theta_t - \eta\, g_t", "A step of gradient descent."),
     (r"m_t = \beta_1 m_{t-1} + (1-\beta_1) g_t", "Adam keeps a mean of gradients."),
-    (r"v_t = \beta_2 v_{t-1} + (1-\beta_2) g_t^2", "Adam keeps a mean of squares."),
     (r"\hat m_t = \frac{m_t}{1-\beta_1^t}", "The mean is corrected for its start."),
-    (r"\theta_{t+1} = \theta_t - \frac{\eta\,\hat m_t}{\sqrt{\hat v_t} + \epsilon}", "Adam."),
     (r"\lVert g\rVert_2 = \sqrt{g_1^2 + g_2^2}", "The norm of a gradient."),
-    (r"\bar g = g / \max(1, \lVert g\rVert_2 / C)", "Gradients are clipped."),
     (r"\delta = 10^{-5}", "We take this value."),
-    (r"\varepsilon = 8", "The budget."),
     (r"\sigma = 1.1", "The noise multiplier."),
-    (r"q = \frac Bn", "The sample rate."),
     (r"T = \frac{En}{B}", "The number of steps."),
-    (r"y = w^\top x + b", "A linear model."),
     (r"p = \frac{1}{1 + e^{-x}}", "The logistic function."),
-    (r"\sigma(x) = \frac{1}{1 + e^{-x}}", "The activation."),
     (r"\sigma^2 = \frac1n\sum_i (x_i - \bar x)^2", "The variance of the data."),
-    (r"\mu = \frac1n\sum_i x_i", "The mean of the data."),
     (r"\hat y = \operatorname{softmax}(Wx)", "The prediction."),
-    (r"H(p) = -\sum_i p_i\ln p_i", "Entropy."),
     (r"F_1 = \frac{2PR}{P+R}", "The F score."),
-    (r"\rho = \frac{\operatorname{Cov}(X,Y)}{\sigma_X\sigma_Y}", "The correlation."),
     (r"\eta_t = \frac{\eta_0}{\sqrt t}", "The learning rate falls."),
-    (r"\eta_t = \eta_0\,e^{-\lambda t}", "The learning rate decays."),
     (r"\lambda = 0.01", "Weight decay."),
-    (r"f(x) = \frac{1}{\sigma\sqrt{2\pi}}e^{-(x-\mu)^2/(2\sigma^2)}", "The normal density."),
     (r"\delta = y - \hat y", "The error of the output layer."),
-    (r"\delta_j = \sigma'(z_j)\sum_k w_{kj}\delta_k", "Backpropagation."),
     (r"\varepsilon_t = \varepsilon_0\,\gamma^t", "Exploration decays in the bandit."),
-    (r"z = \frac{x-\mu}{\sigma}", "The standard score."),
     (r"z = \mu + \sigma\varepsilon", "The reparametrisation of the autoencoder."),
-    (r"a^2 + b^2 = c^2", "Pythagoras."),
     (r"e^{i\pi} + 1 = 0", "Euler."),
-    (r"\Delta t = 0.1", "The time step."),
     (r"\mu_{t+1} = \mu_t + \alpha(x_t - \mu_t)", "A running mean."),
-    (r"R^2 = 1 - \frac{SS_{res}}{SS_{tot}}", "Explained variance."),
     (r"b = \bar y - w\bar x", "The intercept."),
-    (r"K(x,y) = e^{-\gamma\lVert x-y\rVert^2}", "The kernel."),
     (r"D_{KL}(P\Vert Q) = \sum_i p_i\ln\frac{p_i}{q_i}", "The divergence of two laws."),
-    (r"\alpha = \frac{1}{1+r^2}", "The weight of a robust loss."),
     (r"k = \lceil\log_2 n\rceil", "The depth of the tree."),
-    (r"\sigma_{max} = \sqrt{\lambda_1}", "The largest singular value."),
     (r"\varepsilon_{mach} = 2^{-52}", "The precision of doubles."),
-    (r"\rho(A) = \max_i|\lambda_i|", "The spectral radius."),
     (r"\delta x = A^{-1}\delta b", "Perturbation of a linear system."),
-    (r"L = -\frac1n\sum_i y_i\ln\hat y_i", "Cross entropy."),
     (r"t = \frac{\bar x - \mu}{s/\sqrt n}", "Student's statistic."),
-    (r"\sigma_{\bar x} = \frac{\sigma}{\sqrt n}", "The standard error of the mean."),
     (r"\mu = \frac{a+b}{2}", "The mean of a uniform law."),
-    (r"b \approx 1.4826\,\mathrm{MAD}", "A robust scale."),
 ]

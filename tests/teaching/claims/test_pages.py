@@ -168,6 +168,7 @@ HOSTILE += ["$a$", "$=$", "(k,k)$a,a$-DP"]
 
 
 @each("unit", HOSTILE)
+@pytest.mark.slow
 def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
     seconds = []
     for size in (4_000, 20_000):

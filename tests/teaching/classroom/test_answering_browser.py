@@ -149,6 +149,7 @@ OUTSIDE = """parts => {
 }"""
 
 
+@pytest.mark.thorough
 @each("number", [number for number in sources.lessons() if number < "90"])
 def test_on_a_phone_nothing_is_beside_the_screen(written, visit, number):
     phone = {"width": 390, "height": 844}

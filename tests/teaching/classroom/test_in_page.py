@@ -9,7 +9,6 @@ import pytest
 from test_answering_browser import ASSETS, field
 
 from browsing import DRAWN, visits
-from cases import each
 from dplearn.teaching import site
 from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
@@ -35,7 +34,7 @@ def of_lists(function):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
-@each("number", LESSONS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_a_description_gives_the_same_verdicts(number):
     """What is right and wrong in each case is the same, and so is what is measured there."""
     program = program_of(number)
@@ -132,6 +131,7 @@ class TestInABrowser:
 
     pytestmark = DRAWN
 
+    @pytest.mark.thorough
     def test_python_judges_stops_and_begins_anew(self, opened, pyodide, tmp_path):
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()
@@ -151,6 +151,7 @@ class TestInABrowser:
         view.get_by_text("you stopped it").wait_for()
         assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
 
+    @pytest.mark.thorough
     def test_what_takes_arrays_or_chance_elsewhere_is_judged_in_time(
         self, opened, pyodide, tmp_path
     ):

@@ -9,7 +9,7 @@ import contract
 import pytest
 from quoted import quoted_numbers, stated
 
-from cases import ROOT, each
+from cases import ROOT
 from dplearn.teaching.classroom import Exercise, check, sources
 from dplearn.teaching.classroom.checks import SelfTest, exercises
 
@@ -95,7 +95,7 @@ def test_quoted_numbers_are_found_and_missed():
 
 
 # In the process of other tests that run all exercises: their mistakes are measured once.
-@each("lesson", LESSONS.values())
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 def test_each_mistake_gets_its_own_hint(lesson):
@@ -164,6 +164,7 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
         check("3.1", None)
 
 
+@pytest.mark.slow
 def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
     readme = (sources.lessons_folder() / "README.md").read_text()
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]

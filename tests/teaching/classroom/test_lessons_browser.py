@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 from plotly.offline import get_plotlyjs
 
-from dplearn.teaching.classroom import sources
+from browsing import one_in_four
 from dplearn.teaching.classroom.display import PLOTLY
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
@@ -44,7 +44,7 @@ def move(page: Page, share: float, title: str) -> None:
     page.wait_for_function(f"{_TITLE} === {json.dumps(shown)}", timeout=20_000)
 
 
-@pytest.mark.parametrize("lesson", sources.lessons().values(), ids=sources.lessons())
+@pytest.mark.parametrize("lesson", one_in_four())
 def test_a_slider_moves_without_a_kernel(page, lesson):
     for figure in sliders(lesson):
         page.evaluate(_DRAW, figure)

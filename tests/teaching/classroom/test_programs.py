@@ -209,17 +209,14 @@ def kept_for_two_steps():
     return draw
 
 
-def window(n, q, rng, stride=1):
-    return (stride * np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
+def window(n, q, rng):
+    return (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
 
 
 # Noise of the right width, and samples of the right size, which protect nobody or few.
 HARMFUL = {
     "uniform": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-math.sqrt(3), math.sqrt(3), n))),
-    "coin": ("10.4", noisy_sum(lambda rng, n: rng.choice([-1, 1], n))),
     "Laplace": ("10.4", noisy_sum(lambda rng, n: rng.laplace(size=n) / math.sqrt(2))),
-    "Student": ("10.4", noisy_sum(lambda rng, n: rng.standard_t(5, n) * math.sqrt(0.6))),
-    "three uniforms": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-1, 1, (3, n)).sum(0))),
     "twelve uniforms": ("10.4", noisy_sum(lambda rng, n: rng.random((12, n)).sum(0) - 6)),
     "adds up to zero": ("10.4", noisy_sum(centred)),
     "cut at three deviations": ("10.4", noisy_sum(cut)),
@@ -233,16 +230,7 @@ HARMFUL = {
         "10.4",
         noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
     ),
-    "one size, many signs": (
-        "10.4",
-        noisy_sum(lambda rng, n: rng.standard_normal() * rng.choice([-1, 1], n)),
-    ),
     "window": ("7.4", window),
-    "window with gaps": ("7.4", lambda n, q, rng: window(n, q, rng, stride=3)),
-    "two windows": (
-        "7.4",
-        lambda n, q, rng: np.append(window(n // 2, q, rng), n // 2 + window(n - n // 2, q, rng)),
-    ),
     "first and last": (
         "7.4",
         lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
@@ -253,6 +241,7 @@ HARMFUL = {
 
 
 @pytest.mark.parametrize("key, function", HARMFUL.values(), ids=HARMFUL)
+@pytest.mark.slow
 def test_what_protects_nobody_is_not_right(key, function):
     program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
     some = slice(1) if key == "7.4" else slice(3, None)  # with noise

@@ -47,6 +47,7 @@ UNREADABLE = (
 )
 
 
+@pytest.mark.slow
 def test_errors_are_shown_at_the_input_and_nothing_else():
     for change, message in UNREADABLE:
         app = opened(**AMPLIFIED | change)
@@ -59,6 +60,7 @@ def test_errors_are_shown_at_the_input_and_nothing_else():
         assert "This claim is false" in shown(app) and app.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     app = opened()
     assert "This claim is false. It promises more privacy" in shown(app)

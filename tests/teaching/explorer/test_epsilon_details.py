@@ -121,6 +121,7 @@ def test_in_chinese_what_was_hidden_is_chinese():
     assert "�" not in json.dumps(figure(app))
 
 
+@pytest.mark.slow
 def test_a_delta_that_promises_next_to_nothing_is_said():
     loose = dataclasses.replace(
         HERE, records=1000, scenario=dataclasses.replace(ABADI, delta=0.001)

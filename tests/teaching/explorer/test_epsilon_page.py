@@ -177,6 +177,7 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
     settled(page)
 
 
+@pytest.mark.thorough
 @each("width, height", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_first_screen_says_little_and_nothing_is_cut(browser, address, width, height):
     small = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")

@@ -6,7 +6,7 @@ import pytest
 
 from browsing import DRIVEN, PATIENCE, settled
 
-pytestmark = DRIVEN
+pytestmark = [*DRIVEN, pytest.mark.thorough]
 _CUT = """[...document.querySelectorAll(
   '.katex-display, .gtitle, .gtitle-subtitle, .annotation-text')].filter(part => {
   const frame = part.closest('.main-svg');

@@ -1,9 +1,11 @@
 """A student walks through one lesson: from files, without a network, in two browsers, twice."""
 
+import itertools
 import json
 import shutil
 import socket
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -35,7 +37,9 @@ class Firefox:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen([*command, *options], **quiet)
         port = profile / "MarionetteActivePort"
+        end = time.monotonic() + PATIENCE / 1000
         while not (port.exists() and port.read_text()):
+            assert time.monotonic() < end, "Firefox did not start"
             try:
                 self.process.wait(0.2)
             except subprocess.TimeoutExpired:
@@ -131,8 +135,10 @@ def walk(request, tmp_path):
 
 @pytest.mark.parametrize(
     "walk",
-    [(name, width) for name in ("Chromium", "Firefox") for width in (1280, 390)],
-    ids="{0[0]}-{0[1]}".format,
+    [
+        pytest.param(one, id=f"{one[0]}-{one[1]}", marks=pytest.mark.thorough if rank else ())
+        for rank, one in enumerate(itertools.product(("Chromium", "Firefox"), (1280, 390)))
+    ],
     indirect=True,
 )
 def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
