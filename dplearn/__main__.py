@@ -16,9 +16,9 @@ from typing import Any, NoReturn, cast
 from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
+from dplearn.core.display import as_json, print_json
 from dplearn.core.files import locked
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
-from dplearn.core.json_values import as_json, print_json
 from dplearn.ledger import BudgetExceeded, Ledger
 from dplearn.mechanisms import ZCDP, ApproximateDP
 from dplearn.mechanisms.sampling_scheme import (
@@ -117,7 +117,6 @@ def _add_mechanism_options(
 
 
 def _number(text: str) -> float:
-    """Return a number typed as such or as a fraction."""
     try:
         top, _, bottom = text.partition("/")
         return float(top) / (float(bottom) if bottom else 1.0)
@@ -127,7 +126,6 @@ def _number(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    """Return a whole number, which may be typed as 1e4."""
     if not math.isfinite(value := _number(text)) or value != math.floor(value):
         raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
     return int(value)
@@ -182,7 +180,6 @@ def _plan(
 
 
 def _phase(text: str) -> tuple[float, float, int]:
-    """Noise multiplier, sample rate and steps of a further phase."""
     try:
         noise, rate, steps = text.split(",")
         return _number(noise), _number(rate), _whole(steps)
@@ -192,9 +189,7 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
-    first: tuple[float, float, int]
-    first = options.noise_multiplier, _rate(options), options.steps
-    phases = [first, *(options.then or ())]
+    phases = [(options.noise_multiplier, _rate(options), options.steps), *(options.then or ())]
     plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]

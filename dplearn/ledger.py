@@ -28,8 +28,7 @@ _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
 # A total that is above the budget by rounding alone fits; the stated epsilon is larger by as much.
 _ROUNDING = 9e-13
-# A divergence at which the conversion is far above its floor of 0.
-_FAR = 1e3
+_FAR = 1e3  # a divergence at which the conversion is far above its floor of 0
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -371,7 +370,6 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    """Return what `_encoded` was given."""
     if isinstance(value, dict):
         own = {name: _decoded(x) for name, x in value.items()}
         if (name := own.pop("mechanism")) not in _KNOWN:

@@ -1,7 +1,4 @@
-"""The certified accountant inside opacus: import this, then `PrivacyEngine(accountant="dplearn")`.
-
-Nothing else here needs opacus, and nothing imports this module but who has it.
-"""
+"""The certified accountant in opacus: import it, then `PrivacyEngine(accountant="dplearn")`."""
 
 from opacus.accountants import IAccountant, register_accountant
 
@@ -24,9 +21,6 @@ class CertifiedAccountant(IAccountant):
     >>> print(accountant.guarantee(1e-5))
     1.357 <= epsilon <= 1.358 at delta = 1.0e-05, add_remove, by pld
     """
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step; equal ones that follow each other are one entry of `history`."""

@@ -7,6 +7,7 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from textwrap import TextWrapper
@@ -116,9 +117,10 @@ class Statement:
             "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
             "Not covered": "; ".join(self.not_covered),
         }
-        digest = hashlib.sha256(self.certificate.encode()).hexdigest()
-        told = f"{self.proved}, says `dplearn check`; SHA-256 {digest}"
-        return rows | ({"Certificate": told} if self.certificate else {})
+        if self.certificate:
+            digest = hashlib.sha256(self.certificate.encode()).hexdigest()
+            rows["Certificate"] = f"{self.proved}, says `dplearn check`; SHA-256 {digest}"
+        return rows
 
     def __str__(self) -> str:
         fold = TextWrapper(96, subsequent_indent="    ", break_long_words=False).fill
@@ -128,23 +130,21 @@ class Statement:
         """LaTeX of a table of two columns, for a paper; it needs no package."""
         return as_latex(self.rows)
 
+    _repr_latex_ = latex
+
     def _repr_html_(self) -> str:
         return as_html(self.rows)
 
-    def _repr_latex_(self) -> str:
-        return as_latex(self.rows)
-
     def json(self) -> str:
         """JSON of every part for a machine, numbers in full, the certificate within."""
-        g = self.guarantee
-        stated = {field.name: getattr(g, field.name) for field in fields(g)}
-        whole: dict[str, Any] = {
+        whole = {
             "format": "dplearn statement 3",
-            "guarantee": stated | {"details": {**g.details}},
+            "guarantee": {f.name: getattr(self.guarantee, f.name) for f in fields(self.guarantee)},
+            "records": self.records,
+            "true_positive_rate": self.true_positive_rate,
+            "words": self.rows,
+            "certificate": json.loads(self.certificate) if self.certificate else None,
         }
-        whole |= {"records": self.records, "true_positive_rate": self.true_positive_rate}
-        whole["words"] = self.rows
-        whole["certificate"] = json.loads(self.certificate) if self.certificate else None
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def card(self) -> str:
@@ -165,12 +165,10 @@ class HasGuarantee(metaclass=validate.NamesParameters):
         return as_latex(self._shown())
 
     def _shown(self) -> dict[str, str]:
-        """Return the fields of the plan as words."""
         shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
         return {name: str(value) for name, value in shown if value is not None}
 
-    # Whose data neighbours differ in, where the plan decides that.
-    unit: ClassVar[str] = ""
+    unit: ClassVar[str] = ""  # whose data neighbours differ in, where the plan decides that
     units: int | None = None  # how many there are, where the plan decides that
     # What may leave the program, and what the guarantee has to do with it.
     releases: ClassVar[Mapping[str, str]] = RELEASED
@@ -209,16 +207,14 @@ class HasGuarantee(metaclass=validate.NamesParameters):
     ) -> Statement:
         """A complete privacy statement of this plan; ValueError names the part that is missing.
 
-        `unit` is whose data neighbours differ in, such as ``"one image"``; a plan that decides it,
-        as a `FederatedPlan` does, needs no word, and none for `records`, how many units there are:
-        n delta must be less than 1. `period` is what one epsilon pays for, such as ``"once"``.
-        `sampling` is how the program *really* draws, refused where the plan says otherwise.
+        `unit` is whose data neighbours differ in, and `records` how many such units there are,
+        fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does. `period` is
+        what one epsilon pays for, such as ``"once"``. `sampling` is how the program *really* draws.
         `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then stated.
         `released` is one of the plan's `releases`; where that is not every step nothing is claimed
-        from below. `trust` is one of `TRUST`, and `trusted` names who is. `date` is today's if left
-        out. `not_covered` adds to what never is. `certificate` is what `certify` of
-        `dplearn.certificates` writes of this very run, and is proved again. `accountant` and
-        `adjacency` are those of `guarantee`, which must be a finite bound.
+        from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered` adds to
+        what never is. `certificate` is that of `dplearn.certificates.certify` of this run, proved
+        again. `accountant` and `adjacency` are those of `guarantee`, which must be a finite bound.
 
         Examples
         --------
@@ -322,15 +318,13 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
     """Return an upper bound on the true positive rate of any attack at 1 % false alarms."""
     steep = math.exp(min(stated.epsilon, 700.0)) * _FALSE_ALARMS + stated.delta
     most = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
-    if composed is None:
-        return most
-    try:
-        ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
-            composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
-        )
-    except NotImplementedError:
-        return most
-    return min(most, float(ends[1]))
+    with suppress(NotImplementedError):
+        if composed is not None:
+            ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
+                composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
+            )
+            most = min(most, float(ends[1]))
+    return most
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:

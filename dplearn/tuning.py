@@ -29,11 +29,10 @@ class Tuned:
 
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and never told, if each run draws its settings independently from the same
-    public law, such as uniformly from a list, and if its score is made of what `run` releases: on
-    public data, or with noise of its own, which `run` then includes. Settings that change what a
-    run leaks are bounded by the most revealing one. Only the best run is released.
-    Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A choice by exact scores on
-    private data has no guarantee at all, whatever K is.
+    public law, and if its score is made of what `run` releases: on public data, or with noise of
+    its own, which `run` then includes. Settings are bounded by the most revealing one. Only the
+    best run is released. Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A
+    choice by exact scores on private data has no guarantee at all, whatever K is.
 
     Examples
     --------
@@ -47,8 +46,7 @@ class Tuned:
 
     run: Any  # one whole run, a mechanism or a plan, kept as `plan.composed`; no setting leaks more
     tries: float  # expected number of runs, in [1, 1e6]
-    # Of the law of K, in [-0.9, 10]: 1 is the geometric law, 0 the logarithmic one; less is cheaper
-    # and K varies more.
+    # Of the law of K, in [-0.9, 10]; 1: geometric, 0: logarithmic; less is cheaper, K varies more.
     shape: float = 0.0
 
     def __post_init__(self) -> None:

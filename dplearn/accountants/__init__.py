@@ -11,7 +11,7 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """The accountant given, or the one of that name in `ACCOUNTANTS`."""
+    """Return the accountant given, or the one of that name in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()

@@ -13,14 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS, _REPAIRS = 20, 4
-# Where to look is found out roughly.
-_ROUGH_RTOL = 1e-3
-# How often distances between points double around a minimum that is known roughly.
-_DOUBLINGS = 10
+_ROUGH_RTOL = 1e-3  # where to look is found out roughly
+_DOUBLINGS = 10  # how often distances between points double around a minimum that is known roughly
 # From signed epsilons and a relative width to aim at, to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
-# Epsilons in ascending order, and what bounds delta there.
-Knots = tuple[NDArray, NDArray, NDArray]
+Knots = tuple[NDArray, NDArray, NDArray]  # epsilons in ascending order, and what bounds delta there
 
 
 def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
@@ -97,8 +94,7 @@ def _around(
     width = epsilon[best + 1] - epsilon[best - 1]
     if not doublings and width < w:
         return np.empty(0)
-    # The wider ones close in should the guess be wrong, and their chords suffer less from what
-    # is unknown of delta.
+    # Wider ones close in should the guess be wrong, and suffer less from what is unknown of delta.
     doublings = doublings or max(int(np.log2(width / w)) - 2, 0)
     steps = min(w, width) * np.concatenate([[0.5, 1.5], 3.0 * 2.0 ** np.arange(doublings)])
     return np.clip(target + np.concatenate([-steps, steps]), *ends)
@@ -130,10 +126,9 @@ def _least(
 
 
 def _slopes(x: NDArray, low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
-    """Steepest fall that g may have right of x_k, and least one left of x_{k+1}.
+    """Steepest fall that g may have right of x_k, and least one left of x_{k+1}, per cell k.
 
-    One number per cell k. Chords over several cells are less steep on the left and steeper on the
-    right than g there, but suffer less from what is unknown of their ends.
+    Chords over several cells are looser, but suffer less from what is unknown of their ends.
     """
     # Errors of a delta near 1e-12, and of x: x_k |g'(x_k)| is at most 1 and at most `tail`.
     tail = np.append(1.0, x[1:] * np.abs(high[:-1] - low[1:]) / np.diff(x))

@@ -1,8 +1,9 @@
 """What an accountant is: mechanism, delta and number of steps in, one `Guarantee` out.
 
-Accountants are stateless. The base class expands `steps` and compositions into `Runs`, answers
-what needs no theorem (nothing released, no noise added) and refuses what a subclass does not
-cover; a subclass turns rows of counts into bounds and never multiplies by anything else.
+Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
+compositions into `Runs`, answers what needs no theorem (nothing released, no noise added) and
+refuses what a subclass does not cover; a subclass turns rows of counts into bounds and never
+multiplies by anything else.
 """
 
 import dataclasses
@@ -23,12 +24,9 @@ from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
-# Bounds that differ by less are the same, each rounded up in its own way.
-_SAME = 1e-9
-# Smallest delta that `delta` distinguishes from 0.
-_LEAST_LOG_DELTA = -690.0
-# From here on delta counts as 1.
-_NO_LOG_DELTA = -1e-12
+_SAME = 1e-9  # bounds that differ by less are the same, each rounded up in its own way
+_LEAST_LOG_DELTA = -690.0  # smallest delta that `delta` distinguishes from 0
+_NO_LOG_DELTA = -1e-12  # from here on delta counts as 1
 
 
 class Bound(NamedTuple):
@@ -42,26 +40,8 @@ class Bound(NamedTuple):
     proof: str = ""
 
 
-def _rising(bounds: Sequence[Bound]) -> list[Bound]:
-    """Bounds of rows of which each has all runs of the one before; lower ends are running maxima.
-
-    Epsilon cannot fall from row to row: whoever has the outputs of more runs can drop those of
-    the rest, and to drop them is post-processing.
-    """
-    most = accumulate((bound.lower for bound in bounds), max)
-    return [
-        bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
-        if bound.lower < low <= bound.epsilon
-        else bound
-        for bound, low in zip(bounds, most, strict=True)
-    ]
-
-
 class Accountant(ABC):
-    """A theorem that turns a mechanism, run some number of times, into a guarantee.
-
-    Subclasses are frozen dataclasses of numerical settings and implement `_bounds`.
-    """
+    """A theorem that turns a mechanism, run some number of times, into a guarantee."""
 
     name: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
@@ -136,7 +116,14 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            every = _rising(every)
+            # Epsilon cannot fall: to drop the outputs of the runs that are more is post-processing.
+            most = accumulate((bound.lower for bound in every), max)
+            every = [
+                bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
+                if bound.lower < low <= bound.epsilon
+                else bound
+                for bound, low in zip(every, most, strict=True)
+            ]
         guarantees = [self._guarantee(bound, runs, delta) for bound in every]
         return tuple(guarantees[i] for i in place.ravel())
 
@@ -160,8 +147,7 @@ class Accountant(ABC):
         """Guarantee with the smallest delta at which `epsilon` is proved, at least 1e-299.
 
         Parameters and errors as in `epsilon`. It is rounded up, and holds at the epsilon it
-        states, which is at most the one asked for; delta = 1 is the guarantee that always holds.
-        Where delta is known from below too, `delta_lower` says so.
+        states, which is at most the one asked for. `delta_lower` bounds delta from below.
         """
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)

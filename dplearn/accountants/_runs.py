@@ -24,8 +24,7 @@ from dplearn.mechanisms._epochs import Epoch
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _PER_DECADE = 12
-# Beyond it counts would leave the range in which doubles hold whole numbers.
-MOST_RUNS = 10**12
+MOST_RUNS = 10**12  # beyond it counts would leave the range in which doubles hold whole numbers
 
 
 def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArray:
@@ -57,10 +56,8 @@ class Runs:
         # Of Python's integers, which do not wrap.
         rows = steps.astype(object) if steps.ndim == 2 else np.outer(steps.astype(object), once)
         if rows.shape[1] != len(once):
-            raise ValueError(
-                f"Expected steps to be whole numbers >= 0 in {len(once)} columns, one for each "
-                f"part, got {rows.shape[1]}."
-            )
+            expected = f"whole numbers >= 0 in {len(once)} columns, one for each part"
+            raise ValueError(f"Expected steps to be {expected}, got {rows.shape[1]}.")
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
         # What never runs leaks nothing, however much it would leak; one column stays.
@@ -104,10 +101,7 @@ class Runs:
         return sum(n[:, None] * one for n, one in zip(self.counts.T, each, strict=True))  # type: ignore[return-value]
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
-        """Smallest epsilon of each mechanism alone at each delta, shape (n_deltas, n_mechanisms).
-
-        For a subsampled mechanism the profile already is the amplified one.
-        """
+        """Smallest epsilon of each mechanism alone at each delta, (n_deltas, n_mechanisms)."""
         each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
@@ -123,7 +117,7 @@ class Runs:
     def delta_grid(self, delta: float) -> NDArray:
         """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
 
-        Powers of a fixed ratio times delta, so that a curve and a single point see the same ones.
+        Powers of a fixed ratio times delta: a curve and a single point see the same ones.
         """
         first = np.floor(_PER_DECADE * np.log10(self.totals.min()))
         last = _PER_DECADE * np.log10(self.totals.max())
@@ -132,19 +126,16 @@ class Runs:
 
 @remembered(64)
 def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) -> NDArray:
-    """Rényi divergences of one step, remembered for the mechanisms of late."""
     return mechanism.rdp(orders, adjacency=adjacency)
 
 
 @remembered(64)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
-    """Epsilons of one step, remembered: several accountants ask for the same deltas."""
     return largest_epsilon(mechanism.profiles(adjacency), deltas)
 
 
 @remembered(64)
 def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return the epsilon of pure DP of one step, remembered: each accountant asks for it."""
     return mechanism.pure_epsilon(adjacency)
 
 
@@ -154,8 +145,7 @@ class Direction:
 
     profiles: list[Profile]  # what bounds every pair from above
     witnesses: list[Profile] | None  # pairs that occur, where every mechanism has one
-    # If all are plain Gaussians: distances between neighbours in standard deviations.
-    shifts: NDArray | None = None
+    shifts: NDArray | None = None  # of neighbours in deviations, if all are plain Gaussians
     # If there is nothing but one sampled Gaussian: its pair, or one that occurs and is below.
     sampled: SampledGaussian | None = None
     attained: bool = True
@@ -249,10 +239,7 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Shifts of Gaussians that leak no less, where all mechanisms have one.
-
-    A sample, or an epoch in which a record is used once, leaks no more than one Gaussian.
-    """
+    """Shifts of Gaussians that leak no less, as than a sample of one, where all have one."""
     adjacency = runs.adjacency
     bases = [m.dominating(adjacency) if isinstance(m, Wrapped) else m for m in runs.mechanisms]
     shifts = [b.shift(adjacency) for b in bases if isinstance(b, Gaussian)]

@@ -157,10 +157,7 @@ def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
 def _of_different(
     each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
 ) -> Bound:
-    """Bound of one row of different releases, at two divisions of delta.
-
-    The worst such releases are randomized responses, which the lattice composes.
-    """
+    """Bound of one row, at two divisions of delta, by the worst releases: randomized responses."""
     tried, law = [], PLD().coarse()
     # The closed form's division, and next to nothing for the steps.
     for i in (int(np.argmin(closed)), paid.size - 1):

@@ -21,11 +21,9 @@ _ORDERS = (
     *map(float, range(12, 64)),
     *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
-# Between these the best one is searched for, in rounds that come eight times closer, up to a
-# relative difference of epsilon.
+# Between these the best one is searched for, in rounds, up to a relative difference of epsilon.
 _ROUNDS, _CLOSE = 15, 1e-10
-# Relative error granted to divergences and their conversion.
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative error granted to divergences and their conversion
 
 
 @dataclass(frozen=True)
@@ -75,10 +73,11 @@ class RDP(Accountant):
                 break
             low, high = np.log(near[open_, :1] - 1), np.log(near[open_, 2:] - 1)
             between = 1 + np.exp(low + (high - low) * np.arange(17) / 16)
-            found = at_best_order(runs[open_], between, theorems.rdp_to_epsilon, delta)
-            epsilon[open_], near[open_] = found
-        found = zip(epsilon[:, 1], near[:, 1], strict=True)
-        return [Bound(e, None, {"order": order}) for e, order in found]
+            epsilon[open_], near[open_] = at_best_order(
+                runs[open_], between, theorems.rdp_to_epsilon, delta
+            )
+        best = zip(epsilon[:, 1], near[:, 1], strict=True)
+        return [Bound(e, None, {"order": order}) for e, order in best]
 
 
 def at_best_order(
@@ -86,8 +85,7 @@ def at_best_order(
 ) -> tuple[NDArray, NDArray]:
     """Epsilons at the best order of every row of counts and next to it, and these three orders.
 
-    Orders rise, and are those of `Runs.rdp`; any of them gives a valid bound. Both results have
-    shape (n_rows, 3).
+    Orders rise, and any gives a valid bound. Both results have shape (n_rows, 3).
     """
     epsilon = conversion(orders, runs.rdp(orders), delta=delta)
     near = np.add.outer(np.argmin(epsilon, axis=1), [-1, 0, 1]).clip(0, epsilon.shape[1] - 1)

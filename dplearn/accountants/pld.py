@@ -29,8 +29,7 @@ from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
-# Upper and lower end further apart than this leave room for another bound.
-_LOOSE = 1.1
+_LOOSE = 1.1  # upper and lower end further apart than this leave room for another bound
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
 # A distance of neighbours, 1 / sigma, and what it does to every one of them that is used.
 _FAR = 1e3
@@ -89,8 +88,7 @@ class PLD(Accountant):
         shifts = dominating_shifts(runs)
         far = shifts is not None and np.max(shifts) > _FAR
         for bound in self._proved(runs, delta):
-            hopeless = far and bound.epsilon > _FAR
-            yield bound._replace(reason=_HOPELESS) if hopeless else bound
+            yield bound._replace(reason=_HOPELESS) if far and bound.epsilon > _FAR else bound
 
     def _proved(self, runs: Runs, delta: float) -> list[Bound]:
         """Brackets, by how much is known of the mechanisms, per row."""
@@ -112,8 +110,7 @@ class PLD(Accountant):
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
-        # Total variation adds up and is the same in both directions: where it already fits into
-        # delta nothing is left to prove.
+        # Total variation adds up, the same in both directions: what fits into delta is proved.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)

@@ -59,8 +59,7 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """Order that minimises the improved conversion of rho-zCDP, elementwise.
 
-    Newton's method in log(alpha - 1); any order gives a valid bound, so its accuracy decides
-    tightness and not truth. From 1e-12 on alpha - 1 keeps digits once 1 was added.
+    Newton's method in log(alpha - 1), at least 1e-12; any order gives a valid bound.
     """
     rho, log_delta = np.maximum(np.asarray(rho, dtype=float), 1e-300), np.log(delta)
     # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2; times (alpha - 1)^2 it

@@ -1,9 +1,8 @@
 """Audits: what the outputs of a program prove about its epsilon, from below.
 
 An auditor puts canaries into the data of some runs and not of others, and guesses from the outputs
-which were in. Guesses that are right too often are impossible, at a confidence, for a program of a
-small epsilon; a `LowerBound` says for which. It is never a guarantee: who finds nothing has proved
-nothing, and the confidence is that of one look, planned before the runs.
+which were in. Guesses that are right too often are impossible, at the confidence of one look that
+was planned before, for a program of a small epsilon: a `LowerBound`, never a guarantee.
 
 `observe(train, canaries=...).bound(delta=...)` does it with any training function. `from_scores`
 and `from_counts` judge many independent runs with and without one canary, `one_run` and

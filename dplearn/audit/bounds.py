@@ -51,8 +51,8 @@ class LowerBound:
         """True where the outputs are impossible, at the confidence, if the guarantee is true.
 
         ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
-        is about other neighbours or a larger delta. What is presumed stands: a bound that assumes a
-        Gaussian accuses wrongly where a true guarantee is of another curve, such as Poisson lots.
+        about other neighbours or a larger delta. A bound that assumes a Gaussian accuses wrongly
+        where a true guarantee is of another curve, such as Poisson lots.
         """
         smaller = guarantee.delta <= self.delta * (1 + 1e-12)
         if not (guarantee.is_bound and smaller and guarantee.adjacency == self.adjacency):
@@ -232,8 +232,7 @@ def from_scores(
     bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
 
     def errors(runs: tuple[NDArray, ...], threshold: float) -> list[tuple[int, int]]:
-        wrong = runs[1] > threshold, runs[0] <= threshold
-        return [(int(np.sum(one)), one.size) for one in wrong]
+        return [(int(one.sum()), one.size) for one in (runs[1] > threshold, runs[0] <= threshold)]
 
     def worth(threshold: float) -> tuple[float, float]:
         """What a first look proves; where that is nothing, how rarely it errs."""
@@ -307,10 +306,8 @@ def one_run(
     plan that knows the number of canaries, delta and confidence alone: near the best for Gaussian
     noise of an epsilon between 1 and 8, with nine tenths of the false alarms, and two larger
     numbers for programs that leak more, with a twentieth each. The others are as in `from_counts`.
-
-    Of equal scores, each guess counts as wrong where it can. No order of them has fewer right
-    guesses, among others one that is drawn without knowing who is in, which the theorem is about.
-    Noise of the auditor's own, added beforehand, breaks ties at a smaller price.
+    Of equal scores, each guess counts as wrong where it can: no order of them, such as one drawn
+    without knowing who is in, which the theorem is about, has fewer right guesses.
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:

@@ -36,12 +36,10 @@ def reachable(
 ) -> NDArray[np.bool_]:
     """True for each output that a program gives for one of the uniform numbers k / 2^bits.
 
-    The answers are exact: the last place on the grid whose release is below is found by bisection,
-    and its neighbours are looked at. An output that is reached from one value and not from its
-    neighbour has an infinite privacy loss.
-
-    `release` is what the program releases for an array of uniform numbers, never decreasing but
-    for the last bit of its logarithm. At 53 `bits`, 2 to 53, they are those of Python and NumPy.
+    An output that is reached from one value and not from its neighbour has an infinite privacy
+    loss. Answers are exact, by bisection on the grid. `release` is what the program releases for an
+    array of uniform numbers, never decreasing but for the last bit of its logarithm. At 53 `bits`,
+    2 to 53, they are those of Python and NumPy.
 
     References
     ----------

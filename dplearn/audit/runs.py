@@ -45,8 +45,8 @@ class Observations:
     ) -> LowerBound:
         """Bound that they prove: of two worlds for one canary a run, else of `one_run` on all.
 
-        How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
-        something shows has no confidence left. Arguments are those of `one_run`.
+        Canaries, runs and guesses are fixed beforehand: who adds runs until something shows has no
+        confidence left. Arguments are those of `one_run`.
         """
         judge = partial(one_run, self.included, self.scores, guesses=guesses)
         if self.included.shape[1] == 1 and guesses is None:
@@ -83,11 +83,9 @@ def observe(
     """Observations of `runs` calls of `train(included, seed)`, each canary in by a fair coin.
 
     `train` returns one score per canary, higher where it rather was in, or anything of which
-    `score(result)` makes them. The audit's level rests on the bits of `included` alone: `train`
-    must use them for nothing but the data. All follows from `seed`.
-
-    `path` gets a line after each run: what was killed, by kill -9 too, goes on there. The executor
-    is as in `dplearn.sweeps.sweep`, one task per run; without one they run here, one by one.
+    `score(result)` makes them. It must use the bits of `included` for nothing but the data. All
+    follows from `seed`. `path` gets a line after each run, where a killed audit goes on. The
+    executor is as in `dplearn.sweeps.sweep`; without one the runs are done here, one by one.
     ValueError is raised where scores are not one finite number per canary.
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)

@@ -64,7 +64,7 @@ def allows_guesses(
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """Largest strength, such as an epsilon, that was seen to be refuted; 0 if none is."""
+    """Return the largest strength, such as an epsilon, seen to be refuted; 0 if none is."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0

@@ -1,8 +1,12 @@
-"""Tables of two columns as HTML and LaTeX, and a dict that cannot be changed."""
+"""Tables of two columns as HTML and LaTeX, values as JSON, and a dict that cannot be changed."""
 
 import html
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
+
+import numpy as np
 
 _SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
 _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
@@ -30,11 +34,24 @@ def in_latex(words: str) -> str:
 
 def as_html(rows: Mapping[str, str]) -> str:
     """Return an HTML table with a row for each name and its words."""
-    cells = (
-        (html.escape(in_signs(name)), html.escape(in_signs(words))) for name, words in rows.items()
-    )
+    cells = (map(html.escape, map(in_signs, row)) for row in rows.items())
     lines = "".join(f"<tr><th>{name}</th><td>{words}</td></tr>" for name, words in cells)
     return f"<table>{lines}</table>"
+
+
+def as_json(value: Any) -> Any:
+    """Return lists, dicts and numbers that JSON can hold; inf and nan become None."""
+    if isinstance(value, Mapping):
+        return {name: as_json(x) for name, x in value.items()}
+    if isinstance(value, np.ndarray | tuple | list):
+        return [as_json(x) for x in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_json(rows: Iterable[dict[str, Any]]) -> None:
+    """Print one list of objects."""
+    print(json.dumps([*rows], indent=2, allow_nan=False))
 
 
 def as_latex(rows: Mapping[str, str]) -> str:

@@ -46,10 +46,8 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    # Why epsilon is infinite or its bracket wide, or must not be passed on.
-    reason: str = ""
-    # Diagnostics such as the order that won.
-    details: Mapping[str, float] = field(default_factory=ReadOnly)
+    reason: str = ""  # why epsilon is infinite or its bracket wide, or must not be passed on
+    details: Mapping[str, float] = field(default_factory=ReadOnly)  # such as the order that won
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""

@@ -4,8 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 
-# Seconds between two pictures of the line.
-_PAUSE = 0.2
+_PAUSE = 0.2  # seconds between two pictures of the line
 
 
 class ProgressLine:

@@ -8,10 +8,8 @@ from typing import Any
 class Registry(dict[str, Any]):
     """Classes by name: every concrete subclass of `base` that a package's modules define.
 
-    The folder is the list: a new file that defines a subclass of `base` with
-    its own `name` is known at the next start, and nothing is registered by hand.
-    Modules whose name begins with an underscore are not looked at; abstract classes stand
-    there. `package` is the dotted name of the folder.
+    The folder, of which `package` is the dotted name, is the list: nothing is registered by hand.
+    Modules whose name begins with an underscore are not looked at; abstract classes stand there.
 
     Examples
     --------

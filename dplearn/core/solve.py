@@ -18,9 +18,8 @@ def first_true(
     """Points just above the place where `holds` turns from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
-    at `upper`. The value returned is one at which `holds` was seen to be true (so the caller's
-    claim is never the untested side), within `rtol` relative or 1e-300 absolute of the switch;
-    where `holds(lower)` is true already, it is `lower`.
+    at `upper`. The value returned is one at which `holds` was seen to be true, within `rtol`
+    relative or 1e-300 absolute of the switch; where `holds(lower)` is true already, it is `lower`.
     """
     # Of two values alone the interpolation is the middle: that is bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)
@@ -33,8 +32,8 @@ def decreasing_root(
     """Points at which a decreasing `value` was seen to be <= 0, just right of its root.
 
     Interpolate, truncate, project (Oliveira & Takahashi 2020): never more evaluations than
-    bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value, and
-    the value is <= 0 at `upper`. Where it is so at `lower` already, `lower` is returned.
+    bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value, the value
+    is <= 0 at `upper`, and where it is so at `lower` already, `lower` is returned.
     """
     b = np.array(upper, dtype=float)
     a = np.broadcast_to(np.asarray(lower, dtype=float), b.shape).copy()
@@ -88,11 +87,10 @@ def crossing(
 
     For costly values without a bracket: inverse interpolation through three points, each new
     one a little beyond the root, so that good and bad close in from both sides. About seven
-    evaluations where `value` is smooth, three times those of bisection where it jumps.
-
-    A value may be infinite. The search begins at `guess`, with the value's `slope` near it if
-    that is known, and stops when good and bad are `tolerance` apart, which may depend on the point
-    asked last and is infinite for who has had enough; `snap` serves where only some can be asked.
+    evaluations where `value` is smooth, three times those of bisection where it jumps. A value may
+    be infinite. The search begins at `guess`, with the value's `slope` near it if that is known,
+    and stops when good and bad are `tolerance` apart, which may depend on the point asked last;
+    `snap` serves where only some can be asked.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0

@@ -1,7 +1,7 @@
-"""What a computation costs, in units that depend on nothing but the question.
+"""What a computation costs, in units of about 10 ns that depend on nothing but the question.
 
-A unit is about a hundredth of a microsecond. Who searches stops by them: seconds would make what
-is returned depend on the machine, and work that a cache spares on what was asked before.
+A search stops by them: seconds would make its result depend on the machine, and work that a cache
+spares on earlier questions.
 """
 
 from collections.abc import Callable, Iterator

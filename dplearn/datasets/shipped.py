@@ -37,9 +37,8 @@ def split(
 ) -> tuple[Labelled, Labelled, Labelled]:
     """Training, validation and test part: a partition that everybody may know.
 
-    Which record goes where depends on the number of records and the seed, never on what the
-    records hold. What is chosen on one part must be measured on another. `validation` and `test`
-    are shares in [0, 1), together < 1; each part is rounded to whole records.
+    Which record goes where depends on the number of records and the seed alone. `validation` and
+    `test` are shares in [0, 1), together < 1; each part is rounded to whole records.
 
     Examples
     --------
@@ -126,11 +125,10 @@ class School(NamedTuple):
 
 
 def school() -> School:
-    """The 1,438 pupils of the lessons; nobody is meant but the writers of the digits.
+    """The 1,438 pupils of the lessons: made up, but for the images.
 
-    The images are the training part of `digits`, ``split(digits(), validation=0)``. Everything
-    else is drawn from one seed here, where one can read how: a file would hide that. Of 64 pupils
-    of Anna's age nobody else has both her month and her village.
+    These are the training part of `digits`, ``split(digits(), validation=0)``; all else is drawn
+    from one seed. Of 64 pupils of Anna's age nobody else has both her month and her village.
 
     Examples
     --------

@@ -2,10 +2,9 @@ r"""Noise that clients add themselves, in whole numbers, so that nobody need be 
 
 A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
 whole numbers of a norm of at most `sensitivity`, adds whole noise of its own, and reduces
-everything mod 2^`bits`: that is what secure aggregation adds up. Rounding is paid for by
-`sensitivity`. Wrapping around is not paid for: it is done to what is private already. It spoils a
-sum, with a chance that `overflow` bounds. The noise that counts is that of `clients`, the fewest
-whose sum is ever opened: who leaves takes noise along.
+everything mod 2^`bits`: that is what secure aggregation adds up. `sensitivity` covers rounding.
+Wrapping around is post-processing; it spoils a sum, with a chance that `overflow` bounds. The noise
+that counts is that of `clients`, the fewest whose sum is ever opened: who leaves takes noise along.
 """
 
 import math
@@ -82,8 +81,7 @@ class DistributedNoise:
     def encode(self, update: ArrayLike) -> NDArray[np.uint64]:
         """Clipped, rounded and noisy update: numbers mod 2^bits, shape (dimension,).
 
-        All of it draws on the operating system's randomness. The discrete Gaussian is exact;
-        Skellam noise is NumPy's Poisson, freshly seeded with 256 bits.
+        The discrete Gaussian is exact, Skellam noise NumPy's Poisson, freshly seeded with 256 bits.
         """
         whole = self._rounded(np.asarray(update, dtype=float))
         if self.law == "skellam":
@@ -170,9 +168,8 @@ class DistributedNoise:
 def discrete_gaussian(variance: Fraction | int, *, size: int) -> NDArray[np.int64]:
     r"""Independent whole numbers with :math:`P(k) \propto e^{-k^2/2\sigma^2}`, exactly.
 
-    Nothing is rounded: all decisions compare whole numbers with random ones of the operating
-    system, for a fraction sigma^2, the `variance` (Canonne, Kamath & Steinke 2020, Algorithms 1
-    to 3).
+    All decisions compare whole numbers with random ones of the operating system, for a fraction
+    sigma^2, the `variance` (Canonne, Kamath & Steinke 2020, Algorithms 1 to 3).
     """
     variance = Fraction(variance)
     validate.positive(variance=float(variance))

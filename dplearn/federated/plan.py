@@ -17,13 +17,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.core.logspace import log_comb
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import (
-    Composed,
-    CorrelatedGaussian,
-    Gaussian,
-    Mechanism,
-    PoissonSubsampled,
-)
+from dplearn.mechanisms import Composed, CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
@@ -43,9 +37,7 @@ class UserGuarantee(Guarantee):
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
         """Guarantee of the same numbers about users, with further assumptions."""
-        every = *stated.assumptions, *assumptions
-        values: dict[str, Any] = {**vars(stated), "assumptions": every}
-        return cls(**values)
+        return cls(**vars(stated) | {"assumptions": (*stated.assumptions, *assumptions)})
 
     def __str__(self) -> str:
         return f"{super().__str__()}, per user"
@@ -57,8 +49,7 @@ class FederatedPlan(Plan):
 
     In each round those who take part train on their own records and send the change of the
     model, clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
-    Neighbours differ in a user, so local steps, local learning rates and the number of records
-    cost nothing.
+    Neighbours differ in a user, so that local steps and the number of records cost nothing.
 
     How users come to take part decides the theorem, and has no default:
 
@@ -68,8 +59,7 @@ class FederatedPlan(Plan):
     * ``"shuffled"``, ``"random_allocation"``: everybody once in 1 / `sample_rate` rounds, in a
       random order, or in a round of their own choice.
     * ``"none"``: nothing is known of who takes part when, as where phones come when they are
-      charged. Then anybody may be in every round, and the `sample_rate`, the expected share, makes
-      no difference to the guarantee.
+      charged. Anybody may be in every round; `sample_rate`, the expected share, amplifies nothing.
 
     Who takes part must stay secret in all but the last.
 
@@ -219,7 +209,6 @@ class CorrelatedPlan(FederatedPlan):
         return (fresh - sum(w * one for w, one in zip(row, earlier, strict=True) if w)) / own
 
     def _release(self, rounds: int) -> CorrelatedGaussian:
-        """The first rounds as one release."""
         return CorrelatedGaussian.from_strategy(
             np.array(self.strategy)[:rounds, :rounds],
             noise_multiplier=self.noise_multiplier,
@@ -326,10 +315,9 @@ class _Several(Mechanism):
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     r"""Guarantee of a user with at most so many records, in a run that samples *records*.
 
-    Neighbours differ in the user. Each record is drawn by a coin of its own, so that a binomial
-    number of them moves the sum by at most as many norms; without sampling, all of them. Gradients
-    that point in one direction lose most, and their pair is what is composed. Other schemes, which
-    draw records of one user together, have no theorem here: NotImplementedError.
+    Each record is drawn by a coin of its own, so that a binomial number of them moves the sum by at
+    most as many norms; without sampling, all of them. Gradients in one direction lose most, and
+    their pair is composed. Other schemes have no theorem here: NotImplementedError.
 
     Examples
     --------

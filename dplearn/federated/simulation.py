@@ -34,8 +34,7 @@ from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss
 
-# Users whose models are trained at once.
-_TOGETHER = 256
+_TOGETHER = 256  # users whose models are trained at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +51,8 @@ class Federation:
     """A federated run that trains a model round by round; `simulate` does it in one call.
 
     `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
-    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none; their updates
-    are not weighted, and `plan.weighted` says what that would cost.
-
-    ValueError and TypeError are raised for arguments out of range or that do not fit together.
+    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none. ValueError
+    and TypeError are raised for arguments out of range or that do not fit together.
     """
 
     model: nn.Module  # its modes stay as they are, its buffers may not change
@@ -208,8 +205,7 @@ class _Users:
     def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Inputs, targets and a mask with a row per user, for users who have records.
 
-        Users with about as many stand together; where one has fewer, own records are repeated, so
-        that nothing of anybody else's can reach an update.
+        Where one has fewer than others, own records are repeated: no one else's reach an update.
         """
         counts = self._counts[clients]
         clients = clients[np.argsort(counts, kind="stable")][(counts == 0).sum() :]

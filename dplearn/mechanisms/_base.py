@@ -25,7 +25,7 @@ import dataclasses
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,17 +50,14 @@ class Mechanism(metaclass=validate.NamesParameters):
     """
 
     name: ClassVar[str]
-    # Fields of each of `examples`, in their order.
-    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()
-    # Its own part of `assumptions`.
-    conditions: ClassVar[tuple[str, ...]] = ()
+    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # of each, in their order
+    conditions: ClassVar[tuple[str, ...]] = ()  # its own part of `assumptions`
     # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Finds an accountant by its name; `dplearn.accountants`, which stands above, puts itself here.
     _accountant: ClassVar[Any]
-    # Why `outputs` is empty, where it is.
-    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"
+    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -96,8 +93,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
         """Profiles of real pairs of neighbours, laid out as `profiles`; empty if none is known.
 
-        Composing them bounds the true epsilon from below, as composing `profiles` bounds it
-        from above. There may be two where there is one profile.
+        They bound the true epsilon from below. There may be two where there is one profile.
         """
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
@@ -110,30 +106,21 @@ class Mechanism(metaclass=validate.NamesParameters):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return ()
 
-    def rdp(
-        self,
-        orders: ArrayLike,
-        *,
-        adjacency: Adjacency = "add_remove",
-        method: Literal["auto", "quadrature"] = "auto",
-    ) -> NDArray:
+    def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
         """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
-        Orders are > 1, finite, of shape (n_orders,). The method is the closed form where there is
-        one, or else, and if it is asked for, the integral of the profile. The values are exact for
-        the worst pair, or an upper bound where the mechanism's profile is one.
+        By the closed form where there is one, else by the integral of the profile, at orders > 1 of
+        shape (n_orders,): exact, or a bound, as the mechanism's profile is.
         """
         self.require_theorem(adjacency)
-        validate.one_of(("auto", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
             raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
         if (wrong := orders[~((orders > 1) & (orders < np.inf))]).size:
             raise ValueError(f"Expected orders > 1 and finite, got orders={wrong[0]!r}.")
-        values = None if method == "quadrature" else self._rdp(orders, adjacency)
-        if values is None:
-            return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
-        return values
+        if (values := self._rdp(orders, adjacency)) is not None:
+            return values
+        return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         return None
@@ -211,10 +198,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """One noisy release of `value`; teaching-grade floating point.
-
-        A mechanism that does not release numbers raises `NotImplementedError`.
-        """
+        """One noisy release of `value`, in teaching-grade floating point, where there is one."""
         raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
 
 
@@ -294,8 +278,7 @@ class Outputs:
     upper: float
     corners: tuple[float, ...] = ()  # where a density is not smooth, and where it peaks
     whole: bool = False  # the laws live on the whole numbers from `lower` to `upper`
-    # What the number on the line is.
-    label: str = "released number / largest contribution of one record"
+    label: str = "released number / largest contribution of one record"  # on the line
 
     def reverse(self) -> Self:
         """The same two laws in the other order."""
@@ -321,8 +304,16 @@ class Outputs:
             x = np.arange(self.lower, self.upper + 1)
             weight = np.ones(x.size)
         else:
-            ends = [self.lower, *self.corners, *self._crossings(epsilon), self.upper]
-            ends = np.unique(ends)[:, None]
+
+            def above(x: NDArray) -> NDArray:
+                return self.log_p(x) - self.log_q(x) > epsilon + _SAME
+
+            # A narrow peak may cross twice between two even points.
+            x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
+            left = np.flatnonzero(np.diff(above(x)))
+            before = above(x[left])
+            crossings = first_true(lambda y: above(y) != before, lower=x[left], upper=x[left + 1])
+            ends = np.unique([self.lower, *self.corners, *crossings, self.upper])[:, None]
             half, (t, w) = 0.5 * np.diff(ends, axis=0), _LEGENDRE
             x, weight = (ends[:-1] + half * (t + 1)).ravel(), (half * w).ravel()
         return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
@@ -331,15 +322,3 @@ class Outputs:
         """delta at any real epsilon by its definition: the area summed over the nodes."""
         _, weight, p, q = self.nodes(epsilon)
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))
-
-    def _crossings(self, epsilon: float) -> NDArray:
-        """Places where p and e^epsilon q cross."""
-
-        def above(x: NDArray) -> NDArray:
-            return self.log_p(x) - self.log_q(x) > epsilon + _SAME
-
-        # A narrow peak may cross twice between two even points.
-        x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
-        left = np.flatnonzero(np.diff(above(x)))
-        before = above(x[left])
-        return first_true(lambda y: above(y) != before, lower=x[left], upper=x[left + 1])

@@ -20,12 +20,9 @@ from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
-# Points that a sum is kept on.
-POINTS = 512
-# How much wider apart they are far out; found by trial.
-_WARP = 0.2
-# Sums that are smaller with a probability below this share one cell.
-_NEGLIGIBLE = 1e-50
+POINTS = 512  # that a sum is kept on
+_WARP = 0.2  # how much wider apart they are far out; found by trial
+_NEGLIGIBLE = 1e-50  # sums that are smaller with a probability below this share one cell
 
 
 @dataclass(frozen=True)
@@ -101,10 +98,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Points for the sum: even near its median, even in their logarithm far from it.
-
-    Any choice that spans the values gives a valid law; this one is cheap and loses little.
-    """
+    """Points for the sum, any that span it: even near its median, in their logarithm far out."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +41,11 @@ class ApproximateDP(Mechanism):
 
     name = "approximate_dp"
     conditions = ("the release has the (epsilon, delta) that is said of it",)
+    attained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         validate.between(0, MOST_EPSILON, epsilon=self.epsilon)
         validate.between(0, 1 - 1e-12, delta=self.delta)
-
-    @property
-    def attained(self) -> bool:
-        return False
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p = np.array([self.epsilon, 0.0]) - np.logaddexp(self.epsilon, 0.0)
@@ -83,13 +81,10 @@ class ZCDP(Mechanism):
 
     name = "rho_zcdp"
     conditions = ("the release has the rho that is said of it",)
+    attained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         validate.between(0, 1e6, rho=self.rho)
-
-    @property
-    def attained(self) -> bool:
-        return False
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         raise validate.unsupported("profiles() of rho_zcdp", "rho alone does not name a worst pair")

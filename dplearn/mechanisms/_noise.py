@@ -28,8 +28,7 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
-# log of the mass that a table may leave out: what is smaller loses digits.
-OUTSIDE = -680.0
+OUTSIDE = -680.0  # log of the mass that a table may leave out: what is smaller loses digits
 _ORDERS = np.unique(np.geomspace(2, 1e5, 80).round())
 
 
@@ -90,7 +89,7 @@ class Noise(Mechanism):
         """Return a profile above and one below that of `replaced_outputs`, which is symmetric."""
 
     def _drawn(self) -> float:
-        """How far `outputs` draws the noise."""
+        """Return how far `outputs` draws the noise."""
         reach = self.scales_drawn * self._scale
         return math.ceil(reach) if self.whole else reach
 
@@ -104,9 +103,8 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        For teaching: the last bits of floating-point noise tell of the value (see
-        `dplearn.audit.floats`), and numbers of `rng` can be guessed. The profile of noise on whole
-        numbers, whose default is 1, holds if `sensitivity` equals the field.
+        For teaching: its last bits tell of the value (see `dplearn.audit.floats`), and `rng` can be
+        guessed. The profile of noise on whole numbers holds if `sensitivity` equals the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)

@@ -57,23 +57,19 @@ from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
-# Relative error of a normal tail.
-_TERM = 2.0**-42
-# Smaller deltas are left to the one Gaussian.
-_FLOOR = 1e-20
+_TERM = 2.0**-42  # relative error of a normal tail
+_FLOOR = 1e-20  # smaller deltas are left to the one Gaussian
 _MOST_NODES = 200
 # Cells right of 0 on which D is put; twice as many for more batches than this.
 _CELLS, _MANY = 2**12, 10**4
 # Between two nodes the profile falls by this power of e, and by how much more further out.
 _PACE, _HASTE = 0.15, 0.008
-# Tilts that are tried, in units of 1 / reach.
-_TILTS = np.geomspace(0.05, 100.0, 24)
+_TILTS = np.geomspace(0.05, 100.0, 24)  # that are tried, in units of 1 / reach
 
 # Of a law D the transforms E(D - k)_+ and E(-k - D)_+ at k >= 0: values, and their rounding.
 _Transform = Callable[[NDArray], tuple[NDArray, NDArray]]
 _Transforms = tuple[_Transform, _Transform]
-# Epsilons from 0 on, and delta there.
-_Curve = tuple[NDArray, NDArray]
+_Curve = tuple[NDArray, NDArray]  # epsilons from 0 on, and delta there
 
 
 @remembered(32)
@@ -119,10 +115,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return the corners of the convex curve that the bounds of both orders make up.
-
-    They have one delta at 0. It lies on no higher line than that between its neighbours.
-    """
+    """Return the corners of the convex curve that the bounds of both orders, one at 0, make up."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (
@@ -155,8 +148,7 @@ class _Epoch:
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way
-        # Reach of the lattice that was best at the epsilon before.
-        self.reach: float | None = None
+        self.reach: float | None = None  # of the lattice that was best at the epsilon before
         self.half = _CELLS * (1 if batches <= _MANY else 2)
 
     def delta(self, epsilon: float) -> float:

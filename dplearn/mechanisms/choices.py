@@ -65,10 +65,10 @@ class ExponentialMechanism(Mechanism):
         return (Profile(log_delta, kinks=[span]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
+        """Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
 
-        Dong, Durfee & Rogers (2020): pairs of that form are the worst of bounded range. The
-        integral of the profile would be larger, for the worst t differs with epsilon.
+        They are the worst of bounded range (Dong, Durfee & Rogers 2020); the profile's integral
+        would be larger.
         """
         span = self._range(adjacency)
 
@@ -84,14 +84,10 @@ class ExponentialMechanism(Mechanism):
         return bounded_range_zcdp(epsilon=self._range(adjacency))
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Index of the chosen candidate, given the scores of all, shape (n,).
-
-        Adding Gumbel noise and taking the largest is the same distribution.
-        """
+        """Index of the chosen candidate, of all scores (n,) with Gumbel noise the largest."""
         validate.positive(sensitivity=sensitivity)
-        scores = np.asarray(value, dtype=float)
-        noise = rng.gumbel(size=scores.shape)
-        return np.asarray(np.argmax(self.range_epsilon * scores / (2 * sensitivity) + noise))
+        scores = self.range_epsilon * np.asarray(value, dtype=float) / (2 * sensitivity)
+        return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape)))
 
 
 def bounded_range_zcdp(*, epsilon: float) -> float:
@@ -155,10 +151,7 @@ class NoisyMax(NoisyWinner):
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
     ) -> NDArray:
-        """Index of the winner, given the counts of all classes, shape (classes,).
-
-        `sensitivity` is the number of votes that one record can move; the profile is that of 1.
-        """
+        """Index of the winner of counts (classes,); the profile is that of sensitivity 1."""
         validate.positive(sensitivity=sensitivity)
         counts = np.asarray(value, dtype=float)
         noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)

@@ -104,8 +104,7 @@ class CorrelatedGaussian(Wrapped):
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
     """Bound on the sum of weights over so many steps, so far apart at least, and steps it is near.
 
-    Each step chooses for itself which later ones its own sum is over: never less than one choice
-    for all of them.
+    Each step chooses the later ones of its own sum: never less than one choice for all.
     """
     separation = min(separation, steps := len(weights))
     most = min(participations, -(-steps // separation))

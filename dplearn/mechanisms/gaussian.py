@@ -28,8 +28,7 @@ from dplearn.engine.quadrature import FAR
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# Relative accuracy of delta and of its inverse.
-MARGIN = 2e-12
+MARGIN = 2e-12  # relative accuracy of delta and of its inverse
 _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
@@ -58,12 +57,8 @@ class Gaussian(Noise):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
         # Under Q = N(0, 1) the loss mu x - mu^2 / 2 exceeds eps where x > eps / mu + mu / 2.
-        return (
-            Profile(
-                lambda epsilon: gaussian_log_delta(epsilon, mu),
-                log_tail_of=lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2)),
-            ),
-        )
+        log_tail = lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2))
+        return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
         r"""With a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) delta is a sum over moves.
@@ -107,9 +102,9 @@ class Gaussian(Noise):
     def classical(cls, *, epsilon: float, delta: float) -> Self:
         r"""Gaussian with the noise of the classical formula, for epsilon < 1.
 
-        Its noise multiplier is :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`. The target is that of
-        add_remove, epsilon and delta in (0, 1), the range of the theorem (Dwork & Roth 2014, A.1):
-        the formula is not proved for epsilon >= 1, and fails further up.
+        Its noise multiplier is :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, under add_remove, for
+        epsilon and delta in (0, 1), the range of the theorem (Dwork & Roth 2014, A.1): the formula
+        is not proved for epsilon >= 1, and fails further up.
 
         Examples
         --------

@@ -74,11 +74,8 @@ class Laplace(Noise):
             log_q_there = np.logaddexp(log_rest, log_q - pure) - math.log(2) - place(epsilon)
             return np.where(epsilon < largest, log_q_there, -np.inf)
 
-        pair = Profile(
-            lambda epsilon: log_q + log1mexp(place(epsilon) - pure),
-            kinks=[largest],
-            log_tail_of=log_tail,
-        )
+        log_delta = lambda epsilon: log_q + log1mexp(place(epsilon) - pure)
+        pair = Profile(log_delta, kinks=[largest], log_tail_of=log_tail)
         return pair, pair
 
     def _log_noise(self, x: NDArray) -> NDArray:
@@ -97,9 +94,9 @@ class Laplace(Noise):
         return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = eps + e^-eps - 1, the mean loss: M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
+        """rho = eps + e^-eps - 1, the mean loss (Harrison & Manurangsi 2026, arXiv 2510.25746).
 
-        Harrison & Manurangsi (2026), arXiv 2510.25746.
+        M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
         """
         return float(exp_rest(-self.pure_epsilon(adjacency)))
 

@@ -57,14 +57,10 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
-# Largest order whose moment is summed; beyond it the Gaussian line holds.
-_LARGEST_ORDER = 256
-# How far the law of Y reaches in standard deviations of either side.
-_REACH = 15.0
-# From here on the masses of the cells underflow.
-_LARGEST_SHIFT = 20.0
-# Allowed for the quadrature of the reverse direction, whose terms carry the rounding of logarithms
-# up to some thousands: 7e-13 at the most.
+_LARGEST_ORDER = 256  # whose moment is summed; beyond it the Gaussian line holds
+_REACH = 15.0  # of the law of Y, in standard deviations of either side
+_LARGEST_SHIFT = 20.0  # from here on the masses of the cells underflow
+# Of the reverse direction, whose terms carry 7e-13 of rounding of logarithms up to some thousands.
 _QUADRATURE_ERROR = 1e-11
 
 
@@ -72,11 +68,10 @@ _QUADRATURE_ERROR = 1e-11
 class RandomAllocation(Epoch):
     """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
 
-    Also called balls-and-bins sampling (Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi,
-    Sinha & Zhang 2025; Feldman & Shenfeld 2025, Privacy amplification by random allocation). Batch
-    sizes vary, so the noisy sum is divided by a public number. ``profiles`` lies above the exact
-    pair and ``witnesses`` below it, some tenths of a percent apart in epsilon. Below a noise
-    multiplier of 1/6, where chance hides little, ``profiles`` is the Gaussian one.
+    Also called balls-and-bins sampling (Chua et al. 2025; Feldman & Shenfeld 2025, Privacy
+    amplification by random allocation). Batch sizes vary, so the noisy sum is divided by a public
+    number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some tenths of a
+    percent apart in epsilon; below a noise multiplier of 1/6 ``profiles`` is the Gaussian one.
 
     Parameters
     ----------

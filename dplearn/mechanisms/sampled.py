@@ -31,13 +31,10 @@ from dplearn.mechanisms._noise import Noise
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
-# Up to here a whole order is summed, above it the sum has too many terms.
-_LARGEST_SUM = 256
+_LARGEST_SUM = 256  # whole orders above it have too many terms
 _LOG_ACCURACY = 39.0
-# Below it the integral has too many nodes.
-_LEAST_NOISE = 0.02
-# What is sampled: a profile, or the laws behind it.
-Pair = TypeVar("Pair", Profile, Outputs)
+_LEAST_NOISE = 0.02  # below it the integral has too many nodes
+Pair = TypeVar("Pair", Profile, Outputs)  # what is sampled: a profile, or the laws behind it
 
 
 @dataclass(frozen=True)
@@ -126,10 +123,7 @@ class PoissonSubsampled(Sampled):
         return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Closed form for a Gaussian base and no replaced record; remove is the larger direction.
-
-        Mironov, Talwar & Zhang (2019), Theorem 5.
-        """
+        """Closed form for a Gaussian; remove is larger (Mironov, Talwar & Zhang 2019, Thm. 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
@@ -142,7 +136,11 @@ class PoissonSubsampled(Sampled):
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
         if np.any(summed):
-            log_x[summed] = _log_excess_sums(orders[summed], sigma, q)
+            k, order = np.arange(2, np.max(orders[summed]) + 1), orders[summed, None]
+            # Entry i, k is the k-th binomial term of order i; beyond the order it is 0.
+            weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
+            terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
+            log_x[summed] = np.logaddexp.reduce(terms, axis=1)
         # Orders of one octave share their nodes.
         octave = np.where(summed, -1, np.floor(np.log2(orders)))
         for number in np.unique(octave[~summed]):
@@ -151,26 +149,13 @@ class PoissonSubsampled(Sampled):
         return np.logaddexp(0.0, log_x) / (orders - 1)
 
 
-def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X at whole orders: entry i, k is the k-th binomial term of orders[i], k >= 2."""
-    k, order = np.arange(2, np.max(orders) + 1), orders[:, None]
-    # Beyond its order there are no terms: the coefficient is 0.
-    weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
-    terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
-    return np.logaddexp.reduce(terms, axis=1)
-
-
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i].
-
-    The nodes are those of the octave: an order's value does not depend on the others.
-    """
+    """log X by the trapezoidal rule on nodes u, in units of sigma, of the octave of all orders."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
     # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
-    # it is two bumps, at the origin and at a / sigma, and the second outweighs all between; here
-    # they are apart.
+    # it is two bumps apart, at the origin and at a / sigma.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if octave > far and 2 * octave / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)

@@ -1,7 +1,7 @@
 """Sampling schemes: how batches are drawn, afresh for every step or once per epoch."""
 
 import math
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
@@ -12,24 +12,19 @@ from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
-# Drawn afresh for every step, and drawn once per epoch.
-StepSampling = Literal["poisson", "without_replacement", "none"]
-EpochSampling = Literal["shuffled", "random_allocation"]
-# Of every step too, but of no use without the number of records.
-CutSampling = Literal["truncated_poisson"]
+StepSampling = Literal["poisson", "without_replacement", "none"]  # drawn afresh for every step
+EpochSampling = Literal["shuffled", "random_allocation"]  # drawn once per epoch
+CutSampling = Literal["truncated_poisson"]  # of every step, by the number of records
 Sampling = StepSampling | EpochSampling | CutSampling
 SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
 EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
 EVERY_SAMPLING = (*SAMPLINGS, *EPOCH_SAMPLINGS, *get_args(CutSampling))
-
-# Within this, relative, 1 / sample_rate counts as whole.
-_ROUNDING = 1e-9
-
+_ROUNDING = 1e-9  # within this, relative, 1 / sample_rate counts as whole
 _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
 
 def default_adjacency(sampling: Sampling) -> Adjacency:
-    """Adjacency for which the sampling scheme has a theorem.
+    """Return the adjacency for which the sampling scheme has a theorem.
 
     Examples
     --------
@@ -54,10 +49,7 @@ def steps_of(epochs: float, *, batches: float) -> int:
 
 
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
-    """Mechanism of one step: `base` on a sample drawn by a scheme of `SAMPLINGS`.
-
-    ``"none"`` draws all records and has the rate 1.
-    """
+    """Mechanism of one step: `base` on a sample by a scheme of `SAMPLINGS`; "none" has rate 1."""
     validate.one_of(SAMPLINGS, sampling=sampling)
     validate.rate(sample_rate=sample_rate)
     if sampling == "poisson":
@@ -120,11 +112,7 @@ class SamplingScheme(NamedTuple):
             return cls(cut, 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
-        mechanism = epoch(
-            base,
-            sampling=sampling,  # type: ignore[arg-type]
-            sample_rate=sample_rate,
-            drop_last=drop_last,
-        )
+        scheme: Any = sampling
+        mechanism = epoch(base, sampling=scheme, sample_rate=sample_rate, drop_last=drop_last)
         whole = drop_last or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
         return cls(mechanism, mechanism.batches, whole, steps)

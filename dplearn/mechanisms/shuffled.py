@@ -55,9 +55,8 @@ class Shuffled(Epoch):
 
     ``profiles`` are upper bounds, for batches of public sizes, none larger than 1 / `batches` of
     the records: one Gaussian release an epoch if every record is used, and far less, proved in this
-    library, if one is left out. ``witnesses`` are real pairs, and need equal batches (Chua, Ghazi,
-    Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, How private are DP-SGD implementations?). Under
-    ``add_remove`` nothing is claimed unless a record is left out.
+    library, if one is left out. ``witnesses`` are real pairs, and need equal batches (Chua et al.
+    2024, How private are DP-SGD implementations?). ``add_remove`` needs a record left out.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ class Shuffled(Epoch):
     batches : int
         Steps per epoch, >= 1; every record takes part in at most one of them.
     left_out : float
-        Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
-        Any positive share has the same upper bound, that of one record.
+        Share of the records, drawn by the permutation, that no batch of an epoch uses, in [0, 1].
+        Any positive share has the same upper bound.
 
     Examples
     --------
@@ -96,10 +95,8 @@ class Shuffled(Epoch):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        used = (
-            "every record is used once, "
-            "and leaving one out, drop_last, would cost little and save much"
-        )
+        used = "every record is used once, and leaving one out, drop_last, would cost little and "
+        used += "save much"
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
         return (
@@ -115,9 +112,8 @@ class Shuffled(Epoch):
     def require_theorem(self, adjacency: Adjacency) -> None:
         super().require_theorem(adjacency)
         if adjacency == "add_remove" and not self.left_out:
-            raise validate.unsupported(
-                f"adjacency={adjacency!r} for {self.refusal[0]}", self.refusal[1]
-            )
+            what, why = self.refusal
+            raise validate.unsupported(f"adjacency={adjacency!r} for {what}", why)
 
     @property
     def _halved(self) -> RandomAllocation:

@@ -37,17 +37,15 @@ from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
 # Up to so many records the binomial tail is known to this relative error, and rounded by it.
 _MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
-# A chance of less is taken for so much.
-_LEAST = 1e-290
+_LEAST = 1e-290  # a chance of less is taken for so much
 
 
 @dataclass(frozen=True)
 class TruncatedPoisson(Wrapped):
     """A Gaussian on a Poisson sample, of which a uniform subset of bounded size is kept.
 
-    Lots of one shape are what compiled code and accelerators want. ``profiles`` is an upper bound,
-    and ``witnesses`` the leak where other records contribute nothing: as near to each other as the
-    largest lot is rare.
+    ``profiles`` is an upper bound, and ``witnesses`` the leak where other records contribute
+    nothing: as near to each other as the largest lot is rare.
 
     Parameters
     ----------
@@ -132,10 +130,7 @@ class TruncatedPoisson(Wrapped):
 
 
 def _either(first: Profile, second: Profile, weight: float) -> Profile:
-    """Profile of the first pair or, with this weight, the second; which it is, is told.
-
-    Each weight is rounded up.
-    """
+    """Profile of the first pair or, with this weight, the second, which is told; rounded up."""
     log_weight = math.log(weight) + TAIL_ERROR
     log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 

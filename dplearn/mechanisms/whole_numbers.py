@@ -19,8 +19,7 @@ from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_dra
 
 # Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
 _REACH = 40.0
-# Largest scale for which a sum is tabled; beyond, one discrete Gaussian is all but the sum.
-_WIDEST = 250.0
+_WIDEST = 250.0  # scale up to which a sum is tabled; beyond, one discrete Gaussian is all but it
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """log P and log Q, where all outcomes beyond the first or last peak are one.
-
-        They share one likelihood ratio: lumping them is exact.
-        """
+        """log P and log Q; outcomes beyond a peak share one likelihood ratio, and are one."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -309,7 +305,6 @@ class SummedDiscreteGaussian(TabledNoise):
         return self._rho(self._distance(adjacency))
 
     def _rho(self, shift: int) -> float:
-        """By one party's noise alone, or by that of all."""
         return summed_zcdp(self._scale / math.sqrt(self.clients), self.clients, shift=shift)
 
 
@@ -345,13 +340,12 @@ def _sum_masses(scale: float, clients: int) -> NDArray:
     k = np.arange(min(reach, math.ceil(38 * sigma)) + 1.0)
     factor = even_law(np.exp(-0.5 * (k / sigma) ** 2))
     factor /= factor.sum()
-    # All terms are positive, so that no digits are lost.
-    total = repeated(factor, clients, lambda a, b: _middle(np.convolve(a, b), reach))
+
+    def join(one: NDArray, two: NDArray) -> NDArray:
+        law = np.convolve(one, two)  # all terms are positive, so that no digits are lost
+        cut = max(law.size // 2 - reach, 0)
+        return law[cut : law.size - cut]
+
+    total = repeated(factor, clients, join)
     with np.errstate(divide="ignore"):
         return np.log(total[total.size // 2 :])
-
-
-def _middle(law: NDArray, reach: int) -> NDArray:
-    """The law of numbers up to `reach` in size."""
-    cut = max(law.size // 2 - reach, 0)
-    return law[cut : law.size - cut]

@@ -49,13 +49,11 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-# Knots of a profile, from this part of the largest loss on.
-_KNOTS, _NEAREST = 96, 1e-2
+_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile, from this part of the largest loss on
 _REACH = 9.0
 # Numbers at once: a published vote takes far fewer, and a made-up one would take all memory.
 _LARGEST = 5e7
-# The moment by which a neighbour is chosen for the bound from below.
-_MIDDLE = np.array([4.0])
+_MIDDLE = np.array([4.0])  # the moment by which a neighbour is chosen for the bound from below
 
 
 class Laws(NamedTuple):
@@ -96,8 +94,7 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
         place = (largest - plan.threshold) / plan.check_std
         log_p = np.hstack([log_ndtr(place) + log_p, log_ndtr(-place)])
     # Logarithms of Phi are good to some units in the last place; there are k in a product.
-    largest_log = -float(np.min(log_p))
-    error = 2.0**-47 * counts.size * (1 + largest_log)
+    error = 2.0**-47 * counts.size * (1 - float(np.min(log_p)))
     return Laws(log_p[0], log_p[1:], error)
 
 
@@ -164,15 +161,14 @@ class AtTheseVotes:
             details={"order": float(ORDERS[np.argmin(epsilon)])},
         )
 
-    def guarantee(self, *, delta: float, rtol: float = 1e-3) -> Guarantee:
+    def guarantee(self, *, delta: float) -> Guarantee:
         """A certified bracket of epsilon over all neighbours of the votes, both directions.
 
-        The upper end holds for every neighbour and every way to choose the next question; the
-        lower end is reached by one neighbour, whose votes move in every query.
+        The upper end holds however questions are chosen; the lower end is of one neighbour.
         """
         validate.probability(delta=delta)
         counts = [[count for _, count in self.queries]]
-        lattice, ends = Lattice(rtol, 2**13), []
+        lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
         below = [[_witness(law, back) for law, _ in self.queries] for back in (False, True)]
@@ -199,9 +195,8 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     """
     validate.instance(Votes, votes=votes)
     validate.instance(PATE, plan=plan)
-    different = Counter(map(tuple, votes.ranked.tolist()))
-    known = [(laws(np.array(row), plan), count) for row, count in different.items()]
-    return AtTheseVotes(tuple(known))
+    rows = Counter(map(tuple, votes.ranked.tolist())).items()
+    return AtTheseVotes(tuple((laws(np.array(row), plan), count) for row, count in rows))
 
 
 def divergences(law: Laws, orders: NDArray) -> NDArray:

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -63,10 +63,8 @@ class PATE(HasGuarantee):
         object.__setattr__(self, "queries", queries)
         validate.scale(noise_std=self.noise_std)
         if (self.threshold is None) != (self.check_std is None):
-            raise ValueError(
-                "Expected threshold and check_std together or neither, got "
-                f"threshold={self.threshold!r} and check_std={self.check_std!r}."
-            )
+            got = f"threshold={self.threshold!r} and check_std={self.check_std!r}"
+            raise ValueError(f"Expected threshold and check_std together or neither, got {got}.")
         if self.check_std is not None and self.threshold is not None:
             validate.scale(check_std=self.check_std)
             validate.between(-1e9, 1e9, threshold=self.threshold)
@@ -74,19 +72,18 @@ class PATE(HasGuarantee):
     @property
     def composed(self) -> Composed:
         """Mechanism that leaks no less than the answers: all noisy counts and noisy checks."""
+        # A moved vote changes two counts by one each.
+        released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
         if self.noise == "laplace":
-            # A moved vote changes two counts by one each.
-            released = [(Laplace(self.noise_std), 2 * self.answers)]
-        else:
-            released = [(Gaussian(self.noise_std / math.sqrt(2)), self.answers)]
-        checks = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
-        return Composed([*released, *checks])  # type: ignore[list-item]
+            released = Laplace(self.noise_std), 2 * self.answers
+        checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
+        return Composed([released, *checks])
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
         """Guarantee that may be published: an upper bound for any votes and any questions.
 
-        It is exact for whoever sees the noisy counts; of the winners alone it is a bound, whatever
-        the accountant proves of the counts. ``add_remove`` stands for one teacher's data.
+        It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
+        teacher's data.
         """
         stated = accountant_of(accountant).epsilon(self.composed, delta=delta)
         kind = "approximate" if stated.kind == "approximate" else "upper"
@@ -99,7 +96,7 @@ class Aggregator:
 
     One object serves one set of private data: its counters are what makes the guarantee true. Once
     all answers are given, or all questions asked, it looks at no further vote. Floating-point
-    noise, as everywhere here, is teaching-grade.
+    noise is teaching-grade.
 
     Examples
     --------

@@ -22,10 +22,9 @@ def teacher_labels(
 ) -> NDArray[np.int64]:
     """The label that each teacher gives to each query, shape (n_queries, teachers).
 
-    Records, features of shape (n, d) with labels 0, 1, ... of shape (n,), are divided at random
-    into parts of equal size, one for each teacher; what is left over nobody sees. Which record
-    goes where depends on n and the seed alone. A teacher is a softmax regression without a bias,
-    and all of them are one tensor. The labels are private: only their noisy votes may be released.
+    Records, features of shape (n, d) with labels 0, 1, ... of shape (n,), are divided at random, by
+    n and the seed alone, into parts of equal size, one for each teacher, a softmax regression
+    without a bias. The labels are private: only their noisy votes may be released.
 
     Examples
     --------

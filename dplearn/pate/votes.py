@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.datasets import shipped_table
 
-# Counts beyond it no published file holds; sums of them stay exact in a double.
-_MOST = 10**9
+_MOST = 10**9  # counts beyond it no published file holds; sums of them stay exact in a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +79,7 @@ class Votes:
         return type(self)(self.counts[:queries])
 
 
-# Numbers of teachers whose votes come with dplearn.
-SHIPPED = (50, 100, 250, 500, 1000)
+SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers whose votes come with dplearn
 
 
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from dplearn.core.json_values import as_json, print_json
+from dplearn.core.display import as_json, print_json
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.run_all import as_row, as_text, check_all
 from dplearn.teaching.claims import (

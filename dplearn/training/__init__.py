@@ -3,8 +3,7 @@
 `fit` does a whole run and `Trainer` one step at a time, for loops of one's own. Both end in a
 `History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant, and
 ``first + second`` is that of two runs. `plain` is the algorithm as it is printed, on one page.
-`clipped_sum` gives what DP-SGD releases before noise. `check_model` refuses what mixes records; the
-trainer calls it.
+`clipped_sum` is what DP-SGD releases before noise. `check_model` refuses what mixes records.
 """
 
 from dplearn.training.bounds import (

@@ -92,8 +92,8 @@ class Grouped(ClippingBound):
     Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
     together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
 
-    `norms` and `noise_multipliers` are given by the beginning of parameter names; the longest that
-    fits counts. Only the ratios of the latter matter when a run gives its own noise multiplier.
+    Both mappings go by the beginning of parameter names; the longest that fits counts. Only ratios
+    of `noise_multipliers` matter when a run gives its own noise multiplier.
 
     Examples
     --------
@@ -180,8 +180,7 @@ class AdaptiveQuantile(Flat):
     ) -> Tensor:
         """The next step's norm over this one's, after `below` of `examples` norms at most C.
 
-        Both numbers are private, the expected batch size is a public constant; `normal`, a
-        standard normal draw, makes the result safe to release. Nobody waits for it.
+        Both numbers are private; `normal`, a standard normal, makes the result safe to release.
         """
         count = below - examples / 2 + self.count_noise * normal
         excess = count / expected_batch_size + 0.5 - self.quantile

@@ -1,8 +1,4 @@
-"""Files that hold a run, whole or not at all: what `torch.save` writes, and a rename.
-
-Its checksums find damage; they do not protect against those who would forge a file, but reading
-never runs code from one.
-"""
+"""Files that hold a run, whole or not at all: damage is found, forgery is not, no code is run."""
 
 import io
 import struct
@@ -51,8 +47,5 @@ def loaded(path: str | Path) -> dict[str, Any]:
 def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
     """Raise, naming the first difference, unless a checkpoint belongs to a run."""
     for name in {**expected, **written}:
-        planned, given = expected.get(name), written.get(name)
-        if given != planned:
-            raise ValueError(
-                f"Expected a checkpoint with {name} = {planned}, got {given} in {path}."
-            )
+        if (got := written.get(name)) != (planned := expected.get(name)):
+            raise ValueError(f"Expected a checkpoint with {name} = {planned}, got {got} in {path}.")

@@ -1,8 +1,7 @@
 """Refuses models whose records influence each other, or whose gradients would come out wrong.
 
-Known offenders are refused by name. Others are found by experiment: what some records lose and add
-to the clipped sum may not depend on other records, on how many there are, on their places or on
-what came before; and the gradients of all records must add up to the ordinary gradient.
+Known offenders are refused by name, others by experiment: what some records lose and add to the
+clipped sum may not depend on others, on how many there are, on places or on what came before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,10 +28,8 @@ from dplearn.training.probe import SyntheticBatch, holdings, probing, widened
 from dplearn.training.recording import Inventory, Tape
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 
-# Parameters of which there may be a copy in float64.
-_TWICE = 2**26
-# Seeds at which a model that draws random numbers is asked whether it mixes records.
-_SEEDS = 4
+_TWICE = 2**26  # parameters of which there may be a copy in float64
+_SEEDS = 4  # seeds at which a model that draws random numbers is asked whether it mixes records
 
 
 @torch.inference_mode(False)
@@ -51,12 +48,10 @@ def check_model(
     are made up, unless these records are `public`. At most `batch` are processed at once, in
     float64 if the model allows it and has at most 67 million parameters. Run it in the mode of
     training; neither the model nor the random state is changed. No experiment proves that all is
-    well: a model that mixes one time in a hundred, in batches of a thousand, or for inputs of a
-    special form only is accepted.
+    well: a model that mixes rarely, or for inputs of a special form only, is accepted.
 
     NotImplementedError is raised if a module is known to mix records or has no per-example
-    gradient; ValueError if records influence each other, data is kept, or a parameter's gradient is
-    not the sum over records.
+    gradient; ValueError if an experiment shows a fault.
 
     Examples
     --------
@@ -170,12 +165,9 @@ class _Probe:
 
 
 def _check_kept(probe: _Probe) -> None:
-    """Raise if what passes leave behind depends on their data: it is released without noise.
-
-    Each of several starts has data of its own, so that what only a first pass writes differs, too.
-    """
+    """Raise if what passes leave behind depends on their data: it is released without noise."""
     held, parameters = [], list(trainable(probe.model).values())
-    for part in range(3):
+    for part in range(3):  # starts with data of their own: a first pass may write alone
         numbers = range(part * probe.size, (part + 1) * probe.size)
         with probe.begun():
             for _ in range(3):
@@ -219,10 +211,7 @@ def _check_separate(probe: _Probe, seed: int, *, together: bool) -> None:
 def _experiments(
     probe: _Probe, together: bool
 ) -> Iterator[tuple[list[int], list[int], dict[str, list[int]]]]:
-    """Records that are compared, a batch with them, and others by what is different there.
-
-    Instead of a batch there may be none: each is alone.
-    """
+    """Records that are compared, a batch with them, and others, or none, by what differs there."""
     size, places = probe.size, range(0, probe.size, 3)
     # The kept ones in their places, others from a part of the pool.
     among = lambda kept, part: [

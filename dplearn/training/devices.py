@@ -1,8 +1,4 @@
-"""What accelerators do in another way than processors, behind one door.
-
-Nothing here waits for a device. Where a name of PyTorch is missing for a kind of device, as on
-macOS or Windows, the plain thing is done.
-"""
+"""What accelerators do in another way than processors; nothing here waits for a device."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

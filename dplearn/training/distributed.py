@@ -2,7 +2,7 @@
 
 Each process has the whole model and the same dataset, of which it draws every n-th record
 independently: together these are a lot. Clipped sums are added, never averaged, and the first
-process alone adds noise to its sum before that, so that there is noise once in total.
+process alone adds noise.
 
 A process that dies is an error in the others at once with gloo, whose connection closes; with
 NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.

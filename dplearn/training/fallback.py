@@ -2,9 +2,8 @@
 
 The module is run again and differentiated one example at a time, by `vmap(grad)`, or in a loop
 where that cannot be. What it calls does not run again: those calls give what they gave, and the
-gradients of their inputs are on record. So a vision transformer with a raw class token costs one
-concatenation more, and dropout inside it is that of the forward pass. A module whose own code
-draws random numbers would draw others the second time: it is refused.
+gradients of their inputs are on record. A module whose own code draws random numbers would draw
+others the second time: it is refused.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -119,10 +118,7 @@ def _one_by_one(
 
 @contextmanager
 def _giving(calls: Sequence[Inner], outputs: Sequence[Any]) -> Iterator[list[list[Any]]]:
-    """While the context lasts, calls give these outputs instead of running, unless it is `_AGAIN`.
-
-    Returned are the leaves of the arguments of all calls, as they are made.
-    """
+    """Make calls give these outputs instead of running, but for `_AGAIN`; yield their arguments."""
     values, order, inside = [], iter(outputs), []
 
     def forward(run: Any, *args: Any, **kwargs: Any) -> Any:

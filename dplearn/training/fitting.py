@@ -38,11 +38,10 @@ def fit(
 
     A dataset is a pair (inputs, targets) of tensors or arrays with one row per record, where
     inputs may also be a tuple or dict of them and targets None; or it has a length and such pairs
-    as items, as a list of them has; or it is a `DataLoader` of such items, whose `collate_fn`,
-    workers and pinning are used. Lots are the plan's: a loader's shuffling and batch size play no
-    part. In a dict "labels" are the targets. One record is one row or item:
-    whoever has several is protected less, so let an item hold all that one person has. Each
-    shuffled epoch leaves at least one record out, which chance draws: epsilon is far smaller so.
+    as items; or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are
+    used. Lots are the plan's, not the loader's. In a dict "labels" are the targets. One record is
+    one row or item: whoever has several is protected less, so let an item hold all that one person
+    has. Each shuffled epoch leaves at least one record out, drawn by chance.
 
     `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
     before epsilon exceeds that, at a step known beforehand; ValueError is raised if it allows none.
@@ -99,7 +98,6 @@ def fit(
 
 
 def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
-    """What the line of progress says after some of the steps."""
     lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
     return (
         f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "

@@ -27,14 +27,10 @@ _LAST: WeakKeyDictionary[nn.Module, object] = WeakKeyDictionary()
 
 @dataclass(frozen=True, kw_only=True)
 class Private:
-    """Diagnostics of one step, computed without noise: to look at, never to publish.
+    """Diagnostics of one step, computed without noise: to look at, never to publish."""
 
-    The mean loss, before the step and without records whose loss is not finite, and the fraction
-    of the lot whose gradients were scaled down. They are NaN where the lot is empty.
-    """
-
-    loss: float
-    clipped_fraction: float
+    loss: float  # the mean before the step, of records whose loss is finite; NaN of an empty lot
+    clipped_fraction: float  # of the lot, whose gradients were scaled down; NaN of an empty lot
     lot_size: int
     non_finite: int  # records left out because their gradient is infinite or not a number
 
@@ -87,8 +83,7 @@ class History:
     ) -> Guarantee:
         """Privacy of the steps that were done, as `DPSGD.guarantee` has it.
 
-        Whoever stopped because of what the data or the model looked like has the guarantee of
-        all planned steps, ``plan.guarantee(delta=delta)``.
+        After a stop that data or model decided, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
         assumptions = (*stated.assumptions, *self._presumed)
@@ -117,7 +112,7 @@ class History:
 
 
 def changed_by_others(model: nn.Module, run: object) -> bool:
-    """Whether another run was the last to change some part of a model; now this one is."""
+    """Return whether another run was the last to change some part of a model; now this one is."""
     others = any(_LAST.get(module, run) is not run for module in model.modules())
     _LAST.update(dict.fromkeys(model.modules(), run))
     return others

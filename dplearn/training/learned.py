@@ -1,8 +1,7 @@
 """What passes over two and three records tell of a model: which arguments follow the records.
 
-An adjacency matrix of N nodes or a window of T positions may have as many rows as the lot has
-records, by chance. A look at one lot cannot tell; a look at two and at three records can, and also
-whether the gradients of the records add up to PyTorch's.
+An adjacency matrix of N nodes may have as many rows as the lot has records, by chance: one lot
+cannot tell. Three records also show whether their gradients add up to PyTorch's.
 """
 
 from collections import defaultdict
@@ -33,9 +32,9 @@ def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inve
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
     """What to record of a model, from passes over two and three of these records.
 
-    A layer that is called once for all records, such as a table of positions, or with several rows
-    of each, or whose parameters others use, is a part of what calls it, which runs again for each
-    record. ValueError is raised if the gradients of the three do not add up even so.
+    A layer called once for all records or with several rows of each, or whose parameters others
+    use, is a part of what calls it, which runs again for each record. ValueError is raised if the
+    gradients of the three do not add up even so.
     """
     state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
     if state != state_of(model):

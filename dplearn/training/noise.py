@@ -2,16 +2,14 @@
 
 * A seed, taken from a `torch.Generator`: every run repeats, for teaching and tests.
 * Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
-  system gives at every step and nobody keeps: to tell it from true randomness is to break the
-  cipher. That excludes attacks on a generator, not on rounding (Mironov, 2012): epsilon is that of
-  real numbers, see `dplearn.audit.floats`. Lots come from a fast generator, seeded with 256 bits.
+  system gives at every step and nobody keeps. That excludes attacks on a generator, not on rounding
+  (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast generator of 256 bits.
 * An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 
 `torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, which can be
-searched, and its float32 normals never exceed 5.8 standard deviations, a gap that shows at the
-deltas in use. Here the radius of a pair of normals is made of 32 bits, of 64 where it is large, and
-reaches 9.4.
+searched, and its float32 normals never exceed 5.8 standard deviations, too few for deltas in use.
+Here the radius of a pair of normals is made of 32 bits, of 64 where it is large, and reaches 9.4.
 """
 
 from __future__ import annotations
@@ -32,19 +30,15 @@ from torch import Tensor
 
 from dplearn.training import devices
 
-# A number of entries, and the standard deviation of their noise.
-Run = tuple[int, float]
+Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
 # Two random words for each of so many pairs of normals.
 Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 
-# Normals drawn at once: few enough for the processor's cache.
-_CHUNK = 2**16
+_CHUNK = 2**16  # normals drawn at once: few enough for the processor's cache
 _ZEROS = bytes(4 * _CHUNK)
-# Words below this are few enough, and coarse enough, for another 32 bits.
-_SMALL = 2**8
+_SMALL = 2**8  # words below this are few enough, and coarse enough, for another 32 bits
 
-# What is drawn, as part of the name of a stream.
-LOTS, NOISE, MODEL = 0, 1, 2
+LOTS, NOISE, MODEL = 0, 1, 2  # what is drawn, as part of the name of a stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +100,6 @@ class Randomness:
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
-    """Words of a fast generator."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 

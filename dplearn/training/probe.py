@@ -1,6 +1,5 @@
 """A probe of a model with synthetic records, so that no real one decides what is accepted.
 
-A probed model has other parameters and copies of everything else; afterwards it is as it was.
 Records are made up from shapes and types alone. Which numbers a model takes (tokens, classes,
 logarithms) is tried out: each tensor gets the first of the kinds below with which the model works.
 Some more records have the form of masks, lengths and ignored labels.
@@ -28,11 +27,10 @@ Kind = Callable[[Tensor, Tensor], Tensor]
 
 @contextmanager
 def probing(*modules: nn.Module, precise: bool) -> Iterator[None]:
-    """Trainable parameters are moved a little and all attributes are copies, while this lasts.
+    """Move trainable parameters a little and copy all attributes, while this lasts.
 
-    Everything is in float64 if `precise`. Gradients that vanish at the start, behind a head of
-    zeros, do not vanish then. Modules and parameters stay the same objects, so that code which
-    refers to them (a loss with a penalty) is probed too.
+    Everything is in float64 if `precise`. Gradients behind a head of zeros do not vanish then.
+    Modules and parameters stay the same objects: a loss that refers to them is probed too.
     """
     every = list(dict.fromkeys(part for module in modules for part in module.modules()))
     parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
@@ -86,10 +84,7 @@ def holdings(*roots: Any) -> dict[str, Any]:
 
 @contextmanager
 def check_stored(model: nn.Module) -> Iterator[None]:
-    """Raise if parameters or buffers, but for counts, are others afterwards.
-
-    What has got another shape was made.
-    """
+    """Raise if parameters or buffers of one shape, but for counts, are others afterwards."""
     stored = lambda: [*model.named_parameters(), *model.named_buffers()]
     before = {name: (x.shape, _digest(x)) for name, x in stored()}
     yield
@@ -179,10 +174,7 @@ _TRUTHS = (_below(2), _below(2, start=1), _below(1))
 
 
 class _Watch(TorchFunctionMode):
-    """Notes which whole numbers a model treats in a way of their own, and stops what may crash.
-
-    Kernels of PyTorch raise where an index is out of range, but for the CTC loss.
-    """
+    """Notes which whole numbers a model treats in a way of their own; the CTC loss may crash."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,7 +194,6 @@ class _Watch(TorchFunctionMode):
 
 
 def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
-    """Whether this is a tensor of whole numbers."""
     other = not isinstance(leaf, Tensor) or leaf.is_floating_point() or leaf.is_complex()
     return not other and (bool_too or leaf.dtype != torch.bool)
 
@@ -210,11 +201,10 @@ def _is_whole(leaf: Any, bool_too: bool = False) -> bool:
 class SyntheticBatch:
     """Pairs (inputs, targets) like an example, which `works` takes without raising.
 
-    They are rows of the example if that is public. ValueError, or what `works` raises of the
-    plainest numbers, is raised if it takes none.
-
-    They have numbers: `size` ordinary ones, as many that are larger, smaller, and that lack a tenth
-    of their values; then in each of several `styles` as many short ones and long ones.
+    They are rows of the example if that is public. What `works` raises of the plainest numbers is
+    raised if it takes none. They are numbered: `size` ordinary ones, as many that are larger,
+    smaller, and that lack a tenth of their values; then in each of several `styles` as many short
+    ones and long ones.
     """
 
     def __init__(
@@ -288,7 +278,6 @@ class SyntheticBatch:
         return isinstance(leaf, Tensor) and leaf.shape[:1] == (self._rows,)
 
     def _options(self, leaf: Any) -> tuple[Kind, ...]:
-        """Kinds of numbers for such a tensor."""
         if not self._is_row(leaf):
             return ()
         if not _is_whole(leaf):

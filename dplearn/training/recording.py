@@ -1,9 +1,8 @@
 """One forward pass with the input and the gradient edge of every layer on record.
 
 A module that owns trainable parameters notes its detached input and the *edge* of its output in the
-graph of autograd. Asked for the gradients of these edges, the engine runs only what lies between
-them and the loss: gradients of parameters are never formed, no second backward pass is needed,
-outputs are not kept alive, and an activation that overwrites an output in place does not matter,
+graph of autograd. Gradients of these edges need only what lies between them and the loss: none of
+parameters is formed, no output is kept alive, and an activation may overwrite an output in place,
 because the edge names the value before it.
 """
 
@@ -37,8 +36,7 @@ Rows = dict[tuple[Any, ...], tuple[int, ...]]
 class Inner:
     """What a module without a rule called in its own code: there it need not run again.
 
-    The gradients of its inputs, by position among the leaves of its arguments, are those that
-    flow through this call alone.
+    Gradients of its inputs, by position among its leaves, are those through this call alone.
     """
 
     module: nn.Module
@@ -91,8 +89,7 @@ class Tape:
 
     inventory: "Inventory"
     calls: list[Call] = field(default_factory=list)
-    # Calls made by the code of a module without a rule, while that code runs.
-    inner: list[Inner] | None = None
+    inner: list[Inner] | None = None  # calls by the code of a module without a rule, while it runs
 
     def note(
         self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
@@ -117,10 +114,7 @@ class Tape:
         return output
 
     def run(self, name: str | None, module: Any, forward: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Forward pass of a module without a rule; without a name, of one inside such a module.
-
-        What the former calls is on record too, for `fallback`.
-        """
+        """Forward pass of a module without a rule; without a name, of one inside such a module."""
         outer, inputs, before = self.inner, {}, ()
         if name is None and outer is None:
             return forward(*args, **kwargs)
@@ -187,10 +181,7 @@ class Inventory:
 
 @contextmanager
 def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[Tape]:
-    """All calls of modules with trainable parameters, while the context lasts.
-
-    Nothing stays on the model afterwards, also after an exception.
-    """
+    """Record all calls of modules with trainable parameters; nothing stays on the model."""
     inventory = inventory or Inventory.of(model)
     tape = Tape(inventory)
     with ExitStack() as undo:
@@ -210,8 +201,7 @@ def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[
 def state_of(*roots: Any) -> tuple[Any, ...]:
     """Modules with their modes, and parameters that are trained: equal if all is as it was.
 
-    A forward pass that somebody replaced is another state, too, and so is a flag of a module, by
-    which it may mix records or keep them. What is no module has no state.
+    A replaced forward pass is another state, and so is a flag, by which a module may mix records.
     """
     modules = [m for root in roots if isinstance(root, nn.Module) for m in root.modules()]
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]

@@ -18,8 +18,7 @@ from dplearn.training.probe import probing
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
 
-# Inputs, targets, and a mask that is False for padding.
-Part = tuple[Any, Any, Tensor | None]
+Part = tuple[Any, Any, Tensor | None]  # inputs, targets, and a mask that is False for padding
 
 _ARRAYS = Tensor, np.ndarray
 # What a DataLoader knows of how items are loaded, not of which.
@@ -27,8 +26,7 @@ _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context
     generator"""
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
-# Records that processes compare.
-_DIGESTED = 64
+_DIGESTED = 64  # records that processes compare
 
 
 class Records:
@@ -89,10 +87,7 @@ class Records:
     def parts(
         self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
     ) -> Iterator[Part]:
-        """Micro-batches of the first of these steps; `lot` gives the records of each of them.
-
-        Workers load lots before they are needed. After a step that failed they begin anew.
-        """
+        """Micro-batches of the first of these steps; workers load lots of the others ahead."""
         if steps[0] != self._due:
             self.forget()  # workers end before others are started
             self._cut = partial(self._cut, micro_batch=micro_batch)
@@ -120,10 +115,7 @@ class Records:
         return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets), mask
 
     def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if the loss of a record depends on what it was collated with, padded say.
-
-        The first records are compared, so this finds nothing where they are of one size.
-        """
+        """Raise if the loss of one of the first records depends on what it was collated with."""
         if not self._padded:
             return
 

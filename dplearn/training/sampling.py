@@ -1,8 +1,4 @@
-"""Lots: which records take part in a step.
-
-The plan's `sampling` names the scheme and the mechanism of its guarantee at once, so that lots of
-one scheme cannot be paired with the theorem of another.
-"""
+"""Lots: which records take part in a step, by the scheme that the plan's theorem is about."""
 
 import math
 from collections.abc import Iterator
@@ -19,8 +15,7 @@ Lot = NDArray[np.int64]
 
 # Each record decides for itself, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
-# Rows that are processed at once.
-_ROWS = 256
+_ROWS = 256  # rows that are processed at once
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
@@ -35,8 +30,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "none":
             return [np.arange(size)]
         case "poisson" | "truncated_poisson":
-            # A binomial number of records, then a uniform set of that size: each record joins
-            # independently, at a cost that does not grow with the size of the dataset.
+            # A uniform set of a binomial size: each record joins independently.
             drawn = rng.binomial(size, plan.sample_rate)
             # A uniform subset of a uniform set is uniform.
             most = plan.max_batch_size or size
@@ -69,8 +63,7 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 def largest_pass(plan: Plan, size: int) -> int:
     """Largest number of rows at once for lots from so many records: `_ROWS` or a quarter more.
 
-    A lot that exceeds its expected size by up to four standard deviations is not cut once more:
-    half of all Poisson lots of 256 would be, which takes 12 to 15 % longer.
+    A lot up to four deviations above its expected size is not cut once more, for speed.
     """
     expected = max(phase.sample_rate for phase in plan.phases) * size
     largest = expected + 4 * math.sqrt(expected)
@@ -80,10 +73,9 @@ def largest_pass(plan: Plan, size: int) -> int:
 def micro_batches(
     lot: Lot, micro_batch: int | None, *, most: int | None = None
 ) -> Iterator[tuple[Lot, Tensor | None]]:
-    """Parts of a lot, each with a mask that is False for padding.
+    """Parts of a lot, each with a mask that is False for padding; none of an empty lot.
 
-    With `micro_batch` every part has that many rows, so that no new shape ever occurs; without,
-    there are as few parts as have at most `most` rows, and no padding. An empty lot has no parts.
+    With `micro_batch` every part has that many rows; without, at most `most`, and no padding.
     """
     if micro_batch is None:
         count = -(-len(lot) // (most or len(lot) or 1))

@@ -38,8 +38,7 @@ _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by
 _NO_SEED = "nobody knows the seed"
 _NO_OTHER_RUN = "what other runs released of this model is added: first + second"
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
-# Records whose shapes and types those on which the model is checked have.
-_CHECKED = 4
+_CHECKED = 4  # records whose shapes and types those on which the model is checked have
 
 
 @dataclass(eq=False, repr=False)
@@ -74,12 +73,11 @@ class Trainer:
     bound: ClippingBound | None = None  # default: Flat(max_grad_norm) of the plan or phase
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
-    # Rows that are processed at once, always the same number: it changes memory and speed, not the
-    # result. Default: nearly equal parts of about 256 rows on a processor, else the whole lot.
+    # Rows at once, always the same number, for memory and speed. Default: nearly equal parts of
+    # about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
-    # Gives a seed for lots, noise and dropout, for teaching and tests: who knows it can subtract
-    # the noise. Default: the operating system's randomness.
+    # Seeds lots, noise and dropout, for teaching and tests: who knows it can subtract the noise.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
     process_group: Group = None  # all processes give the same dataset, and share its records
@@ -127,10 +125,7 @@ class Trainer:
 
     @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
     def step(self) -> Record:
-        """Run one step and say what happened; ValueError if all planned steps are done.
-
-        The model is looked at again if its mode or its trainable parameters have changed.
-        """
+        """Run one step and return its record; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
@@ -258,11 +253,7 @@ class Trainer:
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint, atomically.
-
-        Without a generator it holds nothing that is not released anyway: the model, what the
-        optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
-        """
+        """Write a checkpoint, atomically: what is released anyway, and a generator's seed."""
         content = {
             "run": self._run,
             "resumable": self.resumable,
@@ -286,12 +277,10 @@ class Trainer:
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused for what it is.
 
-        Settings of optimizer and scheduler are those of the file; change them afterwards. Steps
-        that another trainer did after it was written are not counted: nothing of them may have
-        been released. Nothing of the records is in it, so another dataset of that size passes.
-
-        ValueError is raised for a file that is damaged, belongs to another run, was written within
-        an epoch whose order is not kept, or differs between processes, and after a step.
+        Settings of optimizer and scheduler are those of the file. Steps that another trainer did
+        later are not counted: nothing of them may have been released. Another dataset of that size
+        passes. ValueError is raised for a file that is damaged, belongs to another run, was written
+        within an epoch whose order is not kept, or differs between processes, and after a step.
         """
         self._context.has(path)
         written = checkpoint.loaded(path)

@@ -287,7 +287,7 @@ def test_moments_of_little_noise_at_orders_computed_together():
     for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8)]:
         step = sampled(sigma, q)
         orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
-        truth = step.rdp(orders, method="quadrature")
+        truth = np.max([p.renyi(orders) for p in step.profiles()], axis=0)
         np.testing.assert_allclose(step.rdp(orders), truth, rtol=1e-9)
 
 
@@ -296,7 +296,7 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
     orders = np.array([1.01, 2.0, 30.0, 1e5])
     for sigma, q in [(0.019, 0.3)]:
         value = sampled(sigma, q).rdp(orders)
-        truth = sampled(sigma, q).rdp(orders, method="quadrature")
+        truth = np.max([p.renyi(orders) for p in sampled(sigma, q).profiles()], axis=0)
         assert np.all(value >= truth * (1 - 1e-9)) and np.all(value <= truth * 1.1)
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
     # An exponential overflowed, and warned.

@@ -9,7 +9,7 @@ from itertools import chain
 from multiprocessing import get_context
 from typing import Any
 
-from dplearn.core.json_values import as_json
+from dplearn.core.display import as_json
 from dplearn.teaching.book import Case, Refutation, Verification, book, refute, verify
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.published import Figure, check_figure, published

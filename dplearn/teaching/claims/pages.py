@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from dplearn.core.json_values import as_json
+from dplearn.core.display import as_json
 from dplearn.teaching.claims.judging import proofread
 from dplearn.teaching.claims.reading import ARGUMENT, end_of_formula, unbracketed
 

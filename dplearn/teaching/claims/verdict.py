@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dplearn.core.display import as_json
 from dplearn.core.guarantee import round_down, round_up
-from dplearn.core.json_values import as_json
 
 Relation = Literal["upper", "lower", "equal"]
 HOLDS, VIOLATED, UNDECIDED, UNDEFINED = range(4)

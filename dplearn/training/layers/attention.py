@@ -1,8 +1,7 @@
 """Multi-head attention with its projections on record, as the linear layers they are.
 
-`nn.MultiheadAttention` multiplies with its parameters inside one function, where no hook sees
-inputs and outputs of the projections. While recording, this forward pass replaces its own and
-computes the same.
+No hook sees the projections inside `nn.MultiheadAttention`: while recording, this forward pass
+replaces its own and computes the same.
 """
 
 from collections.abc import Sequence

@@ -30,8 +30,7 @@ from torch import Tensor
 
 # Units of rounding error that a sum of products may have lost, relative to its largest terms.
 ROUNDING = 8
-# Squares that are added in one go.
-_BLOCK = 256
+_BLOCK = 256  # squares that are added in one go
 # Of convolutions: pixels that are copied, and examples that are formed without copies, in one go.
 _NUMBERS, _AT_ONCE = 2**19, 16
 # Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
@@ -285,10 +284,7 @@ def _squares(values: Tensor) -> Tensor:
 
 
 def _norms(rows: Tensor) -> Tensor:
-    """Norms along the last dimension, within a unit of rounding or two.
-
-    Block by block: adding ten million squares one after the other loses a hundredth of the norm.
-    """
+    """Norms along the last dimension, block by block: one long sum loses a hundredth of them."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
@@ -305,10 +301,7 @@ def _lost(values: Tensor, count: float) -> float:
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
-    """A squared norm that came out of cancelling terms, rounded up.
-
-    An example whose terms cancel could otherwise report norm 0 and add a large rounding error.
-    """
+    """A squared norm of terms that cancel, rounded up: else it might be 0 where the sum is not."""
     units = ROUNDING * torch.finfo(squared.dtype).eps
     return torch.addcmul(squared.clamp(min=0), scale, scale, value=units)
 

@@ -1,10 +1,9 @@
 """Recurrent layers with their products on record, as the linear layers they are.
 
-A recurrent layer multiplies twice at each time: its input, and the state that it carries. Products
-with the input are formed for all times at once, and all that follows is a sum of both products
-whose gradient they share; so one edge in the graph of autograd serves both weights, and the whole
-of a layer is on record as one product over T positions, as cheap as two linear layers. (In a GRU
-the product with the state is multiplied by the reset gate before; the rule does it again.)
+A recurrent layer multiplies its input and its state at each time. Products with the input are
+formed for all times at once, and both products share the gradient of their sum; so one edge in the
+graph of autograd serves both weights, and a layer is on record as one product over T positions, as
+cheap as two linear layers. (A GRU multiplies the second by its reset gate; the rule does it again.)
 """
 
 from collections.abc import Callable, Sequence

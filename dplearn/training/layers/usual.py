@@ -131,5 +131,5 @@ _OURS = frozenset(RULES.values())
 
 
 def reads_inputs(module: nn.Module, module_rule: Rule | None) -> bool:
-    """Whether inputs must be kept: our rules need none for a bias alone."""
+    """Return whether inputs must be kept: our rules need none for a bias alone."""
     return module_rule not in _OURS or trained(module.weight)

@@ -134,8 +134,9 @@ def claim_address(id: str, misprint: str = "none") -> str:
         for name in sorted(parse(typed.expression).names):
             whole = PARAMETERS[name]
             for own in {whole.key, name} & set(domain):
-                if isinstance(getattr(domain[own], "low", None), int | float):
-                    ends = max(domain[own].low, whole.lower), min(domain[own].high, whole.upper)
+                low, high = (getattr(domain[own], end, None) for end in ("low", "high"))
+                if isinstance(low, int | float) and isinstance(high, int | float):
+                    ends = max(low, whole.lower), min(high, whole.upper)
                     if ends != (whole.lower, whole.upper):
                         held.append(f"{name}={ends[0]:.9g}..{ends[1]:.9g}")
         limits[typed] = ", ".join(held)
