@@ -25,7 +25,7 @@ REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tes
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
 
-train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dplearn.training
+train: $(VENV)/train  ## add PyTorch, for dplearn.training
 
 test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py

@@ -209,12 +209,13 @@ class HasGuarantee(metaclass=validate.NamesParameters):
 
         `unit` is whose data neighbours differ in, and `records` how many such units there are,
         fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does.
-        `period` is what one epsilon pays for, such as ``"once"``. `sampling` is how the program *really* draws.
-        `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then stated.
-        `released` is one of the plan's `releases`; where that is not every step nothing is claimed
-        from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered` adds to
-        what never is. `certificate` is that of `dplearn.certificates.certify` of this run, proved
-        again. `accountant` and `adjacency` are those of `guarantee`, which must be a finite bound.
+        `period` is what one epsilon pays for, such as ``"once"``. `sampling` is how the program
+        *really* draws. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then
+        stated. `released` is one of the plan's `releases`; where that is not every step nothing is
+        claimed from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered`
+        adds to what never is. `certificate` is that of `dplearn.certificates.certify` of this run,
+        proved again. `accountant` and `adjacency` are those of `guarantee`, which must be a finite
+        bound.
 
         Examples
         --------

@@ -25,8 +25,11 @@ def page_at(path: str) -> ModuleType:
 def start(page: Any, address: dict[str, str] | None = None) -> State:
     """The state that a page begins with; one of several files has it among its fields."""
     if hasattr(page, "FIELDS"):
-        return State(by_key(*page.FIELDS), getattr(page, "HIDDEN", lambda _: ()))
-    return page.fields.state_at(address) if hasattr(page, "fields") else page.blank_state()
+        return State(by_key(*page.FIELDS))
+    if hasattr(page, "fields"):
+        return page.fields.state_at(address)
+    # A page of which the server reads nothing has no state.
+    return page.blank_state() if hasattr(page, "blank_state") else State({})
 
 
 def opened(page: str = "", **address: str) -> AppTest:

@@ -1,6 +1,8 @@
 """What observations prove about epsilon: from below, at a confidence, and never from above."""
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -13,9 +15,13 @@ from dplearn.audit import theorems
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, read_back, round_down
 from dplearn.mechanisms import Gaussian
+from dplearn.mechanisms.sampling_scheme import default_adjacency
+from dplearn.run import DPSGD
 
 # What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
 Assumption = Literal["any", "gaussian"]
+# Noise multipliers that `two_worlds` tries, over that of the plan: larger ones first.
+_NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class LowerBound:
 
     epsilon: float  # no program of this epsilon or less is likely to have had the outputs
     delta: float
-    method: str  # one_run or two_worlds
+    method: str  # one_run or two_worlds, or plan_curve of `two_worlds`
     confidence: float = 0.999  # of one look, planned before the runs
     adjacency: Adjacency = "add_remove"
     assume: Assumption = "any"
@@ -60,6 +66,7 @@ class LowerBound:
         proved = f"epsilon > {round_down(self.epsilon)}" if self.epsilon else "nothing is proved"
         at = f"delta = {read_back(self.delta)}, {self.adjacency}, by {self.method}"
         premise = ", if its noise is Gaussian" if self.assume == "gaussian" else ""
+        premise += ", of a run with other noise" if self.method == "plan_curve" else ""
         return f"{proved} at {at} ({round_down(100 * self.confidence, 6)} % confidence{premise})"
 
 
@@ -117,6 +124,91 @@ def _of(bound: LowerBound, strength: float) -> LowerBound:
         gaussian = Gaussian(1 / max(strength, 1e-9))
         strength = PLD().epsilon(gaussian, delta=bound.delta).lower if strength > 1e-9 else 0.0
     return replace(bound, epsilon=strength)
+
+
+def two_worlds(
+    looks: Sequence[tuple[int, int, int, int]],
+    *,
+    plan: DPSGD,
+    delta: float,
+    planned: int,
+    confidence: float = 0.95,
+) -> LowerBound:
+    """Return the bound that counts of several looks prove against the whole curve of a plan.
+
+    The program is presumed to be the plan with a noise multiplier of its own. The bound is the
+    epsilon of the smallest one that leaks too little for the counts of some look: of the pairs of
+    error rates that these noises allow, `PLD.true_positive_rate` knows a certified end. With the
+    plan's own noise nothing is presumed but that the counts are binomial if the plan is kept.
+
+    Parameters
+    ----------
+    looks : sequence of (true_positives, positives, false_positives, negatives)
+        All counts so far, at each look.
+    plan : DPSGD
+        What the program claims to do.
+    delta : float
+        At which epsilon is stated, in (0, 1).
+    planned : int
+        Number of looks fixed before the first run; each has an equal part of 1 - confidence.
+    confidence : float
+        Of all looks together, in (0, 1).
+
+    Returns
+    -------
+    LowerBound
+        Of `plan`'s neighbours; it contradicts a plan that keeps its promise with a probability of
+        at most 1 - confidence, whenever one stops.
+
+    Raises
+    ------
+    ValueError
+        If there are more looks than planned.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath (2015), Theorem 2.1; Clopper & Pearson (1934).
+
+    Examples
+    --------
+    >>> plan = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)
+    >>> two_worlds([(78, 100, 5, 100)], plan=plan, delta=1e-5, planned=17).epsilon > 10
+    True
+    """
+    validate.integer(minimum=max(1, len(looks)), planned=planned)
+    bound = LowerBound(0.0, delta, "plan_curve", confidence, default_adjacency(plan.sampling))
+    rates = [_limits(*look, confidence=1 - (1 - confidence) / planned) for look in looks]
+
+    def noisy(rank: int) -> DPSGD:
+        return replace(plan, noise_multiplier=plan.noise_multiplier * _NOISES[rank])
+
+    def allowed(rank: int) -> bool:
+        return not any(refuted(noisy(rank), *pair) for pair in rates)
+
+    first = bisect_left(range(len(_NOISES)), True, key=allowed)
+    return replace(bound, epsilon=noisy(first - 1).guarantee(delta=delta).lower if first else 0.0)
+
+
+def refuted(plan: DPSGD, least_found: float, most_accused: float) -> bool:
+    """Return whether no attack on a plan finds so many members and accuses so few others."""
+    if not 0 < most_accused < 1:
+        return False
+    adjacency = default_adjacency(plan.sampling)
+    ends = PLD().true_positive_rate(
+        plan.composed, false_positive_rate=most_accused, adjacency=adjacency
+    )
+    return bool(ends[1] < least_found)
+
+
+def _limits(
+    true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
+) -> tuple[float, float]:
+    """Return the least rate of true positives and the largest of false ones, at a confidence."""
+    missed, alarms = (
+        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
+        for k, n in ((positives - true_positives, positives), (false_positives, negatives))
+    )
+    return 1 - missed, alarms
 
 
 def from_scores(

@@ -15,37 +15,27 @@ Geometry and ink are in float64, so that rounding to 256 greys gives the same im
 """
 
 import csv
-import hashlib
-import os
-import sys
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.core import validate
-from dplearn.core.files import write_whole
 from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
 Strokes = list[list[tuple[float, float]]]
 _PIXELS = np.arange(float(SIDE))
 _RECORD = 1 + SIDE * SIDE
-_DIGEST = hashlib.sha256().digest_size
 
 
-def synthetic_digits(
-    *, count: int = 60_000, seed: int = 0, cache: str | os.PathLike | None = None
-) -> Labelled:
+def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
     """Images that look like handwritten digits; the same for the same seed.
 
     A shorter set is the beginning of a longer one. A linear model reaches about 90 %, a small
     convolutional network 99 %. 70,000 images take about ten seconds. Of every ten images each shows
-    another digit. `cache` is a folder in which the images are kept and looked for, such as
-    `cache_folder`'s; a file that is damaged, or made by another recipe, is replaced.
+    another digit.
 
     Examples
     --------
@@ -55,41 +45,8 @@ def synthetic_digits(
     """
     validate.integer(minimum=1, count=count)
     validate.integer(minimum=0, seed=seed)
-    path = None if cache is None else Path(cache) / f"synthetic_digits-{count}-{seed}.bin"
-    records = None if path is None else _kept(path, count, seed)
-    if records is None:
-        records = _drawn(count, seed)
-        if path is not None:
-            content = records.tobytes()
-            with suppress(OSError):  # nothing depends on the file
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, content + hashlib.sha256(content).digest())
+    records = _drawn(count, seed)
     return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
-
-
-def cache_folder() -> Path:
-    """Return this user's folder for what can be made again, which need not exist yet.
-
-    ``dplearn`` in ``$XDG_CACHE_HOME``, ``~/Library/Caches``, ``%LOCALAPPDATA%`` or ``~/.cache``.
-    """
-    usual = {
-        "darwin": Path.home() / "Library" / "Caches",
-        "win32": Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")),
-    }.get(sys.platform, Path.home() / ".cache")
-    return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "dplearn"
-
-
-def _kept(path: Path, count: int, seed: int) -> NDArray | None:
-    """The records in a file if it is whole and today's recipe begins in the same way."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    content, digest = data[:-_DIGEST], data[-_DIGEST:]
-    if len(content) != count * _RECORD or hashlib.sha256(content).digest() != digest:
-        return None
-    records = np.frombuffer(content, dtype=np.uint8).reshape(count, _RECORD)
-    return records if np.array_equal(records[:BLOCK], _block(seed, 0)[:count]) else None
 
 
 def _drawn(count: int, seed: int) -> NDArray:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom
 
+from dplearn import DPSGD
 from dplearn.accountants.pld import PLD
-from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
-from dplearn.audit.bounds import _planned
+from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run, two_worlds
+from dplearn.audit.bounds import _limits, _planned
 from dplearn.audit.theorems import allows_guesses, least_of_dp
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
@@ -227,3 +228,66 @@ def test_a_bound_says_what_is_impossible_and_nothing_else():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+PLAN = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)
+LOOKS = [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93, 140]
+# The largest rate of true positives that the plan allows at 5 % false ones.
+FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[1])
+
+
+def streams(rng, count):
+    """Counts of the best attack on the plan at each look, 100 people of either kind a run."""
+    new = np.diff(LOOKS, prepend=0) * 100
+    found, accused = (
+        np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)
+    )
+    return found, accused, np.cumsum(new)
+
+
+def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
+    found, accused, people = streams(np.random.default_rng(4), 1000)
+    limits = 1 - 0.05 / len(LOOKS)
+    pairs = {
+        (k, f, n): _limits(k, n, f, n, confidence=limits)
+        for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
+        for k, f, n in zip(ks, fs, people.tolist(), strict=True)
+    }
+    # The curve rises: at the place of a grid below a rate it is smaller, which accuses more often.
+    grid = np.geomspace(0.01, 0.6, 400)
+    curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
+    wrong = {
+        key: low > curve[min(np.searchsorted(grid, high) - 1, grid.size - 1)]
+        for key, (low, high) in pairs.items()
+    }
+    accusing = sum(
+        any(wrong[k, f, n] for k, f, n in zip(ks, fs, people.tolist(), strict=True))
+        for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
+    )
+    print(f"{accusing} of 1000 streams accuse, at most 50 are expected")
+    assert accusing <= 50
+
+
+def test_a_sharp_test_at_every_look_errs_far_more_often_than_it_says():
+    found, accused, people = streams(np.random.default_rng(5), 1000)
+    ends = PLD().true_positive_rate(PLAN.composed, false_positive_rate=[0.0499, 0.0501])[1]
+    slope = (ends[1] - ends[0]) / 2e-4
+    hit, alarm = found / people, accused / people
+    spread = np.sqrt((hit * (1 - hit) + slope**2 * alarm * (1 - alarm)) / people)
+    says = (hit - FOUND - slope * (alarm - 0.05)) / spread > 1.645
+    assert np.mean(says[:, -1]) < 0.08 and np.mean(np.any(says, axis=1)) > 0.2
+
+
+def test_counts_of_a_program_with_too_little_noise_refute_its_plan():
+    claimed = PLAN.guarantee(delta=1e-5)
+    early, late = (5, 100, 5, 100), (4000, 20_000, 1000, 20_000)
+    bound = two_worlds([early, late], plan=PLAN, delta=1e-5, planned=12)
+    real = replace(PLAN, noise_multiplier=0.5).guarantee(delta=1e-5)
+    assert bound.contradicts(claimed) and bound.epsilon < real.epsilon
+    assert not two_worlds([early], plan=PLAN, delta=1e-5, planned=12).epsilon
+    kept = (round(FOUND * 20_000), 20_000, 1000, 20_000)
+    near = two_worlds([kept], plan=PLAN, delta=1e-5, planned=1)
+    assert 0.8 * claimed.epsilon < near.epsilon < claimed.epsilon
+    assert "of a run with other noise" in str(near)
+    with pytest.raises(ValueError, match="planned"):
+        two_worlds([early, late], plan=PLAN, delta=1e-5, planned=1)

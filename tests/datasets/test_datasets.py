@@ -1,25 +1,13 @@
-"""Images: shipped, read from files written here, and drawn."""
+"""Images: shipped and drawn."""
 
 import gzip
 import hashlib
-import os
-import struct
-from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
 
 from dplearn import datasets
-from dplearn.datasets import (
-    files,
-    mnist,
-    practice_set,
-    school,
-    shipped,
-    split,
-    synthetic,
-    synthetic_digits,
-)
+from dplearn.datasets import school, shipped, split, synthetic, synthetic_digits
 from dplearn.datasets.features import oriented_gradients
 
 COUNT = 300
@@ -44,8 +32,6 @@ def test_images_and_labels_and_digits_are_those_of_uci(drawn):
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert (16 * images).sum() == 561718  # as the integers of the table add up
     assert np.all(16 * images == np.rint(16 * images))
-    trained = datasets.practice_set("digits")[0].labels
-    assert len(trained) == datasets.PRACTICE_SIZES["digits"]
     assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)
 
 
@@ -87,25 +73,8 @@ def test_split_is_a_partition_by_the_seed_and_not_by_what_records_hold():
         split(numbered(5), validation=-0.1)
 
 
-def encoded(array, kind="u1"):
-    code = {"u1": 0x08, ">i4": 0x0C}[kind]
-    head = bytes([0, 0, code, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return head + array.astype(kind).tobytes()
-
-
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """A folder with four small files, and the numbers of records that go with them."""
-    monkeypatch.setattr(files, "_COUNTS", {"train": 30, "t10k": 10})
-    for part, count in files._COUNTS.items():
-        pixels = np.arange(count * 784).reshape(count, 28, 28) % 256
-        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(encoded(pixels))
-        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(encoded(np.arange(count) % 10))
-    return tmp_path
-
-
 def test_the_school_is_pinned_and_wrote_the_digits_that_the_lessons_train_on():
-    pupils, (images, labels) = school(), practice_set("digits")[0]
+    pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
     assert [*map(str, table[pupils.anna])] == ["9", "10", "Oak", "131", "True"]
@@ -115,61 +84,12 @@ def test_the_school_is_pinned_and_wrote_the_digits_that_the_lessons_train_on():
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b1e5d097ec3bc330"
 
 
-def test_mnist_round_trip_and_every_missing_file_is_named(small):
-    train, test = mnist(small)
-    assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
-    assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
-    assert np.array_equal(train.labels, np.arange(30) % 10)
-    for name in reversed(files._MNIST):
-        (small / name).unlink()
-        with pytest.raises(FileNotFoundError, match=rf"{name}\.gz or {name} of MNIST.*downloaded"):
-            mnist(small)
-
-
-def test_mnist_refuses_other_files(small, monkeypatch):
-    name = "t10k-labels-idx1-ubyte"
-    packed = small / f"{name}.gz"
-    packed.write_bytes(gzip.compress((small / name).read_bytes()))
-    with pytest.raises(ValueError, match=rf"\.gz with the published MD5 {files._MNIST[name]}"):
-        mnist(small)
-    monkeypatch.setitem(files._MNIST, name, hashlib.md5(packed.read_bytes()).hexdigest())
-    assert len(mnist(small)[1].labels) == 10
-    packed.unlink()
-    for name, array, kind, message in (  # in the reverse of the order in which they are read
-        ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
-        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "uint8"),
-        ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
-        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", "got 7856 bytes"),
-    ):
-        (small / name).write_bytes(encoded(array, kind))
-        with pytest.raises(ValueError, match=message):
-            mnist(small)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda d: b"", lambda d: d[:-1], lambda d: d + b"\0", lambda d: b"\1" + d[1:]]
-)
-def test_mnist_refuses_what_is_cut_longer_or_no_idx_file(small, change):
-    path = small / "train-images-idx3-ubyte"
-    path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"to be an IDX file of uint8 of shape .*, 23536 bytes"):
-        mnist(small)
-
-
-def test_archives_are_read_no_further_than_what_is_due(small, tmp_path, monkeypatch):
+def test_the_table_is_read_no_further_than_what_is_due(tmp_path, monkeypatch):
     read: list[int] = []
     whole = gzip.GzipFile.read
     monkeypatch.setattr(gzip.GzipFile, "read", lambda *a: read.append(len(r := whole(*a))) or r)
-    good = (small / "train-images-idx3-ubyte").read_bytes()
-    bomb = gzip.compress(good + bytes(50_000_000))
-    for content, message in ((bomb, "got more"), (bomb[:-9], "shape"), (good, "gzip")):
-        packed = small / "train-images-idx3-ubyte.gz"
-        packed.write_bytes(content)
-        monkeypatch.setitem(files._MNIST, packed.stem, hashlib.md5(content).hexdigest())
-        with pytest.raises(ValueError, match=message):
-            mnist(small)
     monkeypatch.setattr(shipped, "_FOLDERS", (tmp_path,))
-    (tmp_path / "digits.csv.gz").write_bytes(bomb)
+    (tmp_path / "digits.csv.gz").write_bytes(gzip.compress(bytes(50_000_000))[:-9])
     with pytest.raises(ValueError, match="SHA-256"):
         shipped.digits()
     assert 0 < sum(read) < 1_000_000
@@ -234,44 +154,6 @@ def test_ways_of_writing_lead_through_their_points():
     weights = synthetic.spline(5, 41)
     assert weights @ np.arange(5.0) == pytest.approx(np.linspace(0, 4, 41))
     assert weights[::10] == pytest.approx(np.eye(5))
-
-
-def test_a_cache_holds_the_same_and_is_replaced_once_damaged(tmp_path, monkeypatch):
-    monkeypatch.setattr(synthetic, "BLOCK", 20)
-    monkeypatch.setattr(synthetic, "_drawn", Mock(wraps=synthetic._drawn))
-    draws = synthetic._drawn.mock_calls
-    folder = tmp_path / "new" / "folder"
-    first, second = (synthetic_digits(count=50, cache=folder) for _ in range(2))
-    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-    synthetic_digits(count=50, seed=1, cache=folder)
-    synthetic_digits(count=40, cache=folder)
-    assert draws == [call(50, 0), call(50, 1), call(40, 0)]
-    assert len(os.listdir(folder)) == 3  # and nothing temporary
-    path = folder / "synthetic_digits-50-0.bin"
-    whole = path.read_bytes()
-    changed = whole[:-1000] + b"\x55" + whole[-999:]
-    for damaged in (whole[:-1], changed, b"", whole + whole):
-        path.write_bytes(damaged)
-        assert np.array_equal(synthetic_digits(count=50, cache=folder).images, first.images)
-        assert draws.pop() == call(50, 0) and path.read_bytes() == whole
-    # What another recipe left is as good as damaged.
-    monkeypatch.setattr(synthetic, "_PIXELS", synthetic._PIXELS + 1)
-    new = synthetic_digits(count=50, cache=folder)
-    assert len(draws) == 4 and not np.array_equal(first.images, new.images)
-
-
-def test_interrupted_writing_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(synthetic, "BLOCK", 20)
-    monkeypatch.setattr(os, "replace", Mock(side_effect=OSError("disk full")))
-    # A file that cannot be kept is done without.
-    drawn = synthetic_digits(count=50, cache=tmp_path)
-    assert np.array_equal(drawn.images, synthetic_digits(count=50).images)
-    assert os.listdir(tmp_path) == []
-    # The folder that is meant for it follows the environment.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert datasets.cache_folder() == tmp_path / "dplearn"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert datasets.cache_folder().is_absolute() and datasets.cache_folder().name == "dplearn"
 
 
 def test_gradients_against_a_loop_over_pixels():

@@ -40,7 +40,7 @@ TEACHING = (
 FLOORS = (*LIBRARY, *SYSTEMS, *TEACHING, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 ROOMS = {
-    "torch": "training federated pate teaching.explorer",
+    "torch": "training federated pate",
     "plotly": "teaching.figures",
     "streamlit": "teaching.explorer",
     "flint": "certificates",

@@ -3,7 +3,7 @@
 from cases import ROOT
 
 # Lines written by hand in all languages; a ceiling is never raised.
-CEILINGS = {"dplearn": 47_000, "tests": 26_900}
+CEILINGS = {"dplearn": 45_800, "tests": 26_250}
 KINDS = (".py", ".js", ".css", ".toml", ".html")
 
 

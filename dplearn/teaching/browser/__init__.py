@@ -10,6 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from dplearn.datasets import digits, split
+
 # Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
 CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric", "discrete_gaussian")
 _FOLDER = Path(__file__).resolve().parent
@@ -30,7 +34,7 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
         The variable; the function's name has "Module" after it.
     entry : str
         "engine", or a page: "page/page" for epsilon against T, "mechanisms/mechanisms",
-        or "scenes/scenes" for the minute.
+        "attack_page/attack_page", or "scenes/scenes" for the minute.
 
     Examples
     --------
@@ -52,6 +56,20 @@ def shuffled() -> dict[str, Any]:
     """Ends of epsilon of the shuffled preset, which take seconds and are stored, with the curve
     that Poisson accounting claims of it; and ends of the first published run, were it shuffled."""
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
+
+
+@cache
+def digits_as_text() -> dict[str, Any]:
+    """Digits of the page of proof and attack: 1238 to train on, then 359 to test with.
+
+    64 pixels a picture, 0 to 16, each a digit of base 17.
+    """
+    train, _, test = split(digits(), validation=0.0)
+    others = len(train.labels) - 200  # of 1438 people 200 are planted and have no picture
+    images = np.concatenate([train.images[:others], test.images])
+    labels = np.concatenate([train.labels[:others], test.labels])
+    pixels = "".join("0123456789abcdefg"[round(16 * x)] for x in images.ravel().tolist())
+    return {"pixels": pixels, "labels": "".join(map(str, labels)), "others": others}
 
 
 def style(*entries: str) -> str:

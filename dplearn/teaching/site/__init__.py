@@ -1,4 +1,4 @@
-"""The minute, lessons, formula book and two pages of the explorer as plain files.
+"""The minute, lessons, formula book and three pages of the explorer as plain files.
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from dplearn.teaching.book import book
 from dplearn.teaching.book.published import drawn_figures
-from dplearn.teaching.browser import pairs, presets, shuffled, source, style
+from dplearn.teaching.browser import digits_as_text, pairs, presets, shuffled, source, style
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
@@ -107,6 +107,9 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
+    digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
+    yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
+    yield "attack.css", style_sheet("page/page", "attack_page/attack_page")
 
 
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
@@ -119,6 +122,8 @@ def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
     five = ("page.css", "mechanisms.css")
     yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
+    attack = ("page.css", "attack.css")
+    yield Page("attack.html", "Proof and attack", drawn("attack"), attack)
     yield entries.contents()
     links = course.taught(every)
     yield from executor.map(entries.page, book, [links.get(id, "") for id in book])

@@ -15,6 +15,7 @@ _HEADER = """\
 <nav aria-label="Site"><a href="{root}index.html">dplearn</a> {start}
 <a href="{root}lessons/index.html">Lessons</a>
 <a href="{root}explorer.html">ε against T</a> <a href="{root}mechanisms.html">Mechanisms</a>
+<a href="{root}attack.html">Proof and attack</a>
 <a href="{root}book/index.html">Formula book</a>
 <a href="{root}book/published.html">Published figures</a>
 <a href="{root}yardstick/index.html">Yardstick</a>
@@ -100,6 +101,8 @@ def _target(link: str, root: str) -> str | None:
             place = f"book/{asked['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
         elif page == "/mechanisms" and noise in CLOSED_FORMS:
             place = f"mechanisms.html?{parts.query}"
+        elif page == "/proof_and_attack":
+            place = f"attack.html{parts.query and '?'}{parts.query}"
         elif (page, noise) == ("/", "gaussian") and "then" not in asked and poisson:
             place = f"explorer.html?{parts.query}"
         return html.escape(f"{root}{place}", quote=True) if place else None

@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs a minute.
 # * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
-# * **Beside it** the explorer, if you have started it: [train a network like this lesson's while you watch](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4), or see [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
+# * **Beside it** the explorer, if you have started it: [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |

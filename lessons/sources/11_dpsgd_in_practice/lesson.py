@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and half as much at home; the computer needs a minute.
 # * **You need** lesson 10 (clip, add noise, count), lesson 09 (Gaussian mechanisms compose), one gradient step in PyTorch.
-# * **Beside it** the explorer, if you have started it: [train a network like ours](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4) and change $C$, $B$ and $\sigma$, or see [what each step costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
+# * **Beside it** the explorer, if you have started it: [what each step costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |

@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs some seconds.
 # * **You need** lesson 02 (attackers and their two errors), lesson 04 (composition) and lesson 10 (DP-SGD).
-# * **Beside it** [the page *Audit* at this lesson's numbers](explorer:audit?program=twice&canaries=640), if you have started it. Nothing below depends on it.
+# * **Beside it** [*Proof and attack*](explorer:proof_and_attack), if you have started the explorer: guess how far the attack gets, then look. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |

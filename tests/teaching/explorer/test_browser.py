@@ -69,7 +69,7 @@ def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_headi
     page.locator(PICTURES["Mechanisms"]).wait_for()
     fits(page, "Mechanisms")
     assert page.get_by_role("heading", level=1).all_inner_texts() == ["Mechanisms"]
-    link = page.get_by_role("link", name="Train")
+    link = page.get_by_role("link", name="Check a claim")
     link.focus()
     assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
 
@@ -81,27 +81,3 @@ def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address
     lost.locator(".dp[data-drawn]").wait_for()
     assert lost.url == f"{address}/"
     lost.close()
-
-
-# The frame in front, of two in one place.
-_RUN = """[...document.querySelectorAll('.st-key-picture .js-plotly-plot')]
-  .find(plot => plot.data && plot.checkVisibility({visibilityProperty: true}))"""
-
-
-def test_a_run_is_trained_and_another_is_stopped(page, address):
-    page.goto(address)
-    page.locator(".dp[data-drawn]").wait_for()
-    page.get_by_role("link", name="Train").click()
-    train = page.get_by_role("button", name="Train", exact=True)
-    train.click()
-    headline = page.locator(".st-key-reached")
-    headline.get_by_text("without privacy").wait_for()
-    train.wait_for()
-    settled(page, "train")
-    assert page.evaluate(f"{_RUN}.data[1].y.at(-1)") > 90
-    box = page.evaluate(f"{_RUN}.getBoundingClientRect().toJSON()")
-    assert box["bottom"] <= 900 and box["width"] > 500, "the first screen shows the whole picture"
-    train.click()
-    page.get_by_role("button", name="Stop").click()
-    headline.get_by_text("Stopped").wait_for()
-    train.wait_for()

@@ -166,14 +166,14 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
     shown(page, address)
     page.locator(SIGMA).press("ArrowUp")
     page.wait_for_url("**#noise_multiplier=4.1")
-    page.get_by_role("link", name="Train").first.click()
-    page.wait_for_url("**/train")
+    page.get_by_role("link", name="Formula book").first.click()
+    page.wait_for_url("**/formula_book")
     settled(page)
     page.get_by_role("link", name="ε against T").first.click()
     page.wait_for_url("**#noise_multiplier=4.1")
     assert page.locator(SIGMA).text_content() == "4.1"
     page.go_back()
-    page.wait_for_url("**/train*")
+    page.wait_for_url("**/formula_book*")
     settled(page)
 
 

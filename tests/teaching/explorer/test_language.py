@@ -24,14 +24,13 @@ from dplearn.teaching.book import book, sentences
 from dplearn.teaching.book.published import published
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.claims import PARAMETERS, verdict_on
-from dplearn.teaching.explorer import navigation, runs
+from dplearn.teaching.explorer import navigation
 from dplearn.teaching.explorer.kit import language
-from dplearn.teaching.explorer.kit.fields import ADJACENCY
+from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA
 from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST, Scenario
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
-from dplearn.teaching.explorer.pages.train import job_of
 
 APP = Path(navigation.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
@@ -180,8 +179,6 @@ def chinese(monkeypatch):
 
 AMPLIFIED = {"quantity": "amplified_epsilon", "of": "approximate_dp"}
 SHOWN = [
-    ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
-    ("audit", {"program": "twice"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon/3", "relation": "lower", "x": "q"}),
     ("check_a_claim", {"claim": "q*"}),
@@ -255,29 +252,6 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
             assert not [t for t in map(language.retold, said) if ENGLISH.search(t)], (name, run)
 
 
-_PROBLEMS = (
-    "The training process was killed, perhaps for want of memory.",
-    "Stopped after 120 s of processor time, the most that a run may take here.",
-)
-_EVENT = {"event": "progress", "step": 30, "seconds": 3.0, "epsilon": 2.0, "accuracy": 0.9}
-_EVENT |= {"plain_accuracy": 0.95, "loss": 0.3, "plain_loss": 0.2, "clipped": 0.5, "norm": 0.2}
-_EVENT |= {"norm_low": 0.1, "norm_high": 0.3, "clipping_norm": 0.1}
-RUNS = [("waiting", 0, ""), ("running", 1, ""), ("stopped", 0, ""), ("stopped", 1, "")]
-RUNS += [("done", 1, ""), *(("failed", 1, problem) for problem in _PROBLEMS)]
-
-
-@pytest.mark.slow
-@each("phase, steps, problem", RUNS)
-def test_a_training_in_chinese_has_no_english_sentence(chinese, monkeypatch, phase, steps, problem):
-    run = runs.Run(job_of(explorer.start(PAGES["train"])))
-    run.phase, run.problem, run.before = phase, problem, 2
-    run.events = [{"event": "start", "held_out": 359}]
-    run.events += [_EVENT] * steps if phase != "waiting" else []
-    monkeypatch.setattr(runs, "run_in_view", lambda name="": run)
-    app = explorer.opened("train")
-    assert not left(app) and not words_of_figures(app)
-
-
 def in_chinese(part: object) -> Iterator[str]:
     """What is said in Chinese in something that the page of mechanisms is sent."""
     if isinstance(part, dict):
@@ -319,11 +293,12 @@ def test_a_sentence_is_translated_whole_or_stays_and_keeps_its_decimals(chinese)
 
 
 def test_a_sentence_that_an_error_has_carried_is_told_in_the_language_of_its_reader(chinese):
-    kind = explorer.start(PAGES["audit"]).fields["epsilon"]
     with pytest.raises(ValueError) as error:
-        kind.parse("`Guesses, {x}`")
-    assert str(error.value).startswith("Expected “Claimed ε” to be a number from 0.1 to 10, got")
+        DELTA.parse("`Guesses, {x}`")
+    assert str(error.value).startswith(
+        "Expected “Additive slack δ” to be a number from 1e-30 to 0.5"
+    )
     # What a reader typed is no word of ours.
     assert language.retold(str(error.value)) == (
-        "“声明的 ε”应为 0.1 到 10 的数，得到 `'Guesses, {x}'`。"
+        "“松弛项 δ”应为 1e-30 到 0.5 的数，得到 `'Guesses, {x}'`。"
     )

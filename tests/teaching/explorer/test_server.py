@@ -23,7 +23,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from browsing import served
 from dplearn.teaching import explorer
-from dplearn.teaching.explorer import runs
 from dplearn.teaching.explorer.__main__ import _alone
 from dplearn.teaching.explorer.kit import questions
 
@@ -89,18 +88,6 @@ def test_the_server_is_a_process_of_its_own_with_one_thread_of_blas(monkeypatch)
     ((_, words, environment),) = started
     assert words[1:] == ["-m", "dplearn.teaching.explorer", "--server.port", "8600"]
     assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "1"
-
-
-def test_the_pool_of_trainings_stays_when_streamlits_caches_are_cleared(monkeypatch):
-    import streamlit as st
-
-    runs.pool.cache_clear()
-    first = runs.pool()
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    assert runs.pool() is first
-    # A browser lets a hidden page look once a minute.
-    assert runs.PATIENCE > 60
 
 
 @pytest.fixture

@@ -285,6 +285,12 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         assert delta * (1 - 1e-9) <= written <= 1.01 * delta
 
 
+def test_proof_and_attack_trains_from_the_folder(out, view):
+    view.goto(f"{(out / 'attack.html').as_uri()}?guess=2&noise_multiplier=0.9")
+    view.wait_for_function("page.state.runs > 0")
+    assert view.evaluate("page.run.noise_multiplier") == 0.9
+
+
 def test_each_published_point_lies_on_the_curve_that_it_names():
     drawn = list(drawn_figures())
     assert len(drawn) > 2
@@ -296,7 +302,8 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("explorer", 300_000), ("mechanisms", 300_000), ("index", 150_000)]
+    ("name", "most"),
+    [("explorer", 300_000), ("mechanisms", 300_000), ("attack", 300_000), ("index", 150_000)],
 )
 def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
     text = (out / f"{name}.html").read_text()
@@ -356,15 +363,16 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
     assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
     five = "mechanisms?mechanism=laplace"
     assert _target(there + five, "../") == "../mechanisms.html?mechanism=laplace"
+    assert _target(there + "proof_and_attack", "../") == "../attack.html"
     elsewhere = (
         "mechanisms?mechanism=skellam",
         "?mechanism=laplace",
         "?sampling=shuffled",
-        "train?dataset=digits",
+        "check_a_claim?claim=q",
         "?then=2,1,1",
     )
     assert not any(_target(there + kept, "../") for kept in elsewhere)
-    link = f'Or <a href="{there}train?dataset=digits">watch it</a>; <a href="../LICENSE">read</a>.'
+    link = f'Or <a href="{there}check_a_claim?claim=q">watch it</a>; <a href="../LICENSE">read</a>.'
     assert _links(link, "../") == "Or watch it <small>(in the explorer)</small>; read."
     assert (
         _target(f"{there}formula_book?id=G-B4&amp;misprint=no-two", "") == "book/G-B4.html#no-two"

@@ -1,7 +1,7 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,11 @@ def note(state: State, key: str) -> None:
         st.error(retold(message), icon=":material/error:")
 
 
-def quantity(
-    state: State, kind: Quantity, *, unit: Selection | None = None, place: Any = st
-) -> None:
-    """Draw a slider, which sends each move, and a box for a number; `unit` is beside the name."""
+def quantity(state: State, kind: Quantity, *, place: Any = st) -> None:
+    """Draw a slider, which sends each move, and a box for a number."""
     # Laid out by look.css: a column for each part would be one more message to the browser.
     with place.container(gap=None, key=f"field_{kind.key}"):
         st.markdown(retold(kind.label), help=retold(kind.help) or None)
-        if unit is not None:
-            choice(state, unit, label="collapsed")
         marks, texts = _marks(kind)
         key, value = f"slider_{kind.key}", np.clip(state.values[kind.key], marks[0], marks[-1])
         # The mark next to the value: by difference on a linear scale, else by ratio.
@@ -70,19 +66,16 @@ def text_box(
     )
 
 
-def choice(
-    state: State, kind: Selection, *, label: str = "visible", then: Then = None, place: Any = st
-) -> None:
-    """A list, or a row of segments, for one choice; `then` runs after a change.
+def choice(state: State, kind: Selection, *, then: Then = None, place: Any = st) -> None:
+    """A list for one choice; `then` runs after a change.
 
     Control and message share a container: one that comes or goes must not move the controls
     after it, or a slider being dragged would be built anew under the hand.
     """
     names, key = {o: retold(name) for o, name in kind.options.items()}, f"choice_{kind.key}"
     put(key, state.values[kind.key])
-    widget: Any = partial(st.segmented_control, required=True) if kind.segments else st.selectbox
     with place.container(gap=None):
-        widget(
+        st.selectbox(
             retold(kind.label),
             [*names],
             key=key,
@@ -90,7 +83,6 @@ def choice(
             help=retold(kind.help) or None,
             on_change=_entered,
             args=(state, kind, key, then),
-            label_visibility=label,
         )
         note(state, kind.key)
 

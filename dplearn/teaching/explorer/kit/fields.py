@@ -84,7 +84,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Selection:
-    """One of a few words, in a list or in a row of `segments`.
+    """One of a few words, in a list.
 
     `options` maps words in the address to words on the screen; the first is the default where no
     other is named.
@@ -95,7 +95,6 @@ class Selection:
     help: str
     options: Mapping[str, str]
     default: Any = None
-    segments: bool = False
 
     def __post_init__(self) -> None:
         if self.default is None:

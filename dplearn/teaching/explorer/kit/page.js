@@ -11,11 +11,6 @@ history.pushState = function (state, title, address) {
 // Pages are one level deep, below whatever a proxy has put before them. Streamlit's own page looks
 // for the server below the address of each page first, in vain.
 window.__streamlit = { BACKEND_BASE_URL: new URL(".", location).href };
-// A page that is opened anew finds the run that the same browser began. It is nobody's name, and
-// forgotten when the browser is closed.
-if (!document.cookie.includes("dplearn_reader="))
-  document.cookie = `dplearn_reader=${crypto.getRandomValues(new Uint32Array(4)).join("-")}; `
-    + "path=/; SameSite=Strict";
 // Streamlit says what a question mark helps with beside a field, and beside words only "Help".
 new MutationObserver(() => {
   for (const button of document.querySelectorAll('button[aria-label="Help"]')) {

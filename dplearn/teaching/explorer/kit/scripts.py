@@ -15,6 +15,7 @@ PAGES = {
     "epsilonPage": "page/page",
     "mechanismsPage": "mechanisms/mechanisms",
     "minute": "scenes/scenes",
+    "attackPage": "attack_page/attack_page",
 }
 
 

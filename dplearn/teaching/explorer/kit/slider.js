@@ -3,14 +3,6 @@
 // The server is asked for the next run when the last is done.
 const sliders = new WeakMap();
 
-// A phone's settings lie over the page: what a slider moves is shown above them.
-const show = (slider) => {
-  const sheet = matchMedia('(max-width: 767px)').matches && document.querySelector('.stSidebar');
-  if (!sheet || !sheet.contains(slider.getRootNode().host ?? slider)) return;
-  const pictures = ':is([class*="st-key-picture"], [class*="st-key-pair_"])';
-  document.querySelector(`.stMain ${pictures}`)?.scrollIntoView({ block: 'nearest' });
-};
-
 const pageIsIdle = () => {
   const app = document.querySelector('[data-test-script-state]');
   return !app || app.dataset.testScriptState === 'notRunning';
@@ -52,7 +44,7 @@ export default function ({ data: [data], parentElement, setStateValue }) {
     name();
     const box = document.querySelector(`.st-key-box_${data.key} input`);
     if (box) box.value = text();
-    if (!me.held) { me.held = true; show(input); follow(); }
+    if (!me.held) { me.held = true; follow(); }
   };
   // Whoever comes back to where the movement began sees no change, but the hand is up.
   input.onchange = input.onpointerup = input.onpointercancel = later;

@@ -75,18 +75,6 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
     return [t for t in ticks if lower <= t <= upper] if inside else ticks
 
 
-def powers(lower: float, upper: float) -> dict[float, str] | None:
-    """Powers of ten on a logarithmic axis with little room, and their words; None without any.
-
-    Examples
-    --------
-    >>> powers(3, 200), powers(2, 5)
-    ({10.0: '10', 100.0: '100'}, None)
-    """
-    ticks = [t for t in log_ticks(lower, upper) if math.log10(t) % 1 == 0]
-    return dict(zip(ticks, tick_words(ticks), strict=True)) if ticks else None
-
-
 def tick_words(ticks: Sequence[float]) -> list[str]:
     """Plain numbers where all of them are short, powers of ten otherwise.
 

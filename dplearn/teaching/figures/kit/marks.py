@@ -99,20 +99,15 @@ class Bars(Part):
 
     y: Values
     width: float | None = None  # without one the columns touch
-    opacity: float = 0.45
-    edge: float = 0  # width of the outlines
-    hatched: bool = False
 
     def traces(self) -> list[dict[str, Any]]:
-        x, fill = np.asarray(self.x, dtype=float), transparent(self.colour, self.opacity)
+        x = np.asarray(self.x, dtype=float)
         width = self.width or (float(np.min(np.diff(x))) if x.size > 1 else 1.0)
-        # An outline of nothing would lie along the axis.
-        edge = self.edge and [self.edge if y > 0 else 0 for y in np.asarray(self.y, dtype=float)]
-        paint = {"color": fill, "line": {"color": self.colour, "width": edge}}
-        if self.hatched:
-            paint["pattern"] = {"shape": "/", "size": 5, "fgcolor": self.colour, "bgcolor": fill}
+        line = {"color": self.colour, "width": 0}
         at = {"name": self.label, "x": self.x, "y": self.y, "width": width}
-        return [{"type": "bar", **at, "marker": paint}]
+        return [
+            {"type": "bar", **at, "marker": {"color": transparent(self.colour, 0.45), "line": line}}
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

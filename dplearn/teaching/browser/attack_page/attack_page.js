@@ -1,0 +1,355 @@
+// A proof from above and an attack from below, on the same training run, drawn while it trains.
+import { copied } from "../page/files.js";
+import { Drag } from "../page/drag.js";
+import { describe, el, set } from "../page/shapes.js";
+import { down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
+import { People } from "../page/people.js";
+import { evidence } from "./evidence.js";
+import { laboratory } from "./laboratory.js";
+import { MESSAGES } from "./messages.js";
+
+const DELTA = 1e-5;
+const LEVEL = 0.05;
+const REST = 150;
+/** @type {Record<string, any>} */
+const FIELDS = {
+  sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
+  steps: { ends: [10, 300], whole: true, pixels: 260, digits: 3, start: 60 },
+  noise_multiplier: { ends: [0.5, 20], pixels: 260, digits: 3, start: 1.43 },
+  // With C up to 1, noise σ in place of σ·C would be no fault.
+  max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
+  guess: { ends: [0.01, 50], pixels: 200, digits: 2, start: 1 },
+};
+const PROGRAMS = ["", "mean", "bare", "twice", "seed"];
+// Numbers of runs after which counts are judged.
+const LOOKS = [1];
+while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
+const MOST = LOOKS[LOOKS.length - 1];
+// Runs after which one that is refuted has shown enough.
+const ENOUGH = 27;
+
+/** Draw the page into `root`. `digits` are those of `laboratory`; `source` is the text of a function that
+ * makes the engine; `onLanguage(code)` hears of another language. */
+export function mount(root, options) {
+  const page = new Page(root, options);
+  const update = ({ language }) => {
+    if (language && language !== page.words.code) page.speakIn(language);
+    // Streamlit writes the language into the address, and drops what the page wrote there.
+    page.rest();
+  };
+  return { page, update, destroy: () => page.end() };
+}
+
+/** A worker that answers with the function that `make` returns; the page itself, where there is none. */
+function helper(make, given, here, then) {
+  try {
+    const body = `const answer = (${make})(${given}); onmessage = ({ data }) => postMessage(answer(data));`;
+    const worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
+    worker.onmessage = ({ data }) => then(data);
+    return { ask: (question) => worker.postMessage(question), end: () => worker.terminate() };
+  } catch {
+    const answer = make(here);
+    return { ask: (question) => setTimeout(() => then(answer(question))), end: () => {} };
+  }
+}
+
+const asked = () => new URLSearchParams(location.hash.slice(1) || location.search.slice(1));
+
+class Page {
+  constructor(root, { engine, source, digits, language = "en", onLanguage = null }) {
+    this.root = root;
+    this.engine = engine;
+    this.onLanguage = onLanguage;
+    this.key = this.ghost = this.queued = 0;
+    this.busy = false;
+    this.runner = helper(laboratory, JSON.stringify(digits), digits, (answer) => this.trained(answer));
+    this.prover = helper(evidence, `(${source})()`, engine, (answer) => this.judged(answer));
+    this.open();
+    this.follow = () => {
+      if (asked().toString() === this.mark()) return;
+      this.open();
+      this.speakIn(this.words.code);
+    };
+    this.wake = () => this.train();
+    addEventListener("hashchange", this.follow);
+    document.addEventListener("visibilitychange", this.wake);
+    this.speakIn(asked().get("language") ?? language);
+  }
+
+  end() {
+    removeEventListener("hashchange", this.follow);
+    document.removeEventListener("visibilitychange", this.wake);
+    this.watch.disconnect();
+    this.runner.end();
+    this.prover.end();
+    clearTimeout(this.resting);
+    this.root.replaceChildren();
+  }
+
+  /** Take what the address says; a guess that it names has been made. */
+  open() {
+    const told = asked();
+    this.unread = [];
+    this.run = { program: told.get("program") ?? "" };
+    if (!PROGRAMS.includes(this.run.program)) {
+      this.unread.push(`program=${this.run.program}`);
+      this.run.program = "";
+    }
+    for (const [name, field] of Object.entries(FIELDS)) {
+      const said = told.get(name);
+      const value = said === null ? field.start : read(said);
+      const good = nearest(field, value) === value;
+      if (!good) this.unread.push(`${name}=${said}`);
+      this.run[name] = good ? value : field.start;
+    }
+    const known = ["program", "language", ...Object.keys(FIELDS)];
+    this.unread.push(...[...told.keys()].filter((key) => !known.includes(key)));
+    this.started = told.has("guess") || told.has("program");
+    this.begin();
+  }
+
+  mark() {
+    const told = new URLSearchParams();
+    for (const [name, { start }] of Object.entries(FIELDS)) {
+      if (name === "guess" ? this.started : this.run[name] !== start) told.set(name, String(this.run[name]));
+    }
+    if (this.run.program) told.set("program", this.run.program);
+    if (this.words?.code === "zh") told.set("language", "zh");
+    return told.toString();
+  }
+
+  /** Start over: what was counted is about another run. */
+  begin() {
+    const { noise_multiplier, sample_rate, steps } = this.run;
+    const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
+    this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld?.upper[0] ?? Infinity;
+    this.key++;
+    this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
+    this.look = null;
+    this.judge({});
+  }
+
+  // -- training and judging ----------------------------------------------------------------------
+
+  get plan() {
+    return { ...this.run, delta: DELTA };
+  }
+
+  /** Ask for a run, unless one is under way, all are done, or nobody looks. */
+  train() {
+    const most = this.state.crossed ? ENOUGH : MOST;
+    const still = this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most;
+    if (still) return;
+    this.busy = true;
+    this.runner.ask({ key: this.key, plan: this.plan });
+  }
+
+  trained({ key, practised, counts, accuracy }) {
+    this.busy = false;
+    const { state } = this;
+    if (key === this.key && practised) Object.assign(state, { practised, since: performance.now() });
+    if (key === this.key && counts) {
+      state.runs++;
+      state.accuracy += accuracy;
+      state.counts = state.counts.map((sum, i) => sum + counts[i]);
+      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: LEVEL / LOOKS.length, run: state.runs });
+    }
+    this.schedule();
+    this.train();
+  }
+
+  /** Ask for what counts prove; of looks that wait the newest stays. */
+  judge(look) {
+    this.look = look;
+    if (this.judging) return;
+    this.judging = look;
+    this.look = null;
+    this.prover.ask({ key: this.key, plan: this.plan, ...look });
+  }
+
+  judged({ key, allowed, floor = 0, refuted = false }) {
+    const { run } = this.judging;
+    this.judging = null;
+    const { state } = this;
+    if (key === this.key) {
+      state.allowed = allowed;
+      state.floor = Math.max(state.floor, floor);
+      if (refuted) state.crossed ??= { run, seconds: (performance.now() - state.began) / 1000 };
+    }
+    if (this.look) this.judge(this.look);
+    this.schedule();
+  }
+
+  // -- hands -------------------------------------------------------------------------------------
+
+  touch() {}
+
+  change(name, value) {
+    if (value === this.run[name]) return;
+    this.run[name] = value;
+    this.unread = [];
+    if (name !== "guess") {
+      this.ghost = Math.max(this.state.floor, this.state.runs ? 0 : this.ghost);
+      this.begin();
+    }
+    this.schedule();
+  }
+
+  /** When the hand has let go: write the address, train on. */
+  rest() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      const mark = this.mark();
+      if (asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${location.search}#${mark}`);
+      this.train();
+    }, REST);
+  }
+
+  click(event) {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const { program, do: act } = button.dataset;
+    if (program !== undefined) {
+      this.run.program = program;
+      this.ghost = 0;
+      this.started = true;
+      this.begin();
+    } else if (act === "start") {
+      this.started = true;
+      this.state.began = performance.now();
+    } else if (act === "link") copied(button, `${location.href.split(/[?#]/)[0]}#${this.mark()}`, this.words.copied);
+    else {
+      this.speakIn(this.words.code === "en" ? "zh" : "en");
+      this.onLanguage?.(this.words.code);
+    }
+    this.schedule();
+    this.rest();
+  }
+
+  // -- drawing -----------------------------------------------------------------------------------
+
+  find(part) {
+    return this.root.querySelector(part);
+  }
+
+  /** Build all nodes, in one language. */
+  speakIn(language) {
+    const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
+    const number = (_, name) => `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.labels[name]}" title="${words.how}"></b>`;
+    const put = (said) => said.replace(/([σε])/g, "<i>$1</i>").replace(/\{(\w+)\}/g, number);
+    const buttons = PROGRAMS.map((name) => `<button type="button" data-program="${name}">${put(words.programs[name])}</button>`);
+    this.root.innerHTML = `<div class="dp dp-versus" lang="${words.code}">
+<div class="dp-unread" role="status"></div>
+<p class="dp-sentence">${put(words.sentence)}</p>
+<p class="dp-guessline"><span>${put(words.guess)} <button type="button" data-do="start">${words.start}</button></span><output></output></p>
+<svg class="dp-svg" role="img" aria-label="${words.picture}"></svg>
+<p class="dp-verdict" role="status"></p>
+<section class="dp-both"><div class="dp-crowd"></div>
+<div class="dp-programs"><h2>${words.program}</h2>${buttons.join(" ")}<p class="dp-about"></p><p class="dp-runs"></p></div></section>
+<footer><p class="dp-assumed">${words.assumed}</p><p class="dp-tools"><button type="button" data-do="link">${words.link}</button> <button type="button" data-do="language">${words.other}</button></p></footer>
+</div>`;
+    this.body = this.find(".dp");
+    this.svg = this.find(".dp-svg");
+    this.people = new People(this.find(".dp-crowd"), words);
+    const [members] = this.root.querySelectorAll(".dp-hundred");
+    this.rings = this.people.sides[0].dots.map((dot) => {
+      const ring = el("circle", { cx: dot.getAttribute("cx"), cy: dot.getAttribute("cy"), r: 4.6, class: "dp-ring" });
+      dot.after(ring);
+      return ring;
+    });
+    this.limit = members.appendChild(document.createElement("p"));
+    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: {} });
+    this.body.addEventListener("click", (event) => this.click(event));
+    this.watch?.disconnect();
+    this.watch = new ResizeObserver(() => this.schedule());
+    this.watch.observe(this.svg);
+    this.schedule();
+    this.rest();
+  }
+
+  schedule() {
+    this.queued ||= requestAnimationFrame(() => {
+      this.drag.act();
+      this.queued = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { words, state, run } = this;
+    const { found, accused } = this.rates();
+    for (const node of this.body.querySelectorAll("b[data-drag]:not(:has(input))")) {
+      const { drag: name } = node.dataset;
+      set(node, "text", shown(name, run[name]));
+      describe(node, FIELDS[name].ends, run[name], heard(words, name, run[name]));
+    }
+    for (const button of this.body.querySelectorAll("[data-program]")) set(button, "aria-pressed", String(button.dataset.program === run.program));
+    this.body.classList.toggle("dp-through", Boolean(state.crossed));
+    set(this.find(".dp-unread"), "text", this.unread.length ? words.unread(this.unread) : "");
+    this.find(".dp-guessline span").hidden = this.started;
+    set(this.find(".dp-guessline output"), "text", this.started ? words.guessed(text(run.guess)) : "");
+    this.axis();
+    this.people.show({ upper: found }, accused, () => {});
+    set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
+    set(this.people.sides[1].number, "text", state.runs ? (100 * accused).toFixed(1) : "–");
+    this.rings.forEach((ring, i) => set(ring, "opacity", 100 * (state.allowed ?? 0) - i >= 0.5 ? "1" : "0"));
+    const limit = run.program ? words.claims : words.allowed;
+    set(this.limit, "text", state.allowed === null ? "" : limit(text(up(100 * state.allowed))));
+    set(this.find(".dp-verdict"), "text", this.verdict());
+    set(this.find(".dp-about"), "text", words.about[run.program]);
+    const seconds = (performance.now() - (state.since ?? 0)) / 1000;
+    const next = LOOKS.find((n) => n > state.runs);
+    if (state.runs) set(this.find(".dp-runs"), "text", words.runs(state.runs, Math.round(state.runs / seconds), next, Math.round((100 * state.accuracy) / state.runs)));
+    this.body.dataset.drawn = "1";
+  }
+
+  rates() {
+    const [found, members, accused, others] = this.state.counts;
+    return { found: members && found / members, accused: others && accused / others };
+  }
+
+  verdict() {
+    const { words, state, ceiling } = this;
+    const epsilon = text(up(ceiling));
+    if (state.crossed) return words.refuted(epsilon, state.crossed.run, state.crossed.seconds.toFixed(1));
+    if (!this.started) return words.waits;
+    if (!state.runs) return words.practises(state.practised);
+    return state.floor ? words.part(Math.floor((100 * state.floor) / ceiling), epsilon) : words.nothing;
+  }
+
+  /** The axis of epsilon: what is shown from the left, what is excluded or claimed from the right. */
+  axis() {
+    const { svg, words, state, ceiling, run } = this;
+    const [width, height] = [svg.clientWidth, svg.clientHeight];
+    if (!width) return;
+    const far = state.floor > 4 * ceiling;
+    const last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling);
+    const x = (/** @type {number} */ epsilon) => (Math.min(epsilon, last) / last) * (width - 2);
+    const [base, tall] = [height - 44, 46];
+    const bar = (kind, from, to) => el("rect", { class: kind, x: from, y: base - tall, width: Math.max(to - from, 0), height: tall });
+    const upright = (kind, at, above) => el("line", { class: kind, x1: at, x2: at, y1: base - tall - above, y2: base + 5 });
+    const label = (kind, at, y, said) => {
+      const left = at > 0.6 * width;
+      return el("text", { class: kind, x: at + (left ? -8 : 8), y, "text-anchor": left ? "end" : "start" }, said);
+    };
+    const [floor, claim] = [x(state.floor), x(ceiling)];
+    const nodes = [bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor)];
+    for (const [value] of ticks(false, 0, last, width < 520 ? 5 : 10)) {
+      const anchor = value ? "middle" : "start";
+      nodes.push(el("line", { class: "dp-grid", x1: x(value), x2: x(value), y1: base, y2: base + 5 }));
+      nodes.push(el("text", { class: "dp-tick-at", x: x(value), y: base + 19, "text-anchor": anchor }, text(value)));
+    }
+    nodes.push(el("line", { class: "dp-axis", x1: 0, x2: width, y1: base, y2: base }));
+    nodes.push(el("text", { class: "dp-tick-at", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
+    nodes.push(upright("dp-limit", claim, 26));
+    nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
+    if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-tick-at", x(this.ghost), base - 6, words.before));
+    nodes.push(upright("dp-mine", x(run.guess), 40), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine));
+    if (state.floor) {
+      const inside = floor > 0.4 * width || floor > 200;
+      const said = far ? words.far : words.shown(text(down(state.floor)));
+      nodes.push(el("text", { class: inside ? "dp-on" : "dp-beside", x: floor + (inside ? -10 : 8), y: base - tall / 2 + 7, "text-anchor": inside ? "end" : "start" }, said));
+    }
+    svg.replaceChildren(...nodes);
+  }
+}
