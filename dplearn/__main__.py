@@ -155,7 +155,6 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
 
 
 def _rate(options: argparse.Namespace) -> float:
-    """The sample rate, or a placeholder for the search to vary."""
     if options.sample_rate is not None:
         return options.sample_rate
     fixed = options.command != "calibrate" or options.sampling in EPOCH_SAMPLINGS

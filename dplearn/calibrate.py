@@ -228,7 +228,6 @@ def smallest_delta(
 def _asked(
     mechanism: Any, steps: int, adjacency: Adjacency | None
 ) -> tuple[Mechanism, int, Adjacency]:
-    """Return the mechanism of one step of a plan, its number of steps, and its neighbours."""
     adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
     whole = as_mechanism(mechanism)
     if whole is mechanism:

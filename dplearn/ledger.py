@@ -251,7 +251,6 @@ class Ledger(metaclass=validate.NamesParameters):
         return as_latex(self._shown())
 
     def _shown(self) -> dict[str, str]:
-        """Return each release with its guarantee alone, the total, and what remains."""
         shown = {
             f"{number}. {line.name}": f"{line.mechanism!r}, {line.steps} x, alone: "
             f"{self._composed([line])}"
@@ -346,7 +345,6 @@ class Ledger(metaclass=validate.NamesParameters):
 
 
 def _pairs_delta(lines: Sequence[Release]) -> float:
-    """Return the sum of the deltas of releases that are known by a pair alone."""
     return math.fsum(
         part.delta * count * line.steps
         for line in lines
@@ -356,7 +354,6 @@ def _pairs_delta(lines: Sequence[Release]) -> float:
 
 
 def _encoded(value: Any) -> Any:
-    """Return a mechanism as nested dicts of its fields; other values as JSON has them."""
     if isinstance(value, Composed):
         return {"mechanism": "composed", "mechanisms": [[_encoded(m), n] for m, n in value.parts()]}
     if isinstance(value, Mechanism):

@@ -61,7 +61,6 @@ def _refined(deltas: Brackets, epsilon: NDArray, rates: NDArray, rtol: float) ->
 
 
 def _with(knots: Knots, deltas: Brackets, epsilon: NDArray, rtol: float) -> Knots:
-    """These knots and those at new places."""
     epsilon = np.setdiff1d(epsilon, knots[0])
     if not epsilon.size:
         return knots

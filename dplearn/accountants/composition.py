@@ -145,12 +145,10 @@ class Optimal(Accountant):
 
 
 def _with_shares(totals: NDArray, shares: NDArray) -> list[Bound]:
-    """Bounds, and what each step may spend of delta."""
     return [Bound(e, None, {"step_delta": float(d)}) for e, d in zip(totals, shares, strict=True)]
 
 
 def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
-    """Row by row the smaller of two bounds."""
     return [min(pair, key=lambda b: b.epsilon) for pair in zip(one, other, strict=True)]
 
 

@@ -91,7 +91,6 @@ class PLD(Accountant):
             yield bound._replace(reason=_HOPELESS) if far and bound.epsilon > _FAR else bound
 
     def _proved(self, runs: Runs, delta: float) -> list[Bound]:
-        """Brackets, by how much is known of the mechanisms, per row."""
         sides = directions(runs)
         if sides[0].shifts is not None:
             mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)

@@ -98,7 +98,6 @@ def observe(
 
 
 def _scores(train: Train, score: Callable[[Any], ArrayLike] | None, run: _Run) -> list[float]:
-    """One run, wherever it is done."""
     result = train(*run.drawn)
     array = np.asarray(result if score is None else score(result), dtype=float)
     if array.shape != (run.canaries,) or not np.all(np.isfinite(array)):

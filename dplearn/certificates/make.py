@@ -68,7 +68,6 @@ def certify(
 
 
 def _run(mechanism: Mechanism) -> dict[str, Any]:
-    """Name and parameters, as decimal numbers, of a mechanism whose proofs have a form."""
     match mechanism:
         case Gaussian(noise_multiplier=noise):
             return {"mechanism": mechanism.name, "noise_multiplier": repr(noise)}

@@ -94,7 +94,6 @@ class Guarantee:
 
 
 def _between(name: str, lower: float, upper: float) -> str:
-    """Return both ends in four digits, or one number where that is what both are."""
     low, high = round_down(lower), round_up(upper)
     if low == high:
         return f"{name} = {high}"

@@ -31,7 +31,6 @@ def _require(good: bool, name: str, value: object, expected: str) -> None:
 def _numbers(
     values: Mapping[str, object], expected: str, good: Callable[[float], bool], more: str = ""
 ) -> None:
-    """Raise unless every value is a real number, not a truth value, and a good one."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")

@@ -45,14 +45,9 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
     """
     validate.integer(minimum=1, count=count)
     validate.integer(minimum=0, seed=seed)
-    records = _drawn(count, seed)
-    return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
-
-
-def _drawn(count: int, seed: int) -> NDArray:
-    """Label and pixels of each image, shape (count, 785), uint8."""
     blocks = [_block(seed, number) for number in range(-(-count // BLOCK))]
-    return np.concatenate(blocks)[:count]
+    records = np.concatenate(blocks)[:count]  # uint8: the label, then the pixels
+    return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
 
 
 def _block(seed: int, number: int) -> NDArray:

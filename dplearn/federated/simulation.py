@@ -117,7 +117,6 @@ class Federation:
         return record
 
     def _present(self, number: int) -> NDArray[np.int64]:
-        """Users drawn for a round who do not drop out."""
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
         if plan.sampling == "none":  # some law, of which nothing is claimed
             present = rng.random(plan.users) < plan.sample_rate
@@ -133,7 +132,6 @@ class Federation:
         return drawn[rng.random(len(drawn)) >= self.dropouts]
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Sum of the clipped updates of these users, and the tally of a `Record`."""
         total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
         loss = finite = scaled = missed = 0.0
         for inputs, targets, mask in self._users.batches(clients):

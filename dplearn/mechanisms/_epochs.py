@@ -120,7 +120,6 @@ def _points(one: Masses, two: Masses) -> NDArray:
 
 
 def _grouped(law: Masses) -> Masses:
-    """Eight neighbours at a time merged into one."""
     first = np.arange(0, law.value.size, 8)
     mass = np.add.reduceat(law.mass, first)
     return Masses(np.add.reduceat(law.mass * law.value, first) / mass, mass)

@@ -89,7 +89,6 @@ class Noise(Mechanism):
         """Return a profile above and one below that of `replaced_outputs`, which is symmetric."""
 
     def _drawn(self) -> float:
-        """Return how far `outputs` draws the noise."""
         reach = self.scales_drawn * self._scale
         return math.ceil(reach) if self.whole else reach
 

@@ -96,7 +96,6 @@ class PoissonSubsampled(Sampled):
             raise validate.unsupported("adjacency='replace_one' for Poisson sampling", why)
 
     def _replaces(self, adjacency: Adjacency) -> bool:
-        """Whether the pair is that of a replaced record, which may or may not be drawn."""
         return adjacency == "replace_one" and self.sample_rate < 1
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:

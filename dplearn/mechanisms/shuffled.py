@@ -149,7 +149,6 @@ class Shuffled(Epoch):
         return (larger, larger.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Divergences of the dominating Gaussian, or of random allocation."""
         if adjacency == "add_remove":
             return self._halved.rdp(orders)
         return self.base.rdp(orders, adjacency=adjacency)

@@ -103,7 +103,6 @@ class _Probe:
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
 
     def _works(self, pair: Any) -> Any:
-        """The outputs for records; raises unless each has a finite loss."""
         _, outputs, losses = self.passed(pair)
         if not losses.isfinite().all():
             raise ValueError(

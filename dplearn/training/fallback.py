@@ -102,7 +102,6 @@ def _loss(
 def _one_by_one(
     module: nn.Module, loss: Callable[..., Tensor], parameters: dict[str, Tensor], batch: int
 ) -> dict[str, Tensor]:
-    """Gradients of ``loss(parameters, i)`` of each example by ordinary autograd in a loop."""
     cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
     states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
     before, rows = states(), []

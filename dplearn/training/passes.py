@@ -63,7 +63,6 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
 def _of_call(
     call: Call, inventory: Inventory, grads: list[dict[int, Tensor | None]], batch: int
 ) -> Iterator[tuple[Any, PerExample]]:
-    """Trainable parameters and their gradients in one call."""
     reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
     if not any(reached):
         return

@@ -99,7 +99,6 @@ def check_stored(model: nn.Module) -> Iterator[None]:
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """What an object holds: attributes, items, and the variables that a function refers to."""
     if isinstance(value, types.ModuleType | type | Tensor | np.ndarray):
         return
     if isinstance(value, nn.Module) and not type(value).__module__.startswith("torch."):
@@ -240,7 +239,6 @@ class SyntheticBatch:
         return tree_unflatten(map(take, self._leaves, self._pool), self._structure)
 
     def _plainest(self, options: Sequence[tuple[Kind, ...]]) -> list[Kind | None]:
-        """For each tensor one of the last kinds."""
         errors = []
         for plain in product(_FLOATS[::-1], _INTEGERS[:-3:-1], _TRUTHS[:-3:-1]):
             kinds = [next((x for x in plain if x in kinds), None) for kinds in options]
@@ -259,7 +257,6 @@ class SyntheticBatch:
         ) from errors[0]
 
     def _best(self, kinds: list[Kind | None], options: Sequence[tuple[Kind, ...]]) -> list[Any]:
-        """For each tensor the first of its options that works, or the kind that it has."""
         for place, better in enumerate(options):
             for kind in better:
                 tried = [*kinds[:place], kind, *kinds[place + 1 :]]
@@ -270,7 +267,6 @@ class SyntheticBatch:
         return kinds
 
     def _tried(self, kinds: list[Kind | None]) -> Any:
-        """The model's outputs for such numbers."""
         with self._watch:
             return self._works(self._drawn(kinds, [1.0] * 8))
 

@@ -102,7 +102,6 @@ class Records:
         self._due, self._coming = -1, iter(())
 
     def _loaded(self, order: Iterable[Sequence[int]], **options: Any) -> Iterator[Any]:
-        """Records of these places, batch by batch."""
         options |= {"batch_sampler": order, "collate_fn": self._collate}
         with torch.random.fork_rng([]):  # a loader draws a seed for its workers
             return iter(data.DataLoader(self._dataset, **options))
@@ -160,7 +159,6 @@ class _Arrays(data.Dataset):
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
-    """Inputs and targets; None where there are none."""
     if isinstance(batch, Mapping):
         batch = {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
     parts = list(batch) if isinstance(batch, tuple | list) else [batch]

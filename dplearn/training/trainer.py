@@ -144,7 +144,6 @@ class Trainer:
         return record
 
     def _look(self) -> None:
-        """Look again at the model if modes or trainable parameters have changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
@@ -201,7 +200,6 @@ class Trainer:
         return tally
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
-        """Parts of what `_noise` gives, in the shapes of the parameters."""
         parameters = self._clip.parameters
         *parts, _ = flat.split([*(p.numel() for p in parameters.values()), 1])
         named = zip(parameters.items(), parts, strict=True)
@@ -222,7 +220,6 @@ class Trainer:
         return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _counted(self, tally: Tensor, expected: float) -> Record:
-        """The step on record; the quantile's bound moves on."""
         self._drawn.pop(self._steps, None)
         self._steps += 1
         if changed_by_others(self.model, self._itself):

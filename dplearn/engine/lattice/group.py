@@ -196,7 +196,6 @@ class Group:
         return Grid(window, anchors, 1.5 * cells > most_cells)
 
     def _upper_laws(self, grid: Grid) -> list[Law]:
-        """Chords of every profile."""
         laws = []
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             start, nodes = grid.nodes(i, edges)
@@ -258,5 +257,4 @@ class Group:
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:
-    """Relative width of the middling row."""
     return float(np.median(1 - lower / np.maximum(upper, 1e-300)))

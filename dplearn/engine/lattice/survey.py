@@ -111,7 +111,6 @@ def log_c(mu: NDArray) -> NDArray:
 
 
 def _log_moments(x: NDArray, masses: NDArray, tilts: NDArray) -> NDArray:
-    """log E e^{tL} for each tilt."""
     with np.errstate(divide="ignore"):
         exponent = tilts[:, None] * x + np.log(masses)
     top = exponent.max(axis=1)

@@ -251,7 +251,6 @@ class Convolution(PerExample):
         return math.prod(self.grad.shape[2:])
 
     def _weights(self, grad: Tensor, values: Tensor) -> Tensor:
-        """Ordinary gradient of the weights."""
         ordinary = getattr(torch.nn.grad, f"conv{len(self.stride)}d_weight")
         form = self.stride, self.padding, self.dilation, self.groups
         return ordinary(values, self.shape, grad, *form)
@@ -307,7 +306,6 @@ def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
 
 
 def _kept(values: Tensor, keep: Tensor | None) -> Tensor:
-    """The values with rows that are not kept set to zero."""
     if keep is None:
         return values
     return torch.where(keep.view(-1, *[1] * (values.dim() - 1)), values, 0)

@@ -37,12 +37,10 @@ def _gru(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> St
 
 
 def _plain(activation: Any, given: Tensor, weight: Tensor, bias: Any, state: State) -> State:
-    """One time of a network without gates."""
     return (activation(torch.addmm(given, state[0], weight.t())),)
 
 
 def _step(module: Any) -> Callable[..., State]:
-    """What a layer or cell does at one time."""
     if isinstance(module, nn.LSTM | nn.LSTMCell):
         return _lstm
     gru = isinstance(module, nn.GRU | nn.GRUCell)
@@ -136,7 +134,6 @@ def _layer(
 
 
 def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
-    """The rule of one layer: both its products, at all times."""
     values, hidden, *reset = inputs
     few, bias = Outer(grad, values).few() and Outer(grad, hidden).few(), grad.sum(1)
     gram = grad @ grad.mT if few else None

@@ -19,7 +19,6 @@ def _positions(values: Tensor) -> Tensor:
 
 
 def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) -> dict[str, Any]:
-    """Gradients of weight and bias, each formed where the parameter is trained."""
     forms = {"weight": weight, "bias": bias}
     return {name: form() for name, form in forms.items() if trained(getattr(module, name, None))}
 
