@@ -159,7 +159,6 @@ def _short(mechanism: Mechanism) -> str:
 
 
 def _number(key: str) -> dict[str, Any] | None:
-    """Label, range and start of a parameter, around the values that examples have."""
     values = [v for law in MECHANISMS.values() for e in law.examples() for v in _values(e, key)]
     if not values:
         return None
