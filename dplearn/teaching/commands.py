@@ -62,7 +62,6 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    """Exit status of one formula: what the book finds of it, and a map where there is one."""
     text = options.expression.strip()
     finding = proofread(text, words=" and ".join(options.set))
     side = side_of(text)

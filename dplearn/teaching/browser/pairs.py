@@ -159,7 +159,6 @@ def _short(mechanism: Mechanism) -> str:
 
 
 def _number(key: str) -> dict[str, Any] | None:
-    """Label, range and start of a parameter, around the values that examples have."""
     values = [v for law in MECHANISMS.values() for e in law.examples() for v in _values(e, key)]
     if not values:
         return None
@@ -298,9 +297,10 @@ def _law(whole: Profile) -> dict[str, Any]:
     if 0 < kinks.size <= _FEW:
         nodes = np.concatenate([-kinks[::-1], [0.0], kinks])
         between = np.linspace(0.0, 1.2 * kinks[-1], 301)
-        rise = _delta(nodes, *connect_the_dots(whole, nodes), between) - whole.delta(between)
-        if np.max(rise) <= _SAME:
-            return {"losses": nodes.tolist(), **_masses(*connect_the_dots(whole, nodes))}
+        masses, infinity = connect_the_dots(whole, nodes)
+        part = np.maximum(-np.expm1(np.minimum(between[:, None] - nodes, 0.0)), 0.0)
+        if np.max(part @ masses + infinity - whole.delta(between)) <= _SAME:
+            return {"losses": nodes.tolist(), **_masses(masses, infinity)}
     # To its very end, where it has one.
     far = float(whole.epsilon(0.0))
     if far > _FAR:
@@ -308,11 +308,6 @@ def _law(whole: Profile) -> dict[str, Any]:
     nodes = np.linspace(-far, far, 2 * _NODES + 1)
     spacing = {"first": -far, "step": far / _NODES}
     return spacing | _masses(*connect_the_dots(whole, nodes)) | {"corners": []}
-
-
-def _delta(nodes: NDArray, masses: NDArray, infinity: float, epsilon: NDArray) -> NDArray:
-    part = np.maximum(-np.expm1(np.minimum(epsilon[:, None] - nodes, 0.0)), 0.0)
-    return part @ masses + infinity
 
 
 def _masses(masses: NDArray, infinity: float) -> dict[str, Any]:

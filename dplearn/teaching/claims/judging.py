@@ -229,7 +229,6 @@ def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
 
 
 def _searched(claim: Claim, candidate: Candidate, kind: Kind, finding: Finding) -> Finding:
-    """Return a finding on a bound or an identity, after a search for a counterexample."""
     entry, rank = candidate.entry, candidate.rank
     if rank == MISPRINT and kind == "identity" and (limit := _limit(candidate)):
         return replace(finding, verdict="approximation", misprint="", reason=limit)
@@ -355,7 +354,6 @@ def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, 
 
 
 def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:
-    """The book's own search for a counterexample, where the conditions are met."""
     entry = candidate.entry
     wide, _ = (_wider(candidate, stated) if stated else None) or (None, "")
     known = entry.misprint(candidate.misprint) if candidate.rank == MISPRINT else None

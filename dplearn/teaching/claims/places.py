@@ -134,7 +134,6 @@ def as_gaussian_noise(claim: Claim) -> Iterator[Candidate]:
 
 
 def _is_other(claim: Claim, candidate: Candidate) -> bool:
-    """Whether left side or words say that something else is meant than the entry."""
     id = candidate.entry.id
     event = re.sub(r"[\s{}()\[\]\\]|[bB]igg?[lr]?|left|right|cdot|mathcal", "", claim.left)
     if claim.quantity == "probability" and not re.fullmatch(f"Pr?({EVENTS.get(id, '.*')})", event):
@@ -377,7 +376,6 @@ def _on_points(function: Callable[..., Any], roles: dict[str, str], points: list
 def _compared(
     place: Place, formula: Any, roles: dict[str, str], root: bool, points: list[dict], values: Any
 ) -> Candidate:
-    """How the values of a claim are related to those of an entry and of its misprints."""
     function = _bound(formula, roles, root)
     ours = _on_points(function, roles, points)
     free = [p for p in place.own if p not in _parameters(roles)]

@@ -42,7 +42,6 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    """Print a line for each exercise of each notebook, and the sum; the exit status is 0."""
     from dplearn.teaching.classroom.grading import grade
 
     for path in options.files:
@@ -121,7 +120,6 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
 
 
 def _with_tables(readme: Path) -> str:
-    """The text of `readme` with a row for each lesson in both tables, as the lessons are now."""
     from dplearn.teaching.book import book
 
     text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS

@@ -88,7 +88,6 @@ class Program:
         return self._mistake(results, wrong[0])
 
     def _mistake(self, results: list[Any], first: int) -> Reply:
-        """Reply that names the bug and shows the case number `first`."""
         head = f"{self.key} not yet"
         got, expected = _apart(results[first], self.expected[first], self.rtol)
         case = ", ".join(
@@ -118,7 +117,6 @@ class Program:
         return [self.measure(self.right, *case) for case in self.cases]
 
     def _made(self, results: list[Any]) -> Mistake | None:
-        """The mistake with these results in every case, or None."""
         rtol = max(self.rtol, self.rtol_mistakes)
         for rank, mistake in enumerate(self.mistakes):
             if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):

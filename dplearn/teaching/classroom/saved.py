@@ -112,7 +112,6 @@ def _run(path: Path) -> dict[str, Any]:
 
 
 def _block(text: str, key: str) -> re.Match | None:
-    """What was kept for an exercise, between its two comments."""
     head = rf"^# {re.escape(key)} \w+, kept on (?P<day>\S+) \[(?P<digest>\w+)\]\n"
     tail = rf"(?P<tail>^# end of {re.escape(key)}\n)"
     return re.search(rf"{head}(?P<body>.*?){tail}", text, re.MULTILINE | re.DOTALL)

@@ -125,7 +125,6 @@ def timetable(source: str) -> dict[int, int]:
 
 
 def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
-    """Question `which` of the self-test of an earlier lesson, under a new number."""
     if earlier < lesson.number:
         for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
             every = _questions(path.read_text(encoding="utf-8"), "test")

@@ -26,7 +26,6 @@ _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size"
 def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
-    """A figure in the look of the lessons: white, large type, room for names on the right."""
     # Single precision is finer than any screen, and half the notebook.
     drawn = [
         trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}

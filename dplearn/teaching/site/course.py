@@ -43,7 +43,6 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
 
 
 def _contents(lesson: Lesson, body: str) -> str:
-    """The list of a lesson's sections with the minutes of those that are for the class."""
     planned = timetable(lesson.source.read_text(encoding="utf-8"))
     rows = []
     for anchor, heading, _ in sections(body):

@@ -237,7 +237,6 @@ _OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
 
 
 def _help(entry: Formula) -> str:
-    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
     own = dict(_OWN.findall(entry.remarks))
     remarks = _OWN.sub("", entry.remarks).strip()
     lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]

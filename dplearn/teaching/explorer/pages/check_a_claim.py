@@ -140,7 +140,6 @@ def _proofread(formula: str, words: str) -> Finding:
 
 
 def _claim(state: State) -> None:
-    """What is found about one formula: as what it is read, then the map and the verdict."""
     asked = state.values
     places = places_in(asked["claim"].encode(), "text.md")
     formula, words = (places[0].formula, places[0].words) if places else (asked["claim"], "")
@@ -202,7 +201,6 @@ def _chips(state: State, able: list[tuple[str, str]]) -> None:
 
 
 def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
-    """The map on the left if there is one, and what was found of the formula as it is read."""
     if verdict is None:
         box, icon, _ = _BOXES[finding.verdict]
         box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
@@ -222,7 +220,6 @@ def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) 
 
 
 def _found(finding: Finding) -> str:
-    """How a formula was read and what follows, with links to the entries."""
     told = [retold(x) for x in (finding.reading, finding.reason) if x]
     others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
     return _linked("\n\n".join([" ".join(told), *others]))

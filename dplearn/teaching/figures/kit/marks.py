@@ -149,7 +149,6 @@ class Dot:
 
 
 def _words(text: str, side: str, colour: str) -> dict[str, Any]:
-    """`text` beside its point, with air between them."""
     air = "\N{EN SPACE}"
     shown = air + text if side.endswith("right") else text + air if side.endswith("left") else text
     return {"text": [shown], "textposition": side, "textfont": {"color": colour, "size": _SIZE}}

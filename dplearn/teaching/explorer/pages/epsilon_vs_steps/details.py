@@ -175,7 +175,6 @@ def plan_of(answers: Answers) -> Plan | None:
 
 
 def _statement(answers: Answers) -> None:
-    """The statement once all is told, and files of it."""
     plan, (name, best) = plan_of(answers), answers.best
     if plan is None or not best.is_bound:
         st.caption(_say("no_plan"))
@@ -218,7 +217,6 @@ def _stated(plan: Plan, delta: float, **parts: Any) -> Statement:
 
 
 def _readings(answers: Answers) -> None:
-    """The same run under other assumptions, and at other δ."""
     plan, delta = plan_of(answers), answers.scenario.delta
     if not isinstance(plan, DPSGD) or plan.sampling != "poisson":
         st.caption(_say("no_readings"))

@@ -28,7 +28,6 @@ def render() -> None:
     with st.sidebar:
         draw.list_entries(state)
     save(state)
-    # Only the tab that is open is filled.
     names, key = {retold(name): word for word, name in fields.VIEW.options.items()}, "formula_view"
     st.session_state[key] = retold(fields.VIEW.options[state.values["view"]])
     chosen = lambda: state.enter(fields.VIEW, names[st.session_state[key]])

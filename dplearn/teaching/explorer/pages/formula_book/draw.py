@@ -72,7 +72,6 @@ def show_entry(state: State) -> None:
 
 
 def _picture(state: State) -> None:
-    """Formula against oracle, and whether all of it is there."""
     place, along = place_of(state), state.values["along"]
     seconds = _DRAFT if state.moving else _PICTURE
     if along and state.values["picture"] == "curve":
@@ -92,7 +91,6 @@ def _picture(state: State) -> None:
 
 
 def _misprint(state: State, misprint: Misprint) -> None:
-    """A wrong variant in circulation; the open one is drawn."""
     id, chosen = state.values["id"], state.values["misprint"] == misprint.name
     key = f"open_{id}_{misprint.name}"
     st.session_state[key] = chosen
@@ -188,7 +186,6 @@ def list_entries(state: State) -> None:
 
 
 def _below(state: State) -> None:
-    """Below the picture: what runs along the axis, and a control for every other parameter."""
     along: Any = state.fields["along"]
     if not along.options:
         return
@@ -205,7 +202,6 @@ def _below(state: State) -> None:
             controls.quantity(state, kind, place=place)
         elif len(kind.options) > 1:
             controls.choice(state, kind, place=place)
-    # The parameters that have no control, and a button that draws others.
     at = place_of(state)
     own = (n for n in at.claim.parameters if fields.parameter_key(n) not in state.fields)
     if not (without := {name: at.parameters[name] for name in own}):

@@ -96,7 +96,6 @@ def parameter_key(name: str) -> str:
 
 
 def _parameters(claim: Formula, begin: Mapping[str, Any]) -> Iterator[Field]:
-    """Controls for the parameters of an entry, set to where its picture begins."""
     choices = {n: d.values for n, d in claim.domain.items() if isinstance(d, domains.Choice)}
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
