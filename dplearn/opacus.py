@@ -22,6 +22,9 @@ class CertifiedAccountant(IAccountant):
     1.357 <= epsilon <= 1.358 at delta = 1.0e-05, add_remove, by pld
     """
 
+    def __init__(self) -> None:  # abstract in the base
+        super().__init__()
+
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step; equal ones that follow each other are one entry of `history`."""
         run = (noise_multiplier, sample_rate)

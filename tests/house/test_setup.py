@@ -31,7 +31,7 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
 
 @each(
     "mark, taken, fails",
-    [("", 1.4, False), ("", 1.6, True), ("slow", 29, False), ("slow", 31, True),
+    [("", 2.2, False), ("", 2.3, True), ("slow", 44, False), ("slow", 46, True),
      ("thorough", 99, False)],
 )  # fmt: skip
 def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
@@ -39,6 +39,7 @@ def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
     item = SimpleNamespace(nodeid="this one", get_closest_marker=lambda one: one == mark)
     with monkeypatch.context() as patch:  # this test has a budget, too
         patch.setattr(budget, "spent", lambda: next(times))
+        patch.setattr(budget, "slowness", lambda: 1.0)
         call = budget.pytest_runtest_call(item)
         next(call)
         with pytest.raises(pytest.fail.Exception if fails else StopIteration) as end:

@@ -380,7 +380,7 @@ ends = ", ".join(f"{n} {round_up(line[at].epsilon, 5)}" for n, line in race.item
 show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")
 
 # %% [markdown]
-# It falls from 14.2 to 1.26, for the same run. The sharper conversion gives 1.0355, and the exact value is 0.9469. These were your guesses:
+# It falls from 14.2 to 1.26, for the same run. The sharper conversion gives 1.0354, and the exact value is 0.9469. These were your guesses:
 
 # %%
 epsilon, moment = moments_accountant(4.0, 0.01, T)

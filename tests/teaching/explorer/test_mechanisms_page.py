@@ -145,7 +145,7 @@ def test_who_comes_back_finds_what_was_shown_in_the_language_chosen(page, addres
     page.locator("b[data-drag=epsilon]").press("ArrowUp")
     page.wait_for_url("**epsilon=1.1*")
     page.locator("[data-do=language]").click()
-    page.get_by_role("link", name="训练").first.wait_for()
+    page.get_by_role("link", name="ε 随 T 的变化").first.wait_for()
     page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
     assert page.evaluate("document.querySelector('b[data-drag=epsilon]').textContent") == "1.1"
     page.get_by_role("link", name="ε 随 T 的变化").first.click()
