@@ -259,3 +259,28 @@ def test_a_ledger_is_copied_with_its_releases_and_takes_what_numpy_has(tmp_path)
             ledger.add(Gaussian(10.0), name=name)
     with pytest.raises(TypeError, match=r"got step; did you mean steps\?"):
         ledger.add(Gaussian(10.0), step=3)
+
+
+def test_the_reserve_is_taken_from_the_delta_of_the_renyi_filter():
+    fits = []
+    for delta, reserve in ((1e-5, 9e-6), (1e-5 - 9e-6, 0.0)):
+        ledger = Ledger(epsilon=2.0, order=12.0, delta=delta, reserve=reserve)
+        ledger.add(Gaussian(10.0))  # of a single release the tight bound counts, too
+        fits.append([ledger.fits(Gaussian(20.0), steps=10 * n) for n in range(1, 40)])
+    assert fits[0] == fits[1] and set(fits[0]) == {True, False}
+
+
+def test_each_run_of_a_pair_uses_its_delta():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    assert ledger.fits(ApproximateDP(0.01, 1e-7), steps=10)
+    assert not ledger.fits(Composed([(ApproximateDP(0.01, 1e-7), 11)]))
+    ledger.add(ApproximateDP(0.01, 1e-7), steps=9)
+    assert not ledger.fits(ApproximateDP(0.01, 1e-7), steps=2)
+
+
+@each("epsilon, delta", [(0.5, 0.1), (2.0, 1e-3), (0.0, 0.2)])
+def test_a_pair_is_the_worst_release_that_it_allows(epsilon, delta):
+    (profile,) = ApproximateDP(epsilon, delta).profiles()
+    assert float(profile.delta(epsilon)) == pytest.approx(delta, rel=1e-12)
+    variation = delta + (1 - delta) * math.tanh(epsilon / 2)
+    assert float(profile.delta(0.0)) == pytest.approx(variation, rel=1e-12)
