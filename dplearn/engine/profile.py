@@ -78,7 +78,7 @@ class Profile:
         spend(30 * log_p.size)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
-        order = np.argsort(np.abs(losses))
+        order = np.argsort(np.abs(losses), kind="stable")  # fast where losses rise with the outcome
         # Sizes within the rounding of the two logarithms become the largest of them.
         ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
         sizes = np.abs(losses)[order]
@@ -89,7 +89,7 @@ class Profile:
         losses = np.copysign(merged, losses)
         delta, tail = _atoms(losses, log_q[both], log_p[~both])
         reverse, tail_reverse = _atoms(-losses, log_p[both], log_q[~both])
-        kinks = np.unique(np.abs(losses))
+        kinks = merged[order][first]
         return cls(delta, reverse, kinks[kinks > 0], tail, tail_reverse)
 
     def log_delta(self, epsilon: ArrayLike) -> NDArray:
@@ -272,7 +272,7 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
     """
     singular = singular[singular > -np.inf]
     log_singular = np.logaddexp.reduce(singular) if singular.size else -np.inf
-    order = np.argsort(losses)
+    order = np.argsort(losses, kind="stable")
     losses, masses = losses[order], masses[order]
     # tail[k] = log Q(L >= L_k);  above[k] = log A_k; both padded with -inf at the end.
     tail = np.append(np.logaddexp.accumulate(masses[::-1])[::-1], -np.inf)

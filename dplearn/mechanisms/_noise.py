@@ -17,7 +17,7 @@ s = 1/2: that is :math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is th
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
+from dplearn.core.work import remembered
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
@@ -169,13 +170,6 @@ class WholeNoise(Noise):
     def _scale(self) -> float:
         return self.noise_multiplier * self.sensitivity
 
-    def _table(self, laws: Outputs, reach: int, *, finite: bool = False) -> Profile:
-        """Profile of the outcomes up to `reach` beyond a peak, or of those that both laws have."""
-        k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
-        log_p, log_q = laws.log_p(k), laws.log_q(k)
-        kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
-        return Profile.from_atoms(log_p[kept], log_q[kept])
-
     def _distance(self, adjacency: Adjacency) -> int:
         return contribution_norm(adjacency) * self.sensitivity
 
@@ -236,21 +230,21 @@ class TabledNoise(WholeNoise):
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
         """Profile above that of a pair: by the table, or where that is smaller by `far`."""
-        table, error = _pair(self, pair), self._error
+        near, error = table(self, pair, self._masses.size - 1), self._error
 
         def log_delta(epsilon: NDArray) -> NDArray:
             epsilon = np.asarray(epsilon, dtype=float)
-            inside = np.logaddexp(error + table.log_delta_of(epsilon - 2 * error), OUTSIDE)
+            inside = np.logaddexp(error + near.log_delta_of(epsilon - 2 * error), OUTSIDE)
             return np.minimum(np.minimum(inside, far(epsilon)), 0.0)
 
-        return Profile(log_delta, kinks=table.kinks)
+        return Profile(log_delta, kinks=near.kinks)
 
     def _below(self, pair: Adjacency | float) -> Profile:
         """Masses e^-3r P and e^-r Q of the table, which are below those of the real pair."""
-        table, r = _pair(self, pair, finite=True), self._error
-        tail: Curve = table.log_tail_of  # type: ignore[assignment]
+        near, r = table(self, pair, self._masses.size - 1, finite=True), self._error
+        tail: Curve = near.log_tail_of  # type: ignore[assignment]
         return Profile(
-            lambda epsilon: table.log_delta_of(epsilon + 2 * r) - 3 * r,
+            lambda epsilon: near.log_delta_of(epsilon + 2 * r) - 3 * r,
             log_tail_of=lambda epsilon: tail(epsilon + 2 * r) - r,
         )
 
@@ -258,11 +252,17 @@ class TabledNoise(WholeNoise):
         return even_draws(self._log_masses(scale), size, rng)
 
 
-@lru_cache(maxsize=8)
-def _pair(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
-    """Table of the pair of an adjacency, or of a replaced record on a sample of this rate."""
+@remembered(4)
+def table(law: WholeNoise, pair: Adjacency | float, reach: int, *, finite: bool = False) -> Profile:
+    """Return the profile of the outcomes up to `reach` beyond a peak, or of those both laws have.
+
+    The pair is that of an adjacency, or of a replaced record on a sample of this rate.
+    """
     laws = law.replaced_outputs(pair) if isinstance(pair, float) else law._outputs(pair)[0]
-    return law._table(laws, law._masses.size - 1, finite=finite)
+    k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
+    log_p, log_q = laws.log_p(k), laws.log_q(k)
+    kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
+    return Profile.from_atoms(log_p[kept], log_q[kept])
 
 
 def even_law(masses: NDArray) -> NDArray:

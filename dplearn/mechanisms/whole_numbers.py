@@ -15,7 +15,14 @@ from dplearn.core.solve import first_true
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Outputs
 from dplearn.mechanisms._epochs import repeated
-from dplearn.mechanisms._noise import OUTSIDE, TabledNoise, WholeNoise, even_draws, even_law
+from dplearn.mechanisms._noise import (
+    OUTSIDE,
+    TabledNoise,
+    WholeNoise,
+    even_draws,
+    even_law,
+    table,
+)
 
 # Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
 _REACH = 40.0
@@ -123,8 +130,9 @@ class DiscreteGaussian(WholeNoise):
         super().__post_init__()
         validate.integer(minimum=1, maximum=10**4, sensitivity=self.sensitivity)
 
-    def _reach(self, shift: int) -> int:
-        return math.ceil(_REACH * self._scale) + 200 * shift
+    @property
+    def _reach(self) -> int:
+        return math.ceil(_REACH * self._scale) + 1
 
     def _survival(self, x: ArrayLike) -> NDArray:
         """log of p(x) / (1 - e^{-x / sigma^2}), an upper bound on P(Y >= x) for x > 0."""
@@ -133,35 +141,31 @@ class DiscreteGaussian(WholeNoise):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, sigma = self._distance(adjacency), self._scale
-        reach = self._reach(shift)
-        (pair,) = self._outputs(adjacency)
-        table, outside = self._table(pair, reach), self._survival(reach + 1)
-        edge = (reach - 1 + shift / 2) * shift / sigma**2
+        near, outside = table(self, adjacency, self._reach), self._survival(self._reach + 1)
+        edge = (self._reach - 1 + shift / 2) * shift / sigma**2
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            inside = np.logaddexp(table.log_delta_of(np.minimum(epsilon, edge)), outside)
+            inside = np.logaddexp(near.log_delta_of(np.minimum(epsilon, edge)), outside)
             # Under P the noise is Y = k - s; the loss exceeds eps where Y > eps sigma^2/s - s/2.
             past = self._survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
             return np.where(epsilon < edge, inside, past)
 
         # No tails: a bound from above must not serve in a statement from below.
-        return (Profile(log_delta, kinks=table.kinks),)
+        return (Profile(log_delta, kinks=near.kinks),)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The table alone: the little mass outside claims nothing."""
-        (pair,) = self._outputs(adjacency)
-        return (self._table(pair, self._reach(self._distance(adjacency))),)
+        return (table(self, adjacency, self._reach),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        reach, log_q = self._reach(self._distance("replace_one")), math.log(sample_rate)
-        table = self._table(self.replaced_outputs(sample_rate), reach)
-        (whole,), outside = self._profiles("replace_one"), self._survival(reach + 1)
+        near, outside = table(self, sample_rate, self._reach), self._survival(self._reach + 1)
+        (whole,), log_q = self._profiles("replace_one"), math.log(sample_rate)
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            inside = np.logaddexp(table.log_delta_of(epsilon), outside)
+            inside = np.logaddexp(near.log_delta_of(epsilon), outside)
             return np.minimum(inside, log_q + whole.log_delta_of(epsilon))
 
-        return Profile(log_delta, kinks=table.kinks), table
+        return Profile(log_delta, kinks=near.kinks), near
 
     def _log_noise(self, x: NDArray) -> NDArray:
         return -0.5 * (x / self._scale) ** 2 - _log_theta(0.0, self._scale)
