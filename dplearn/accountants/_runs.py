@@ -7,7 +7,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,8 @@ from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
-from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms._base import Sampled, Wrapped, as_mechanism
-from dplearn.mechanisms._epochs import Epoch
+from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _PER_DECADE = 12
@@ -152,10 +151,10 @@ class Direction:
 
     def reverse(self) -> Self:
         """The same pairs of outputs, each in the other order."""
-        pair = self.sampled
+        pair, other = self.sampled, {"remove": "add", "add": "remove"}
         if pair is not None:
-            other = "add" if pair.direction == "remove" else "remove"
-            pair = dataclasses.replace(pair, direction=other)
+            direction: Any = other.get(pair.direction, pair.direction)
+            pair = dataclasses.replace(pair, direction=direction)
         return dataclasses.replace(
             self,
             profiles=[p.reverse() for p in self.profiles],
@@ -202,45 +201,27 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Ordered pairs of outputs to compose: remove, then add; one where both are equal."""
+    """Return ordered pairs of outputs to compose: remove, then add; one where both are equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]
     real, both = all(witnesses), any(len(p) > 1 for p in (*profiles, *witnesses))
-    gaussians = [plain_gaussian(m) for m in mechanisms]
-    shifts = np.array([g.shift(adjacency) for g in gaussians if g])
-    step = mechanisms[0] if len(mechanisms) == 1 else None
-    sides = []
-    for end in (0, -1)[: 1 + both]:
-        sampled = None
-        if isinstance(step, Sampled) and isinstance(step.base, Gaussian) and both:
-            # The witness of a subset of fixed size is a sampled Gaussian as well.
-            sigma = 1 / step.base.shift(adjacency)
-            sampled = SampledGaussian(sigma, step.sample_rate, "add" if end else "remove")
-        sides.append(
-            Direction(
-                [p[end] for p in profiles],
-                [w[end] for w in witnesses] if real else None,
-                shifts if all(gaussians) else None,
-                sampled,
-                isinstance(step, PoissonSubsampled),
-            )
+    shifts = [m.gaussian_shift(adjacency) for m in mechanisms]
+    sampled = mechanisms[0].sampled_gaussians(adjacency) if len(mechanisms) == 1 else ()
+    return [
+        Direction(
+            [p[end] for p in profiles],
+            [w[end] for w in witnesses] if real else None,
+            None if None in shifts else np.array(shifts),
+            sampled[end] if sampled else None,
+            mechanisms[0].attained,
         )
-    return sides
-
-
-def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
-    """The Gaussian that a mechanism is, correlated or of one batch with every record in it."""
-    whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
-    whole = whole or (isinstance(mechanism, Epoch) and mechanism.attained)
-    if whole or (isinstance(mechanism, CorrelatedGaussian) and mechanism.attained):
-        mechanism = mechanism.base  # type: ignore[attr-defined]
-    return mechanism if isinstance(mechanism, Gaussian) else None
+        for end in (0, -1)[: 1 + both]
+    ]
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Shifts of Gaussians that leak no less, as than a sample of one, where all have one."""
+    """Return shifts of Gaussians that leak no less, as than a sample of one, where all have one."""
     adjacency = runs.adjacency
-    bases = [m.dominating(adjacency) if isinstance(m, Wrapped) else m for m in runs.mechanisms]
-    shifts = [b.shift(adjacency) for b in bases if isinstance(b, Gaussian)]
-    return np.array(shifts) if len(shifts) == len(bases) else None
+    shifts = [m.dominating(adjacency).gaussian_shift(adjacency) for m in runs.mechanisms]
+    return None if None in shifts else np.array(shifts)

@@ -17,15 +17,14 @@ from dplearn.accountants._runs import (
     Runs,
     directions,
     dominating_shifts,
-    plain_gaussian,
 )
 from dplearn.accountants.moments import RDP, ZCDP
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Reference
-from dplearn.engine.contour import worse_brackets
+from dplearn.engine.contour import brackets, worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import largest_epsilon
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
@@ -115,9 +114,11 @@ class PLD(Accountant):
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
         proof = np.where(leaks, "", np.array(_VARIATION, dtype=object))
         if (pair := sides[0].sampled) and np.any(leaks):
-            lower[leaks], high = worse_brackets(
-                runs.counts[leaks, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
-            )
+            steps, aim = runs.counts[leaks, 0], {"delta": delta, "rtol": self.rtol}
+            if pair.direction == "replace":
+                lower[leaks], high = brackets(pair, steps, **aim)
+            else:
+                lower[leaks], high = worse_brackets(steps, sigma=pair.sigma, q=pair.q, **aim)
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
         # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
@@ -249,17 +250,18 @@ class GDP(Accountant):
     )
 
     def _refusal(self, runs: Runs) -> str:
+        if refusal := super()._refusal(runs):
+            return refusal
         for m in runs.mechanisms:
-            base = m.base if isinstance(m, PoissonSubsampled) else m
-            if not isinstance(base, Gaussian):
+            if math.isnan(_squared_mu(m, runs.adjacency)):
                 return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
-        return super()._refusal(runs)
+        return ""
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
-        plain = all(map(plain_gaussian, runs.mechanisms))
+        shifts = [m.gaussian_shift(runs.adjacency) for m in runs.mechanisms]
+        plain = None not in shifts
         kind, proof = ("exact", _SUMMED) if plain else (None, "")
-        mu = np.sqrt(runs.counts @ squares)
+        mu = np.sqrt(runs.counts @ [_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
         reach = mu < 1e6
         lower, epsilon = np.zeros(mu.shape), np.full(mu.shape, math.inf)
         lower[reach], epsilon[reach] = gaussian_ends(delta, mu[reach])
@@ -271,13 +273,19 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Squared mu of one step: mu^2 itself, or q^2 times the variance of P/Q under sampling.
+    """Squared mu of one step: mu^2 itself, or q^2 times the variance of P/Q under sampling; or nan.
 
     It is e^{mu^2} - 1, and of (f_1 - f_-1) / f_0, where a record is replaced, 4 sinh(mu^2).
     """
-    if whole := plain_gaussian(mechanism):
-        return whole.shift(adjacency) ** 2
-    mu, q = mechanism.base.shift(), mechanism.sample_rate  # type: ignore[attr-defined]
-    if mu**2 > 700:
+    if (shift := mechanism.dominating(adjacency).gaussian_shift(adjacency)) is None:
+        return math.nan
+    if mechanism.gaussian_shift(adjacency) is not None or shift == math.inf:
+        return shift**2
+    pairs = mechanism.sampled_gaussians(adjacency) if mechanism.attained else ()
+    if not pairs:
+        return math.nan
+    pair, square = pairs[0], pairs[0].sigma ** -2
+    if square > 700:
         return math.inf
-    return q**2 * (4 * math.sinh(mu**2) if adjacency == "replace_one" else math.expm1(mu**2))
+    rise = 4 * math.sinh(square) if pair.direction == "replace" else math.expm1(square)
+    return pair.q**2 * rise

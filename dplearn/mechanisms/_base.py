@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.solve import first_true
+from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import Curve, Profile
 from dplearn.engine.quadrature import FAR
 
@@ -140,6 +141,18 @@ class Mechanism(metaclass=validate.NamesParameters):
             return math.inf
         return max(float(p.epsilon(0.0)) for p in profiles)
 
+    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
+        """Return the distance of neighbours in deviations if it is one Gaussian release."""
+        return None
+
+    def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
+        """Return the sampled Gaussians that its witnesses are, in their order; or ()."""
+        return ()
+
+    def dominating(self, adjacency: Adjacency) -> Mechanism:
+        """Return a mechanism that leaks no less and is simpler, if there is one."""
+        return self
+
     def require_theorem(self, adjacency: Adjacency) -> None:
         """Raise NotImplementedError unless some theorem covers neighbours of this kind."""
         validate.one_of(ADJACENCIES, adjacency=adjacency)
@@ -229,8 +242,7 @@ class Wrapped(Mechanism):
         self.base.require_theorem(adjacency)
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
-        """A mechanism that leaks no less: here the base, for sampling never hurts."""
-        return self.base
+        return self.base  # sampling never hurts
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho of what dominates it: zCDP cannot see that sampling helps."""
@@ -254,6 +266,16 @@ class Sampled(Wrapped):
             raise ValueError(f"Expected base to hold for all neighbours, got {only}.")
         if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
             raise ValueError("Expected base to be one mechanism, got a composition.")
+
+    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
+        return self.base.gaussian_shift(adjacency) if self.sample_rate == 1 else None
+
+    def _pairs(self, adjacency: Adjacency, *sides: Any) -> tuple[SampledGaussian, ...]:
+        """Return sampled Gaussians of the base between these neighbours, if it is one."""
+        shift = self.base.gaussian_shift(adjacency) or 0.0
+        if not 0 < shift < math.inf or self.sample_rate == 1:
+            return ()
+        return tuple(SampledGaussian(1 / shift, self.sample_rate, side) for side in sides)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,9 @@ class Epoch(Wrapped):
     def attained(self) -> bool:
         return self.batches == 1
 
+    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
+        return self.base.shift(adjacency) if self.attained else None
+
 
 class Masses(NamedTuple):
     """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""

@@ -60,6 +60,9 @@ class Gaussian(Noise):
         log_tail = lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2))
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
+    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float:
+        return self.shift(adjacency)
+
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
         r"""With a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) delta is a sum over moves.
 

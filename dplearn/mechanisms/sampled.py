@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
+from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Outputs, Sampled
 from dplearn.mechanisms._noise import Noise
@@ -113,6 +114,10 @@ class PoissonSubsampled(Sampled):
         if self._replaces(adjacency):
             return (self.base.replaced_outputs(self.sample_rate),)  # type: ignore[attr-defined]
         return self._mixed(self.base.outputs(adjacency))
+
+    def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
+        sides = ("replace",) if self._replaces(adjacency) else ("remove", "add")
+        return self._pairs("add_remove", *sides)
 
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
@@ -235,6 +240,9 @@ class WithoutReplacement(Sampled):
             return ()
         pair = pairs[0].mix_first(self.sample_rate)
         return (pair, pair.reverse())
+
+    def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
+        return self._pairs("replace_one", "remove", "add")
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """The real pair that attains the half of the profile where e^eps >= 1."""

@@ -142,12 +142,15 @@ def sampled(draw):
     """The contour against the lattice, and against settings a little better."""
     sigma, q, steps, delta = draw.noise(), draw.rate(), draw.steps(1e9), draw.delta()
     step, by = PoissonSubsampled(Gaussian(sigma), q), draw.between(1e-7, 0.5)
-    answer = ask(step, delta, steps)
-    agree(answer, ask(opaque(step), delta, steps))
-    ordered(ask(PoissonSubsampled(Gaussian(sigma * (1 + by)), q), delta, steps), answer)
-    ordered(ask(PoissonSubsampled(Gaussian(sigma), q / (1 + by)), delta, steps), answer)
-    ordered(ask(step, delta, math.floor(steps / (1 + by))), answer)
-    ordered(ask(step, min(delta * (1 + by), (1 + delta) / 2), steps), answer)
+    of = lambda step=step, delta=delta, steps=steps, kind=draw.adjacency(step): ask(
+        step, delta, steps, kind
+    )
+    answer = of()
+    agree(answer, of(opaque(step)))
+    ordered(of(PoissonSubsampled(Gaussian(sigma * (1 + by)), q)), answer)
+    ordered(of(PoissonSubsampled(Gaussian(sigma), q / (1 + by))), answer)
+    ordered(of(steps=math.floor(steps / (1 + by))), answer)
+    ordered(of(delta=min(delta * (1 + by), (1 + delta) / 2)), answer)
 
 
 def in_a_curve(draw):

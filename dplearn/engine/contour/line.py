@@ -36,21 +36,22 @@ class Line:
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
         self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma / math.sqrt(1 + self.sharper))
-        if pair.sign < 0:
-            # |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
+        if pair.direction != "remove":
+            # |f|^{-lambda}, or |g|^{-lambda}, may exceed that at Re x by e^2 at most.
             self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
         self.step = pair.step(tilt, self.height, self.sharper)
         self.x = x = pair.nodes(tilt, self.step)
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
-        log_f, angle_f = pair.log_ratio(x, phi)
-        # log of w, the density times f^s; for f^{-z} the line is mirrored, here and below.
-        size = pair.power(tilt) * log_f - 0.5 * ((x / sigma) ** 2 - self.height * phi)
-        angle = pair.power(tilt) * pair.sign * angle_f - pair.sign * x * phi
+        log_p, loss = pair.logs(x, phi)
+        # log of w, the density times e^{lambda loss}; for f^{-z} the line is mirrored.
+        log_w = log_p + tilt * loss
+        size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
+        angle = log_w.imag - pair.sign * x * phi
         self.top = float(np.max(size))
         self.weight = np.exp(size - self.top + 1j * angle)
         # e^{it loss} = e^{turn t}.
-        self.turn = -angle_f + 1j * pair.sign * log_f
+        self.turn = 1j * loss
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
 
     def relative_error(self, t: NDArray) -> NDArray:
@@ -71,11 +72,14 @@ class Line:
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
         """B; per row a t with T log(M / B(t)) + log(pi t) >= need or else inf, and log B(t)."""
-        # Mean of sigma^2 d(log f) / dx under the tilted law, for a guess.
-        tilted = self.pair.power(self.tilt) * self.pair.log_ratio(self.x)[0]
-        tilted = tilted - 0.5 * (self.x / self.pair.sigma) ** 2
+        # Mean of sigma^2 |dL / dx| under the tilted law, for a guess.
+        log_p, loss = (log.real for log in self.pair.logs(self.x))
+        tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
-        posterior = float(self.pair.posterior(self.x) @ tilted / np.sum(tilted))
+        each = self.pair.posterior(self.x)
+        if self.pair.direction == "replace":
+            each = each + self.pair.posterior(-self.x)
+        posterior = float(each @ tilted / np.sum(tilted))
         # Were the loss normal: t^2 times its variance = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
@@ -121,17 +125,16 @@ class Majorant:
 
     line: Line
     phi: NDArray  # heights over sigma^2, those that suit a t and beyond, shape (n_heights, 1)
-    angle: NDArray  # arg f
+    angle: NDArray  # of the loss
     log_size: NDArray  # log of the integrand's modulus at t = 0
 
     @classmethod
     def of(cls, line: Line, first: float) -> Majorant:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
-        log_f, angle = pair.log_ratio(line.x, phi)
-        log_size = (
-            pair.power(line.tilt) * log_f + 0.5 * (1 + line.sharper) * (phi * pair.sigma) ** 2
-        )
-        return cls(line, phi, angle, log_size - 0.5 * (line.x / pair.sigma) ** 2)
+        log_p, loss = pair.logs(line.x, phi)
+        log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
+        log_size += 0.5 * (1 + line.sharper) * (phi * pair.sigma) ** 2
+        return cls(line, phi, loss.imag, log_size)
 
     def at_heights(self, heights: slice) -> Self:
         """The same from some of its heights: not below B."""
@@ -157,7 +160,9 @@ class Majorant:
         errors = []
         for beta in (far, np.minimum(far, phi)):
             cost = (1 + line.sharper) * sigma**2 * (beta**2 + phi**2)
-            cost = 0.5 * (cost + t * (beta - np.minimum(beta, phi)))
+            # Each of one logarithm, or two, turns back by so much at most.
+            angles = 2 if pair.direction == "replace" else 1
+            cost = 0.5 * (cost + angles * t * (beta - np.minimum(beta, phi)))
             for top in (phi + beta, phi - beta):
                 cost = cost + 0.5 * pair.loss_of_cosine(top, line.tilt)
             errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / line.step, L))

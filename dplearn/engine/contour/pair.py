@@ -4,6 +4,9 @@ With phi = Im x / sigma^2, A = 1 - q and B = q e^{(2 Re x - 1) / 2 sigma^2} the 
 f = A + B e^{i phi}, so for 0 <= phi < pi, with f(Re x) = A + B,
 
 .. math:: f(\Re x) \cos(\phi/2) \le |f| \le f(\Re x), \qquad 0 \le \arg f \le \phi.
+
+A replaced record has P = f N(0) and Q = g N(0) with g(x) = f(-x), so that g off the axis is the
+conjugate of f at - Re x: the loss log f - log g turns by both angles, and g is bounded as f is.
 """
 
 import math
@@ -23,16 +26,19 @@ LEAST_SIGMA = 0.025
 
 @dataclass(frozen=True)
 class SampledGaussian:
-    """The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, or its reverse."""
+    """The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, or its reverse.
+
+    For "replace" it is the pair of (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1).
+    """
 
     sigma: float  # noise multiplier, > 0
     q: float  # sample rate in (0, 1)
-    direction: Literal["remove", "add"]
+    direction: Literal["remove", "add", "replace"]
 
     @property
     def sign(self) -> int:
         """Sign of the loss as a multiple of log f."""
-        return 1 if self.direction == "remove" else -1
+        return -1 if self.direction == "add" else 1
 
     def power(self, tilt: ArrayLike) -> NDArray:
         """The s of M(lambda) = E f^s under N(0): 1 + lambda (remove) or -lambda (add)."""
@@ -52,13 +58,27 @@ class SampledGaussian:
         log_size = log_size + 0.5 * np.log1p(r * (2 * np.cos(phi) + r)) + math.log1p(-self.q)
         return log_size, np.where(gap > 0, phi - turn, turn)
 
+    def logs(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
+        """log P / N(0) and the loss, complex, at x + i phi sigma^2, for "add" below the axis.
+
+        So the loss has an angle >= 0.
+        """
+        size, angle = self.log_ratio(x, phi)
+        log_f = size + 1j * angle
+        if self.direction == "add":
+            return 0 * log_f, -log_f.conj()
+        if self.direction == "replace":
+            size, angle = self.log_ratio(-x, phi)
+            return log_f, log_f - (size - 1j * angle)
+        return log_f, log_f
+
     def posterior(self, x: NDArray) -> NDArray:
         """B / f at real x: the chance that the record was in the sample."""
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
     def loss_of_cosine(self, phi: NDArray | float, tilt: float) -> NDArray | float:
         """log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis."""
-        return 0.0 if self.sign > 0 else -tilt * np.log(np.cos(0.5 * phi))
+        return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
     def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float) -> NDArray:
         """Bound on the rounding of a sum over nodes, in ulps, from the sizes of its terms.
@@ -67,7 +87,12 @@ class SampledGaussian:
         of x^2 / 2 sigma^2; then of adding up, and of the distance of nodes.
         """
         inner = np.abs(self.drift(x)) - math.log1p(-self.q)
-        spread = size @ (np.abs(loss) + self.posterior(x) * inner)
+        each = np.abs(loss) + self.posterior(x) * inner
+        if self.direction == "replace":
+            # Of log g as well; log f is not larger than the loss and log g.
+            inner = np.abs(self.drift(-x)) - math.log1p(-self.q)
+            each += 2 * np.abs(self.log_ratio(-x)[0]) + 4 + self.posterior(-x) * inner
+        spread = size @ each
         fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
         return fixed + 4 * power * spread
 
@@ -86,9 +111,11 @@ class SampledGaussian:
         """Real parts of the nodes for all tilts up to `tilt`.
 
         With p = `posterior`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
-        (remove) or -(lambda p + x) / sigma^2 (add). As 0 <= p <= 1, and p <= q left of 0,
-        it falls faster than a normal density outside [0, 1 + lambda] or [-lambda q, 0].
+        (remove) or -(lambda p + x) / sigma^2 (add); for "replace" lambda p(-x) is added to the
+        first. As 0 <= p <= 1, and p <= q left of 0, it falls faster than a normal density outside
+        [0, 1 + lambda], [-lambda q, 0] or [0, 1 + 2 lambda].
         """
         far = self.sigma * math.sqrt(2 * (L + 8))
-        left, right = (0.0, 1 + tilt) if self.sign > 0 else (-tilt * self.q, 0.0)
+        ends = {"remove": (0.0, 1 + tilt), "add": (-tilt * self.q, 0.0)}
+        left, right = ends.get(self.direction, (0.0, 1 + 2 * tilt))
         return np.arange(left - far, right + far + step, step)

@@ -42,19 +42,19 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
-    log_f, _ = pair.log_ratio(x)
+    log_p, loss = (log.real for log in pair.logs(x))
     spend(2 * mu.size * x.size)
     # Row i is the integrand at mu[i].
-    logs = np.outer(pair.power(mu), log_f)
-    logs -= 0.5 * (x / sigma) ** 2
+    logs = np.outer(mu, loss)
+    logs += log_p - 0.5 * (x / sigma) ** 2
     top = logs.max(axis=1, keepdims=True)
     logs -= top
     weight = np.exp(logs, out=logs)
-    sums = weight @ np.stack([np.ones_like(x), log_f, log_f**2], axis=1)
+    sums = weight @ np.stack([np.ones_like(x), loss, loss**2], axis=1)
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
-    error = ULP * pair.ulps(x, weight, log_f, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
-    return Cumulants(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
+    error = ULP * pair.ulps(x, weight, loss, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
+    return Cumulants(k, error, mean, np.maximum(square - mean**2, 1e-300))
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
@@ -113,7 +113,7 @@ class Table:
 
     def rarely_sampled(self, steps: NDArray) -> NDArray:
         """Whether so few records are sampled that the sum is far from normal."""
-        return (self.pair.q * steps < _FEW) & (self.pair.sign > 0)
+        return (self.pair.q * steps < _FEW) & (self.pair.direction == "remove")
 
     def guess_at_saddle(self, steps: NDArray, log_delta: float) -> NDArray:
         """Epsilon at which the saddle point estimate is delta."""
