@@ -23,6 +23,11 @@ Beyond its ends the modulus falls at least like a geometric series: (log f)' lie
 and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls with t: with f's
 conjugate g it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when moved by b as long as
 phi + b <= pi/2, since arg f grows with phi.
+
+*Replaced records.* The pair, P = f N(0) and Q = g N(0) with g(x) = f(-x) (Lebeda et al. 2025), is
+its own mirror image, and M the mean of f^{1+z} g^{-z}. Off the axis g is the conjugate of f at
+-Re x: L turns by two such angles, |g|^{-lambda} has the C of f^{-lambda}, and the slope of
+log f^{1+lambda} g^{-lambda} lies in [0, (1 + 2 lambda)/sigma^2].
 """
 
 import json
@@ -71,8 +76,8 @@ def _check(certificate: Mapping[str, Any]) -> str:
     _require(type(run["steps"]) is int and 1 <= run["steps"] <= 10**12, "steps out of range")
     _require(0 < delta < 1 and 0 <= lower <= upper, "delta or an end out of range")
     if run["mechanism"] == "poisson_subsampled_gaussian":
-        _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
-        _expect({"remove", "add"}, proofs)
+        _require(run["adjacency"] in ("add_remove", "zero_out", "replace_one"), "adjacency")
+        _expect({"replace"} if run["adjacency"] == "replace_one" else {"remove", "add"}, proofs)
         pairs = {side: SampledRun(run, side, proofs[side]) for side in proofs}
         enclose = lambda side, end: pairs[side].delta(end)
     else:
@@ -98,7 +103,7 @@ class SampledRun:
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
-        self.steps, self.removes, self.proof = run["steps"], side == "remove", proof
+        self.steps, self.side, self.proof = run["steps"], side, proof
         self.moments: list[acb] = []  # which both ends share
 
     def delta(self, epsilon: arb) -> tuple[arb, arb]:
@@ -148,7 +153,7 @@ class SampledRun:
             for a in range(-(-count // block))
         ]
         moments = [m + acb(ball, ball) for m in (acb_mat(coarse) * fine).entries()[:count]]
-        return moments if self.removes else [m.conjugate() for m in moments]
+        return [m.conjugate() for m in moments] if self.side == "add" else moments
 
     def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
         """B: upper bound on |M(lambda + iu)| for all u >= t."""
@@ -161,20 +166,27 @@ class SampledRun:
     def _room(self, tilt: arb) -> arb:
         """How far phi is moved: any choice is sound, this one needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
-        return arb(most if self.removes else min(most, 3 / math.sqrt(1 + float(tilt))))
+        most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
+        return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """log f and f^s times the density at nodes on a line; what lies beyond; error / M."""
-        sigma, s = self.sigma, 1 + tilt if self.removes else -tilt
+        """L, or log f, and e^{lambda L} P at nodes on a line; what lies beyond; error / M."""
+        sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
+        s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
+        up += tilt if replaced else 0
         left = (-sigma * math.sqrt(2 * digits) - down).mid()
         step = (2 * arb.pi() * room * sigma**2 / digits).mid()
         count = math.ceil(float((up - 2 * left) / step)) + 1
         _require(1 < count <= _MOST_NODES / ctx.prec, "too many nodes in x")
 
         def at(x: arb, phi: arb) -> tuple[acb, acb]:
-            log = (1 - self.q + self.q * acb((2 * x - 1) / (2 * sigma**2), phi).exp()).log()
+            ratio = lambda x, phi: acb((2 * x - 1) / (2 * sigma**2), phi).exp()
+            log = (1 - self.q + self.q * ratio(x, phi)).log()
             size = s * log - acb(x, phi * sigma**2) ** 2 / (2 * sigma**2)
+            if replaced:
+                other = (1 - self.q + self.q * ratio(-x, -phi)).log()
+                log, size = log - other, size - tilt * other
             return log, size.exp() * step / (sigma * (2 * arb.pi()).sqrt())
 
         logs, weights = zip(*(at(left + j * step, phi) for j in range(count)), strict=True)
@@ -190,7 +202,7 @@ class SampledRun:
         """C(phi) e^{phi^2 sigma^2 / 2}."""
         _require(phi <= 3.05, "phi")
         grown = (phi**2 * self.sigma**2 / 2).exp()
-        return grown if self.removes else grown * (phi / 2).cos() ** -tilt
+        return grown if self.side == "remove" else grown * (phi / 2).cos() ** -tilt
 
 
 def _number(text: object) -> arb:

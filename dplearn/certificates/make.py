@@ -12,7 +12,6 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates.check import FORMAT, NotProvedError, check
 from dplearn.core.guarantee import Adjacency, round_down, round_up
 from dplearn.engine.contour.line import Line
-from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
@@ -36,11 +35,8 @@ def certify(
     short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if
     python-flint is not installed.
     """
-    if isinstance(mechanism, PoissonSubsampled):
-        if mechanism.sample_rate == 1:
-            mechanism = mechanism.base
-        elif adjacency == "replace_one":
-            raise NotImplementedError("a proof of replaced records on a sample has no form yet")
+    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
+        mechanism = mechanism.base
     run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
     bracket = ACCOUNTANTS["pld"](rtol=1e-9).epsilon(
         mechanism, delta=delta, steps=steps, adjacency=adjacency
@@ -81,23 +77,21 @@ def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
     """Proofs of both ends, their precision, and sides for the lower one, best guess first."""
-    proofs, bits, attained = {}, 128, {"remove": 0.0}
-    if isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.base, Gaussian):
-        log_delta, upper = math.log(float(stated["run"]["delta"])), float(stated["upper"])
-        steps = np.array([float(stated["run"]["steps"])])
-        for side in ("remove", "add"):
-            pair = SampledGaussian(mechanism.base.noise_multiplier, mechanism.sample_rate, side)
-            table = Table(pair, largest_power(pair, log_delta))
-            chernoff = table.chernoff(steps, np.array([upper]))[0]
-            enough = chernoff < log_delta - 1e-3
-            if np.any(enough):
-                # The smallest one needs the fewest nodes.
-                proofs[side] = {"chernoff": repr(float(table.mu[np.argmax(enough)]))}
-                continue
-            proof, digits = _contour(table, steps, upper, log_delta, math.log(tau))
-            proofs[side] = proof
-            bits = max(bits, 64 + math.ceil(digits / math.log(2)))
-            attained[side] = float(table.guess_log_delta(steps, np.array([upper]))[0])
+    proofs, bits, attained, run = {}, 128, {}, stated["run"]
+    log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
+    steps = np.array([float(run["steps"])])
+    for pair in mechanism.sampled_gaussians(run["adjacency"]):
+        side, table = pair.direction, Table(pair, largest_power(pair, log_delta))
+        chernoff = table.chernoff(steps, np.array([upper]))[0]
+        enough = chernoff < log_delta - 1e-3
+        if np.any(enough):
+            # The smallest one needs the fewest nodes.
+            proofs[side] = {"chernoff": repr(float(table.mu[np.argmax(enough)]))}
+            continue
+        proofs[side], digits = _contour(table, steps, upper, log_delta, math.log(tau))
+        bits = max(bits, 64 + math.ceil(digits / math.log(2)))
+        attained[side] = float(table.guess_log_delta(steps, np.array([upper]))[0])
+    attained = attained or {"remove": 0.0}
     sides = sorted(attained, key=lambda side: attained[side] or -math.inf, reverse=True)
     return {"bits": bits, "proofs": proofs}, sides
 

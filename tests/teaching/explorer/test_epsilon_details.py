@@ -158,7 +158,9 @@ def test_certificates_are_offered_where_a_proof_has_a_form():
             with pytest.raises(NotImplementedError, match="a proof of"):
                 certify(step, delta=1e-5)
         else:
-            assert check(certify(step, delta=1e-5, steps=100)).startswith("proved: ")
+            for adjacency in ("add_remove", "replace_one"):
+                text = certify(step, delta=1e-5, steps=100, adjacency=adjacency)
+                assert check(text).startswith("proved: ")
     for sampling in EPOCH_SAMPLINGS:
         shuffled = dataclasses.replace(CHUA_RUN, sampling=sampling)
         assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))

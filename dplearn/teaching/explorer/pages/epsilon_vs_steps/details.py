@@ -120,8 +120,7 @@ def subtitle(answers: Answers) -> str:
 def no_certificate(answers: Answers) -> str:
     """Key of why a run has no certificate to take along; empty where it has one."""
     run = answers.scenario
-    amplified = run.sampling == "poisson" and run.adjacency != "replace_one"
-    if run.mechanism != "gaussian" or run.then or not (amplified or run.sampling == "none"):
+    if run.mechanism != "gaussian" or run.then or run.sampling not in ("poisson", "none"):
         return "form"
     return "" if util.find_spec("flint") else "flint"
 
