@@ -28,7 +28,7 @@ const en = {
   },
   titles: {
     outputs: (view) => `δ ${sign(view)} ${view.delta}: P above eᵋ·Q`,
-    loss: ({ tail }) => `Loss L > ε with probability ${plain(tail)}`,
+    loss: ({ tail }) => `Loss L > ε with probability ≈ ${plain(tail)}`,
     delta: (view) => `δ ${sign(view)} ${view.delta}`,
     renyi: () => "Rényi divergence, ε from it",
     tradeoff: ({ true_positive_rate }) => `Caught: at most ${people(true_positive_rate)}\u202f%`,
@@ -70,7 +70,7 @@ const zh = {
   },
   titles: {
     outputs: (view) => `δ ${sign(view)} ${view.delta}：P 高出 eᵋ·Q`,
-    loss: ({ tail }) => `损失 L > ε 的概率为 ${plain(tail)}`,
+    loss: ({ tail }) => `损失 L > ε 的概率 ≈ ${plain(tail)}`,
     delta: (view) => `δ ${sign(view)} ${view.delta}`,
     renyi: () => "Rényi 散度，及由其得到的 ε",
     tradeoff: ({ true_positive_rate }) => `至多抓到 ${people(true_positive_rate)}\u202f%`,

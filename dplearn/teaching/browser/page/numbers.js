@@ -28,13 +28,13 @@ const spaced = (number) => {
   return part ? `${parted}.${part}` : parted;
 };
 
-/** A number as it stands in a sentence. */
+/** A number as it stands in a sentence, with all its digits: what is proved of it is not of another. */
 export const text = (x) => {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
   if (x < 1e7 && x >= 1e-3) return spaced(String(Number(x.toPrecision(12))));
   const exponent = Math.floor(Math.log10(x) + 1e-12);
-  const mantissa = Number((x / 10 ** exponent).toPrecision(3));
+  const mantissa = Number((x / 10 ** exponent).toPrecision(12));
   return mantissa === 1 ? power(exponent) : `${mantissa}·${power(exponent)}`;
 };
 
@@ -47,7 +47,7 @@ export const bound = (x, count = 3) => {
   return value >= 1000 ? text(value) : value.toPrecision(Math.max(count, value >= 100 ? 3 : 1));
 };
 
-export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
+export const percent = (share) => `${text(digits(100 * share, 12))}\u202f%`;
 
 /** A share of people in per cent: rounded up, and never to all of them where some are missing. */
 export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));

@@ -1,5 +1,5 @@
 // What each scene says: a head, a sentence, and what it stands on.
-import { bound, digits, down, percent, text, up } from "../page/numbers.js";
+import { bound, down, percent, text, up } from "../page/numbers.js";
 import { end, judged } from "./guess.js";
 
 /** The numbers of a run as they stand in a sentence. */
@@ -36,7 +36,7 @@ const told = [
   },
   ({ run, truth, printed, say }) => {
     const { upper, moments } = truth.at(run.T);
-    const excess = text(digits(100 * (moments / upper - 1), 2));
+    const excess = text(down(100 * (moments / upper - 1), 2));
     return {
       head: printed ? say("printed", { printed: printed.value }) : say("counted", { moments: bound(moments) }),
       text: say("why", { epsilon: bound(upper), percent: excess }),

@@ -1,0 +1,74 @@
+"""What the pages print of a run is true at the numbers that they print, read back in node."""
+
+import re
+
+import numpy as np
+import pytest
+
+from dplearn import Gaussian, PoissonSubsampled
+from dplearn.teaching import browser
+from javascript import javascript
+
+# Head and foot of a scene, the numbers of its run, and those of the page of curves.
+PRINTED = """run => {
+  const { T } = run;
+  const curve = dplearn.curves(run, [T]);
+  const ends = { lower: curve.pld.lower[0], upper: curve.pld.upper[0], moments: curve.moments.upper[0] };
+  if (ends.upper === null) return null;
+  const minute = { run, truth: { at: () => ends }, say: messages.speaker("en"), guess: null };
+  const { head, small } = scenes.sentences({ ...minute, scene: 1 });
+  const why = scenes.sentences({ ...minute, scene: 2 });
+  const said = (name) => numbers.shown(name, run[name]);
+  return {
+    sentences: [`${head}. ${small}`, `${why.text} ${why.head}`],
+    run: messages.speaker("en")("run", scenes.numbers(run)),
+    shown: ["noise_multiplier", "sample_rate", "delta", "T"].map(said),
+  };
+}"""
+READ = "texts => texts.map(numbers.read)"
+
+
+@pytest.fixture(scope="module")
+def evaluate():
+    parts = {"messages": "scenes/messages", "scenes": "scenes/text", "numbers": "page/numbers"}
+    sources = [browser.source(name, entry) for name, entry in parts.items()]
+    with javascript(browser.source(), *sources) as call:
+        yield call
+
+
+def runs():
+    """Runs as addresses and counts make them: q = 256/60000, delta = 1/60000, seven digits."""
+    rng = np.random.default_rng(48)
+    for _ in range(40):
+        records = int(np.exp(rng.uniform(7, 14)))
+        yield {
+            "noise_multiplier": float(rng.uniform(0.6, 4)),
+            "sample_rate": int(rng.integers(1, records // 8)) / records,
+            "delta": 1 / records,
+            "T": int(np.exp(rng.uniform(2, 16))),
+            "adjacency": "add_remove",
+        }
+
+
+def test_headlines_are_true_at_the_numbers_that_stand_in_them(evaluate):
+    stated = 0
+    for run in runs():
+        if (printed := evaluate(PRINTED, run)) is None:
+            continue
+        run_line = printed["run"].replace("\xa0", " ")
+        found = re.search(r"σ = (\S+), .*chance (\S+)\u202f?%, δ = (\S+)\.$", run_line)
+        noise, percent, delta = evaluate(READ, list(found.groups()))
+        rate, steps = percent / 100, round(evaluate(READ, printed["shown"])[3])
+        assert evaluate(READ, printed["shown"])[:3] == pytest.approx([noise, rate, delta])
+        now = PoissonSubsampled(Gaussian(noise), rate).guarantee(delta=delta, steps=steps)
+        plain = " ".join(printed["sentences"]).replace("\xa0", " ").replace("\u202f", "")
+        lower, upper = re.search(r"(\S+) ≤ ε ≤ (\S+)\.", plain).groups()
+        heads = re.search(r"^ε ≤ (\S+)\.", plain), re.search(r"loss proves (\S+):", plain)
+        uppers = evaluate(READ, [upper, *(head[1] for head in heads)])
+        assert min(uppers) >= now.lower * (1 - 1e-10), (run, plain)
+        assert evaluate(READ, [lower])[0] <= now.epsilon * (1 + 1e-10), (run, plain)
+        # What is said of an older bound is so of the smallest value that is still possible.
+        excess, moments = re.search(r"and (\S+) % too large.*of 2016 says (\S+)\.$", plain).groups()
+        assert now.lower * (1 + float(excess) / 100) <= evaluate(READ, [moments])[0], (run, plain)
+        stated += 1
+    assert stated > 30
