@@ -13,8 +13,9 @@ from javascript import javascript
 PRINTED = """run => {
   const { T } = run;
   const curve = dplearn.curves(run, [T]);
-  const ends = { lower: curve.pld.lower[0], upper: curve.pld.upper[0], moments: curve.moments.upper[0] };
-  if (ends.upper === null) return null;
+  const [lower, upper] = [curve.pld.lower[0], curve.pld.upper[0]];
+  const ends = { lower, upper, moments: curve.moments.upper[0] };
+  if (upper === null) return null;
   const minute = { run, truth: { at: () => ends }, say: messages.speaker("en"), guess: null };
   const { head, small } = scenes.sentences({ ...minute, scene: 1 });
   const why = scenes.sentences({ ...minute, scene: 2 });
