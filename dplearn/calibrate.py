@@ -8,11 +8,9 @@ its work, counted in units that do not depend on the machine, returns the best p
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy.special import ndtri
 
 from dplearn.accountants import Accountant, accountant_of
@@ -21,7 +19,7 @@ from dplearn.accountants.pld import PLD
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee, read_back, round_up
 from dplearn.core.solve import Crossing, Snap, crossing
-from dplearn.core.work import Work, counting, spend
+from dplearn.core.work import counting, spend
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
@@ -123,13 +121,12 @@ def smallest_noise_multiplier(
             "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
             f"{'some of several' if any(given) else 'none'} of them."
         )
-    target: _Budget | _Rates | _Advantage
     if given[0]:
-        target = _Budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
+        target = _budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
     elif given[1]:
-        target = _Rates(*rates, steps, adjacency)  # type: ignore[arg-type]
+        target = _rates(*rates, steps, adjacency)  # type: ignore[arg-type]
     else:
-        target = _Advantage(advantage, steps, adjacency)  # type: ignore[arg-type]
+        target = _advantage(advantage, steps, adjacency)  # type: ignore[arg-type]
     place = _Place(0.0, math.log(_SMALLEST), math.log(largest))
     return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
@@ -152,7 +149,7 @@ def largest_sample_rate(
     to 1e-12 reaches the target.
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
-    target = _Budget(epsilon, delta, steps, adjacency)
+    target = _budget(epsilon, delta, steps, adjacency)
     place = _Place(math.log(100), 0.0, 12 * math.log(10))
     return _vary(accountant, mechanism, target, "sample_rate", -1, place, rtol)
 
@@ -181,17 +178,17 @@ def largest_steps(
     if getattr(getattr(mechanism, "sampling_scheme", None), "batches", 1) > 1:
         raise ValueError("Expected steps drawn afresh, got epochs: ask plan.affordable_steps.")
     mechanism, _, adjacency = _asked(mechanism, 1, adjacency)
-    target = _Budget(epsilon, delta, 0, adjacency)
+    after = lambda steps: _budget(epsilon, delta, steps, adjacency)
     value, guarantee = _search(
-        lambda accountant, x: replace(target, steps=_whole(x)).ask(accountant, mechanism),
+        lambda accountant, x: after(_whole(x)).ask(accountant, mechanism),
         accountant,
-        target,
+        after(0),
         _Place(-math.log(1000), -math.log(MOST_RUNS), 0.0, snap=_to_whole_steps),
         tolerance=0.0,
     )
     if value < math.inf:
         return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
-    return Calibration(parameter="steps", value=0, guarantee=target.ask(accountant, mechanism))
+    return Calibration(parameter="steps", value=0, guarantee=after(0).ask(accountant, mechanism))
 
 
 @validate.names_parameters
@@ -248,104 +245,70 @@ class _Place(NamedTuple):
     snap: Snap = lambda x, a, b: x
 
 
-@dataclass(frozen=True)
-class _Budget:
-    """An epsilon to reach at delta after so many steps."""
+class _Target(NamedTuple):
+    """A quantity and the most that it may be."""
 
-    epsilon: float
-    delta: float
-    steps: int
-    adjacency: Adjacency
-
-    def __post_init__(self) -> None:
-        validate.positive(epsilon=self.epsilon)
-
-    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Guarantee:
-        return accountant.epsilon(
-            mechanism, delta=self.delta, steps=self.steps, adjacency=self.adjacency
-        )
-
-    def shares(self, answer: Guarantee) -> tuple[float, float]:
-        """Lower and upper end of the answer over the target: it is reached if the last is <= 1."""
-        return answer.lower / self.epsilon, answer.epsilon / self.epsilon
-
-    def missed(self, best: Guarantee, parameter: str) -> str:
-        """One sentence on a target that is out of reach."""
-        return (
-            f"Expected a reachable target, got epsilon={self.epsilon!r}: the smallest epsilon "
-            f"found over all {parameter} is {best.epsilon:.4g} by {best.method}."
-        )
-
-
-@dataclass(frozen=True)
-class _Rates:
-    """A true positive rate that no test may exceed at a false positive rate."""
-
+    name: str
     most: float
-    rate: float
-    steps: int
-    adjacency: Adjacency
+    ask: Callable[[Accountant, Mechanism], Any]  # for a guarantee, or an attack
+    ends: Callable[[Any], tuple[float, float]]  # of the quantity, in the answer
+    # Both ends over the target: it is reached if the last is <= 1.
+    shares: Callable[[Any], tuple[float, float]]
 
-    def __post_init__(self) -> None:
-        validate.probability(false_positive_rate=self.rate, true_positive_rate=self.most)
-        if self.most <= self.rate:
-            found = f"{self.most!r} and {self.rate!r}"
-            raise ValueError(f"Expected true_positive_rate > false_positive_rate, got {found}.")
 
-    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Attack:
-        if not isinstance(accountant, PLD):
-            raise ValueError(f"Expected accountant='pld', which bounds attacks, got {accountant}.")
-        lower, upper = accountant.true_positive_rate(
-            mechanism,
-            false_positive_rate=self.rate,
-            steps=self.steps,
-            adjacency=self.adjacency,
+def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
+    """Return an epsilon to reach at delta after so many steps."""
+    validate.positive(epsilon=epsilon)
+    return _Target(
+        "epsilon",
+        epsilon,
+        lambda law, m: law.epsilon(m, delta=delta, steps=steps, adjacency=adjacency),
+        lambda answer: (answer.lower, answer.epsilon),
+        lambda answer: (answer.lower / epsilon, answer.epsilon / epsilon),
+    )
+
+
+def _advantage(most: float, steps: int, adjacency: Adjacency) -> _Target:
+    """Return the largest difference of an attacker's two rates, which is delta at epsilon 0."""
+    validate.probability(advantage=most)
+    return _Target(
+        "advantage",
+        most,
+        lambda law, m: law.delta(m, epsilon=0.0, steps=steps, adjacency=adjacency),
+        lambda answer: (answer.delta_lower, answer.delta),
+        lambda answer: (answer.delta_lower / most, answer.delta / most),
+    )
+
+
+def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Target:
+    """Return a true positive rate that no test may exceed at a false positive rate."""
+    validate.probability(false_positive_rate=rate, true_positive_rate=most)
+    if most <= rate:
+        got = f"{most!r} and {rate!r}"
+        raise ValueError(f"Expected true_positive_rate > false_positive_rate, got {got}.")
+
+    def ask(law: Accountant, mechanism: Mechanism) -> Attack:
+        if not isinstance(law, PLD):
+            raise ValueError(f"Expected accountant='pld', which bounds attacks, got {law}.")
+        lower, upper = law.true_positive_rate(
+            mechanism, false_positive_rate=rate, steps=steps, adjacency=adjacency
         )
-        return Attack(float(lower), float(upper), self.rate, self.adjacency)
+        return Attack(float(lower), float(upper), rate, adjacency)
 
-    def shares(self, answer: Attack) -> tuple[float, float]:
-        """Both ends over the target, in mu of the Gaussian of these rates, which is 1 / noise."""
-        rates = np.array([answer.lower, answer.true_positive_rate, self.most])
-        lower, upper, most = ndtri(rates) - ndtri(self.rate)
-        beyond = answer.true_positive_rate > self.most
-        return lower / most, max(upper / most, math.nextafter(1.0, 2.0) if beyond else 0.0)
+    def shares(answer: Attack) -> tuple[float, float]:
+        # In mu of the Gaussian of these rates, which is 1 / noise.
+        lower, upper, whole = ndtri([*ends(answer), most]) - ndtri(rate)
+        beyond = math.nextafter(1.0, 2.0) if answer.true_positive_rate > most else 0.0
+        return lower / whole, max(upper / whole, beyond)
 
-    def missed(self, best: Attack, parameter: str) -> str:
-        """One sentence on a target that is out of reach."""
-        return (
-            f"Expected a reachable target, got true_positive_rate={self.most!r}: the smallest one "
-            f"found over all {parameter} is {best.true_positive_rate:.4g}."
-        )
-
-
-@dataclass(frozen=True)
-class _Advantage:
-    """Largest difference of an attacker's true and false positive rate, which is delta at 0."""
-
-    most: float
-    steps: int
-    adjacency: Adjacency
-
-    def __post_init__(self) -> None:
-        validate.probability(advantage=self.most)
-
-    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Guarantee:
-        return accountant.delta(mechanism, epsilon=0.0, steps=self.steps, adjacency=self.adjacency)
-
-    def shares(self, answer: Guarantee) -> tuple[float, float]:
-        return answer.delta_lower / self.most, answer.delta / self.most
-
-    def missed(self, best: Guarantee, parameter: str) -> str:
-        return (
-            f"Expected a reachable target, got advantage={self.most!r}: the smallest advantage "
-            f"found over all {parameter} is {best.delta:.4g}."
-        )
+    ends = lambda answer: (answer.lower, answer.true_positive_rate)
+    return _Target("true_positive_rate", most, ask, ends, shares)
 
 
 def _vary(
     accountant: Accountant | str,
     mechanism: Mechanism,
-    target: _Budget | _Rates | _Advantage,
+    target: _Target,
     name: str,
     sign: int,
     place: _Place,
@@ -358,13 +321,18 @@ def _vary(
     """
     digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
     value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
-
-    def ask(accountant: Accountant, x: float) -> Any:
-        return target.ask(accountant, mechanism.vary(**{name: value_at(x)}))
-
-    x, best = _search(ask, accountant_of(accountant), target, place, tolerance=tolerance)
+    x, best = _search(
+        lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)})),
+        law := accountant_of(accountant),
+        target,
+        place,
+        tolerance=tolerance,
+    )
     if x == math.inf:
-        raise Unreachable(target.missed(best, name))
+        raise Unreachable(
+            f"Expected a reachable target, got {target.name}={target.most!r}: the smallest "
+            f"{target.name} found over all {name} is {target.ends(best)[1]:.4g} by {law.name}."
+        )
     return Calibration(parameter=name, value=value_at(x), guarantee=best)
 
 
@@ -384,7 +352,7 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
 def _search(
     ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
-    target: _Budget | _Rates | _Advantage,
+    target: _Target,
     place: _Place,
     *,
     tolerance: float,
@@ -393,64 +361,44 @@ def _search(
 
     The answers fall with x; inf and the answer at the upper end if none reaches it.
     """
-    part, last = 0.0, _NEAR
-    tried: list[tuple[float, Any]] = []
-    with counting() as work:
-        crossed = partial(_crossed, shares=target.shares, work=work)
-        if (rough := accountant.coarse()) != accountant:
-            near, answer = crossed(partial(ask, rough), place, enough=_NEAR)
-            place, part = place._replace(guess=near.root, slope=near.slope), _PART
-            if near.x < math.inf:
-                tried, last = [(near.x, answer)], math.inf
-                place = place._replace(upper=near.x)
-        if not tried or work.units < _MOST_WORK:
-            exact = partial(ask, accountant)
-            end, answer = crossed(exact, place, enough=tolerance, part=part, last=last)
-            tried.append((end.x, answer))
-    return min(tried, key=lambda end: end[0])
-
-
-def _crossed(
-    ask: Callable[[float], Any],
-    place: _Place,
-    *,
-    shares: Callable[[Any], tuple[float, float]],
-    work: Work,
-    enough: float,
-    part: float = 0.0,
-    last: float = 0.0,
-) -> tuple[Crossing, Any]:
-    """Where the answers cross the target, and the one there.
-
-    Near it is what is `enough`, or a `part` of the bracket, or `last` once the work is done.
-    """
     answers: dict[float, Any] = {}
     cost = 0.0
 
-    def excess(x: float) -> float:
-        nonlocal cost
-        before = work.units
-        spend(_ANSWER)
-        answers[x] = answer = ask(x)
-        cost = work.units - before
-        # In the logarithm of each parameter that of epsilon is nearly straight.
-        share = shares(answer)[1]
-        return math.log(share) if share else -math.inf
+    def crossed(
+        law: Accountant, place: _Place, enough: float, part: float = 0.0, last: float = 0.0
+    ) -> Crossing:
+        """Where answers cross the target: `enough` near, or a part of the bracket, or `last`."""
 
-    def close(x: float) -> float:
-        if work.units + cost > _MOST_WORK:
-            return max(enough, last)
-        low, high = shares(answers[x])
-        width = 1 - low / high if high else 0.0
-        return max(enough, min(part * width, _WIDEST))
+        def excess(x: float) -> float:
+            nonlocal cost
+            before = work.units
+            spend(_ANSWER)
+            answers[x] = answer = ask(law, x)
+            cost = work.units - before
+            # In the logarithm of each parameter that of epsilon is nearly straight.
+            share = target.shares(answer)[1]
+            return math.log(share) if share else -math.inf
 
-    end = crossing(
-        excess,
-        guess=place.guess,
-        lower=place.lower,
-        upper=place.upper,
-        tolerance=close,
-        slope=place.slope,
-        snap=place.snap,
-    )
-    return end, answers[end.x if end.x < math.inf else end.below]
+        def close(x: float) -> float:
+            if work.units + cost > _MOST_WORK:
+                return max(enough, last)
+            low, high = target.shares(answers[x])
+            width = 1 - low / high if high else 0.0
+            return max(enough, min(part * width, _WIDEST))
+
+        start = {"guess": place.guess, "slope": place.slope, "snap": place.snap}
+        return crossing(excess, lower=place.lower, upper=place.upper, tolerance=close, **start)
+
+    part, last = 0.0, _NEAR
+    tried: list[tuple[float, Any]] = []
+    with counting() as work:
+        if (rough := accountant.coarse()) != accountant:
+            near = crossed(rough, place, _NEAR)
+            place, part = place._replace(guess=near.root, slope=near.slope), _PART
+            if near.x < math.inf:
+                tried, last = [(near.x, answers[near.x])], math.inf
+                place = place._replace(upper=near.x)
+        if not tried or work.units < _MOST_WORK:
+            end = crossed(accountant, place, tolerance, part, last)
+            tried.append((end.x, answers[end.x if end.x < math.inf else end.below]))
+    return min(tried, key=lambda end: end[0])

@@ -5,6 +5,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import reduce
 from pathlib import Path
@@ -17,7 +18,7 @@ from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.moments import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
-from dplearn.core.display import as_html, as_latex
+from dplearn.core.display import Shown
 from dplearn.core.files import write_whole
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down, round_up
 from dplearn.mechanisms import MECHANISMS, ZCDP, ApproximateDP, Composed, Mechanism
@@ -28,6 +29,7 @@ _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
 # A total that is above the budget by rounding alone fits; the stated epsilon is larger by as much.
 _ROUNDING = 9e-13
+_DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
 _FAR = 1e3  # a divergence at which the conversion is far above its floor of 0
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
@@ -52,7 +54,7 @@ class Release(NamedTuple):
 
 
 @dataclass
-class Ledger(metaclass=validate.NamesParameters):
+class Ledger(Shown, metaclass=validate.NamesParameters):
     r"""Releases from one data set, their total guarantee, and a budget that they must fit into.
 
     A release is a mechanism, a plan such as `DPSGD`, or what is known of one: `ApproximateDP` or
@@ -175,12 +177,11 @@ class Ledger(metaclass=validate.NamesParameters):
         """Largest epsilon, in nats, of one more pure release that fits; inf without a budget."""
         if self.epsilon is None:
             return math.inf
-        low, high = 0.0, min(self.epsilon, MOST_EPSILON)
-        if self.fits(ApproximateDP(high)):
-            return high
-        while high - low > 1e-4 * self.epsilon:
+        low, middle, high = 0.0, (most := min(self.epsilon, MOST_EPSILON)), 2 * most
+        while high - low > 1e-4 * self.epsilon and low < most:
+            fits = self.fits(ApproximateDP(middle))
+            low, high = (middle, high) if fits else (low, middle)
             middle = (low + high) / 2
-            low, high = (middle, high) if self.fits(ApproximateDP(middle)) else (low, middle)
         return low
 
     @property
@@ -188,12 +189,8 @@ class Ledger(metaclass=validate.NamesParameters):
         """Guarantee of all releases together; with an adaptive budget, that of the budget."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
-        stated: dict[str, Any] = {
-            "method": "ledger",
-            "adjacency": self.adjacency,
-            "delta": self.delta,
-            "assumptions": (*dict.fromkeys(c for each in conditions for c in each), how),
-        }
+        stated: dict[str, Any] = {"method": "ledger", **self._question}
+        stated["assumptions"] = (*dict.fromkeys(c for each in conditions for c in each), how)
         if not self.adaptive:
             total = self._composed(self.releases)
             return dataclasses.replace(total, **stated, proof=total.proof or total.method)
@@ -230,25 +227,12 @@ class Ledger(metaclass=validate.NamesParameters):
             return cls(**whole, releases=releases)
         except BudgetExceeded:
             raise
-        except (
-            ArithmeticError,
-            AttributeError,
-            KeyError,
-            RecursionError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except _DAMAGE as error:
             what = f"Expected a file that Ledger.save wrote, got {path}: {error}"
             raise ValueError(what) from None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {words}" for name, words in self._shown().items())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._shown())
-
-    def _repr_latex_(self) -> str:
-        return as_latex(self._shown())
 
     def _shown(self) -> dict[str, str]:
         shown = {
@@ -324,24 +308,21 @@ class Ledger(metaclass=validate.NamesParameters):
     def _composed(self, lines: Sequence[Release]) -> Guarantee:
         """Return the tightest guarantee of releases that were all chosen beforehand."""
         if not lines:
-            return Guarantee(
-                epsilon=0.0, delta=self.delta, kind="exact", method="pld", adjacency=self.adjacency
-            )
+            return Guarantee(epsilon=0.0, kind="exact", method="pld", **self._question)
         run = Composed((line.mechanism, line.steps) for line in lines)
         pure = run.pure_epsilon(self.adjacency)
-        stated = Guarantee(
-            epsilon=pure, delta=self.delta, kind="upper", method="basic", adjacency=self.adjacency
-        )
+        stated = Guarantee(epsilon=pure, kind="upper", method="basic", **self._question)
         for name in ("pld", "rdp") if self.delta else ():
-            try:
-                found = ACCOUNTANTS[name]().epsilon(run, delta=self.delta, adjacency=self.adjacency)
-            except NotImplementedError:
-                continue
-            if found.epsilon <= stated.epsilon:
+            with suppress(NotImplementedError):
+                found = ACCOUNTANTS[name]().epsilon(run, **self._question)
+                if found.epsilon > stated.epsilon:
+                    found = dataclasses.replace(stated, lower=max(stated.lower, found.lower))
                 stated = found
-            else:
-                stated = dataclasses.replace(stated, lower=max(stated.lower, found.lower))
         return stated
+
+    @property
+    def _question(self) -> dict[str, Any]:
+        return {"delta": self.delta, "adjacency": self.adjacency}
 
 
 def _pairs_delta(lines: Sequence[Release]) -> float:

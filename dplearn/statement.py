@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
 from dplearn.core import validate
-from dplearn.core.display import ReadOnly, as_html, as_latex, in_signs
+from dplearn.core.display import ReadOnly, Shown, as_latex, in_signs
 from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
@@ -85,7 +85,7 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class Statement(Shown):
     """A complete privacy statement, what is promised to whom; `HasGuarantee.statement` makes it."""
 
     guarantee: Guarantee
@@ -130,10 +130,8 @@ class Statement:
         """LaTeX of a table of two columns, for a paper; it needs no package."""
         return as_latex(self.rows)
 
-    _repr_latex_ = latex
-
-    def _repr_html_(self) -> str:
-        return as_html(self.rows)
+    def _shown(self) -> dict[str, str]:
+        return self.rows
 
     def json(self) -> str:
         """JSON of every part for a machine, numbers in full, the certificate within."""
@@ -155,14 +153,8 @@ class Statement:
         return _CARD.format(promise=promise, rows=listed)
 
 
-class HasGuarantee(metaclass=validate.NamesParameters):
+class HasGuarantee(Shown, metaclass=validate.NamesParameters):
     """A plan of any kind, which has a guarantee and can be stated."""
-
-    def _repr_html_(self) -> str:
-        return as_html(self._shown())
-
-    def _repr_latex_(self) -> str:
-        return as_latex(self._shown())
 
     def _shown(self) -> dict[str, str]:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]

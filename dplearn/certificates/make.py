@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates.check import FORMAT, NotProvedError, check
 from dplearn.core.guarantee import Adjacency, round_down, round_up
+from dplearn.engine.contour.epsilon import TRIES
 from dplearn.engine.contour.line import Line
-from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 

@@ -60,6 +60,19 @@ def as_latex(rows: Mapping[str, str]) -> str:
     return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
 
 
+class Shown:
+    """A value whose face in a notebook is a table of names and words."""
+
+    def _shown(self) -> Mapping[str, str]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return as_html(self._shown())
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
+
+
 class ReadOnly(dict[str, Any]):
     """Numbers or words by name that cannot be changed, but hashed, pickled and written as JSON."""
 

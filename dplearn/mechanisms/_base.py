@@ -34,8 +34,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.core.solve import first_true
 from dplearn.engine.contour import SampledGaussian
-from dplearn.engine.profile import Curve, Profile
-from dplearn.engine.quadrature import FAR
+from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.

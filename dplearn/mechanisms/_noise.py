@@ -30,7 +30,6 @@ from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
 OUTSIDE = -680.0  # log of the mass that a table may leave out: what is smaller loses digits
-_ORDERS = np.unique(np.geomspace(2, 1e5, 80).round())
 
 
 @dataclass(frozen=True)
@@ -155,16 +154,10 @@ class WholeNoise(Noise):
 
     conditions = ("the query is one whole number",)
     whole = True
-    tabled: ClassVar[bool] = False  # the law is a table, which ends somewhere
 
     def __post_init__(self) -> None:
         validate.scale(noise_multiplier=self.noise_multiplier)
         validate.integer(minimum=1, maximum=10**6, sensitivity=self.sensitivity)
-        if self.tabled and self._scale > 1e4:
-            raise ValueError(
-                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
-                "the continuous Gaussian is indistinguishable there."
-            )
 
     @property
     def _scale(self) -> float:
@@ -183,8 +176,15 @@ class WholeNoise(Noise):
 class TabledNoise(WholeNoise):
     """Noise on whole numbers whose law is a table: log masses of 0, 1, ... ."""
 
-    tabled = True
     attained: ClassVar[bool] = False  # nearly so, which the bracket tells
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self._scale > 1e4:
+            raise ValueError(
+                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
+                "the continuous Gaussian is indistinguishable there."
+            )
 
     @abstractmethod
     def _log_masses(self, scale: float) -> NDArray:
@@ -213,10 +213,12 @@ class TabledNoise(WholeNoise):
         return int(np.count_nonzero(tails > 1e-11))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        bounds = self._renyi_above(self._distance(adjacency), _ORDERS)
+        distance, double_rho = self._distance(adjacency), self.shift(adjacency) ** 2
 
         def far(epsilon: NDArray) -> NDArray:
-            return np.min((_ORDERS - 1) * (bounds - epsilon[..., None]), axis=-1)
+            # The best order of a Gaussian; any whole one serves.
+            orders = np.maximum(np.rint(epsilon / double_rho + 0.5), 2.0)
+            return (orders - 1) * (self._renyi_above(distance, orders) - epsilon)
 
         return (self._above(adjacency, far),)
 
@@ -230,7 +232,7 @@ class TabledNoise(WholeNoise):
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
         """Profile above that of a pair: by the table, or where that is smaller by `far`."""
-        near, error = table(self, pair, self._masses.size - 1), self._error
+        near, error = table(self, pair), self._error
 
         def log_delta(epsilon: NDArray) -> NDArray:
             epsilon = np.asarray(epsilon, dtype=float)
@@ -241,7 +243,7 @@ class TabledNoise(WholeNoise):
 
     def _below(self, pair: Adjacency | float) -> Profile:
         """Masses e^-3r P and e^-r Q of the table, which are below those of the real pair."""
-        near, r = table(self, pair, self._masses.size - 1, finite=True), self._error
+        near, r = table(self, pair, finite=True), self._error
         tail: Curve = near.log_tail_of  # type: ignore[assignment]
         return Profile(
             lambda epsilon: near.log_delta_of(epsilon + 2 * r) - 3 * r,
@@ -253,13 +255,14 @@ class TabledNoise(WholeNoise):
 
 
 @remembered(4)
-def table(law: WholeNoise, pair: Adjacency | float, reach: int, *, finite: bool = False) -> Profile:
-    """Return the profile of the outcomes up to `reach` beyond a peak, or of those both laws have.
+def table(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
+    """Return the profile of outcomes as far beyond a peak as masses go, or of those of both laws.
 
     The pair is that of an adjacency, or of a replaced record on a sample of this rate.
     """
     laws = law.replaced_outputs(pair) if isinstance(pair, float) else law._outputs(pair)[0]
-    k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)
+    reach = law._masses.size
+    k = np.arange(laws.corners[0] - reach + 1, laws.corners[-1] + reach)
     log_p, log_q = laws.log_p(k), laws.log_q(k)
     kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
     return Profile.from_atoms(log_p[kept], log_q[kept])

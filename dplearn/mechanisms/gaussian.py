@@ -23,8 +23,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import log1mexp, log_expm1, log_sub
 from dplearn.core.solve import decreasing_root, first_true
-from dplearn.engine.profile import Profile
-from dplearn.engine.quadrature import FAR
+from dplearn.engine.profile import FAR, Profile
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
-from dplearn.engine.profile import Profile
-from dplearn.engine.quadrature import FAR
+from dplearn.engine.profile import FAR, Profile
 from dplearn.mechanisms._noise import Noise
 
 

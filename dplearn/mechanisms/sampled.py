@@ -1,18 +1,15 @@
 r"""Mechanisms on a sample of the records: drawn one by one (Poisson), or a subset of fixed size.
 
-For a Poisson sample and a Gaussian base the Rényi divergence of ((1-q)N(0) + qN(1), N(0)) has
-closed forms. Write :math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
+For a Poisson sample and a Gaussian base take P = (1-q)N(0) + qN(1) and Q = N(0). Write
+:math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
 
 .. math:: X_\alpha = E_Q[f^\alpha] - 1 = E_Q[f^\alpha - 1 - \alpha(f - 1)],
 
-a sum of terms >= 0, because subtracting 1 at the end would lose all digits at small q.
-
-* Whole orders: :math:`X_\alpha = \sum_{k\ge2}\binom\alpha k q^k(1-q)^{\alpha-k}
-  (e^{(k^2-k)/2\sigma^2} - 1)`.
-* Other and very large orders: the trapezoidal rule on the real line. The integrand is
-  analytic in a strip of half-width :math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below
-  leaves a relative error of order :math:`e^{-L}`; the published alternating series for
-  fractional orders decays only like :math:`k^{-\alpha-2}` and cancels.
+a sum of terms >= 0, because subtracting 1 at the end would lose all digits at small q,
+by the trapezoidal rule on the real line. The integrand is analytic in a strip of half-width
+:math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below leaves a relative error of order
+:math:`e^{-L}`; the published alternating series for fractional orders decays only like
+:math:`k^{-\alpha-2}` and cancels.
 """
 
 import math
@@ -24,7 +21,7 @@ from numpy.typing import NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
+from dplearn.core.logspace import log_bernoulli, log_sum
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Outputs, Sampled
@@ -32,7 +29,6 @@ from dplearn.mechanisms._noise import Noise
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
-_LARGEST_SUM = 256  # whole orders above it have too many terms
 _LOG_ACCURACY = 39.0
 _LEAST_NOISE = 0.02  # below it the integral has too many nodes
 Pair = TypeVar("Pair", Profile, Outputs)  # what is sampled: a profile, or the laws behind it
@@ -132,22 +128,14 @@ class PoissonSubsampled(Sampled):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
-        sigma, q = self.base.noise_multiplier, self.sample_rate
+        sigma, q, log_x = self.base.noise_multiplier, self.sample_rate, np.empty(orders.shape)
         if sigma < _LEAST_NOISE:
             # Minkowski's inequality for the two parts of f: far beyond q it loses nothing.
             exponent = (orders - 1) / (2 * sigma**2)
             return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
-        summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
-        log_x = np.empty(orders.shape)
-        if np.any(summed):
-            k, order = np.arange(2, np.max(orders[summed]) + 1), orders[summed, None]
-            # Entry i, k is the k-th binomial term of order i; beyond the order it is 0.
-            weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
-            terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
-            log_x[summed] = np.logaddexp.reduce(terms, axis=1)
         # Orders of one octave share their nodes.
-        octave = np.where(summed, -1, np.floor(np.log2(orders)))
-        for number in np.unique(octave[~summed]):
+        octave = np.floor(np.log2(orders))
+        for number in np.unique(octave):
             chunk = octave == number
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return np.logaddexp(0.0, log_x) / (orders - 1)
@@ -168,9 +156,10 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     else:
         u = np.arange(-9.5, 9.5 + (2 * octave + 1) / sigma, step)
     drift = u / sigma - 0.5 / sigma**2
-    # log f, and f - 1 without cancellation.
-    log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
+    # f - 1, and log f, without cancellation.
     excess = q * np.expm1(np.minimum(drift, 600.0))
+    log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
+    log_f = np.where(np.abs(excess) < 0.5, np.log1p(np.minimum(excess, 0.5)), log_f)
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
     # A rate whose square underflows leaves nothing.
     return log_sum(log_terms) + math.log(step / math.sqrt(2 * math.pi))

@@ -38,8 +38,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.work import remembered
-from dplearn.engine.profile import Profile
-from dplearn.engine.quadrature import Curve
+from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian

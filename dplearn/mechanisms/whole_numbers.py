@@ -19,13 +19,12 @@ from dplearn.mechanisms._noise import (
     OUTSIDE,
     TabledNoise,
     WholeNoise,
-    even_draws,
     even_law,
     table,
 )
 
-# Half-width of the discrete Gaussian's table in scales: what lies outside weighs less than e^-800.
-_REACH = 40.0
+# Half-width of tables in scales: Gaussian tails beyond it weigh less than e^-684.
+_REACH = 37.0
 _WIDEST = 250.0  # scale up to which a sum is tabled; beyond, one discrete Gaussian is all but it
 
 
@@ -99,7 +98,7 @@ class Geometric(WholeNoise):
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(WholeNoise):
+class DiscreteGaussian(TabledNoise):
     r"""Noise :math:`P(X = k) \propto e^{-k^2/2\sigma^2}` on one whole-number query.
 
     Its Rényi divergences equal the continuous ones at whole orders, its profile does not: at
@@ -123,52 +122,26 @@ class DiscreteGaussian(WholeNoise):
 
     name = "discrete_gaussian"
     fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
-    scales_drawn = 7.0
-    tabled = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         validate.integer(minimum=1, maximum=10**4, sensitivity=self.sensitivity)
 
+    def _log_masses(self, scale: float) -> NDArray:
+        return _log_discrete(np.arange(math.ceil(_REACH * scale) + 2.0), scale)
+
     @property
-    def _reach(self) -> int:
-        return math.ceil(_REACH * self._scale) + 1
+    def _error(self) -> float:
+        return 2e-12  # rounding of logarithms down to OUTSIDE
 
-    def _survival(self, x: ArrayLike) -> NDArray:
-        """log of p(x) / (1 - e^{-x / sigma^2}), an upper bound on P(Y >= x) for x > 0."""
-        x = np.asarray(x, dtype=float)
-        return self._log_noise(x) - log1mexp(-x / self._scale**2)
+    def _renyi_above(self, shift: int, orders: NDArray) -> NDArray:
+        return orders * shift**2 / (2 * self._scale**2)
 
-    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        shift, sigma = self._distance(adjacency), self._scale
-        near, outside = table(self, adjacency, self._reach), self._survival(self._reach + 1)
-        edge = (self._reach - 1 + shift / 2) * shift / sigma**2
-
-        def log_delta(epsilon: NDArray) -> NDArray:
-            inside = np.logaddexp(near.log_delta_of(np.minimum(epsilon, edge)), outside)
-            # Under P the noise is Y = k - s; the loss exceeds eps where Y > eps sigma^2/s - s/2.
-            past = self._survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
-            return np.where(epsilon < edge, inside, past)
-
-        # No tails: a bound from above must not serve in a statement from below.
-        return (Profile(log_delta, kinks=near.kinks),)
-
-    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """The table alone: the little mass outside claims nothing."""
-        return (table(self, adjacency, self._reach),)
-
-    def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        near, outside = table(self, sample_rate, self._reach), self._survival(self._reach + 1)
-        (whole,), log_q = self._profiles("replace_one"), math.log(sample_rate)
-
-        def log_delta(epsilon: NDArray) -> NDArray:
-            inside = np.logaddexp(near.log_delta_of(epsilon), outside)
-            return np.minimum(inside, log_q + whole.log_delta_of(epsilon))
-
-        return Profile(log_delta, kinks=near.kinks), near
+    def _below(self, pair: Adjacency | float) -> Profile:
+        return table(self, pair)  # whose losses are exact
 
     def _log_noise(self, x: NDArray) -> NDArray:
-        return -0.5 * (x / self._scale) ** 2 - _log_theta(0.0, self._scale)
+        return _log_discrete(x, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""
@@ -177,8 +150,10 @@ class DiscreteGaussian(WholeNoise):
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
         return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
-    def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        return even_draws(-0.5 * (np.arange(math.ceil(12 * scale) + 1) / scale) ** 2, size, rng)
+
+def _log_discrete(x: ArrayLike, sigma: float) -> NDArray:
+    """log probability of a discrete Gaussian."""
+    return -0.5 * (np.asarray(x) / sigma) ** 2 - _log_theta(0.0, sigma)
 
 
 def _log_theta(centre: float, sigma: float) -> float:
@@ -336,10 +311,10 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
 @lru_cache(maxsize=8)
 def _sum_masses(scale: float, clients: int) -> NDArray:
     """log masses of 0, 1, ... of the sum, by its definition or by the theorem for large sums."""
-    # A sum has Gaussian tails of the variance `scale`^2: 37 deviations leave less than e^-684.
-    reach = math.ceil(37 * scale) + 1
+    # A sum has Gaussian tails of the variance `scale`^2.
+    reach = math.ceil(_REACH * scale) + 1
     if scale > _WIDEST:
-        return DiscreteGaussian(scale)._log_noise(np.arange(reach + 1.0))
+        return _log_discrete(np.arange(reach + 1.0), scale)
     sigma = scale / math.sqrt(clients)
     k = np.arange(min(reach, math.ceil(38 * sigma)) + 1.0)
     factor = even_law(np.exp(-0.5 * (k / sigma) ** 2))

@@ -36,8 +36,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import Profile
-from dplearn.engine.quadrature import Curve
+from dplearn.engine.profile import Curve, Profile
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 

@@ -179,10 +179,10 @@ def test_noise_is_found_for_the_rates_of_an_attack():
 def test_a_hair_beyond_a_target_is_beyond_it():
     for goal in (0.049, 0.3, 0.77):
         for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
-            budget = calibrate._Budget(goal, 1e-5, 1, "add_remove")
+            budget = calibrate._budget(goal, 1e-5, 1, "add_remove")
             assert (budget.shares(Mock(epsilon=answer, lower=0.0))[1] <= 1) == reached
             attack = Attack(0.02, answer, 0.01, "add_remove")
-            assert (calibrate._Rates(goal, 0.01, 1, "add_remove").shares(attack)[1] <= 1) == reached
+            assert (calibrate._rates(goal, 0.01, 1, "add_remove").shares(attack)[1] <= 1) == reached
 
 
 @each(
@@ -190,7 +190,7 @@ def test_a_hair_beyond_a_target_is_beyond_it():
     [(TARGET | ATTACK, "pld", TypeError, "or an advantage, got some of several"),
      (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
      (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
-     (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest one found"),
+     (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest true_pos"),
      ({"epsilon": 1.0}, "pld", TypeError, "got delta=None"),
      ({"false_positive_rate": 0.01}, "pld", TypeError, "got true_positive_rate=None")],
 )  # fmt: skip

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from cases import each, golden, number
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
+from dplearn.engine.contour.epsilon import TRIES, tries
 from dplearn.engine.contour.line import Line
-from dplearn.engine.contour.plan import TRIES, tries
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
 
@@ -239,7 +239,7 @@ def cut_early(monkeypatch, part):
         bound, cuts, _ = cutoffs(*args)
         return bound, part * cuts, bound.log_at(part * cuts)
 
-    monkeypatch.setattr("dplearn.engine.contour.plan._FEWEST_NODES", 4)
+    monkeypatch.setattr("dplearn.engine.contour.epsilon._FEWEST_NODES", 4)
     monkeypatch.setattr(Line, "cutoffs", early)
 
 
@@ -279,7 +279,7 @@ def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
     truth = deltas(pair, 2, [0.1])
     short = tuple((min(most, 2**9), *more, False) for most, *more, _ in TRIES)
     monkeypatch.setattr(tries, "__defaults__", (short, None))
-    monkeypatch.setattr("dplearn.engine.contour.plan.TRIES", short)
+    monkeypatch.setattr("dplearn.engine.contour.epsilon.TRIES", short)
     monkeypatch.setattr("dplearn.engine.contour.epsilon.ALONE", ())
     assert bracket(1.1, 256 / 60000, 2, 1e-5) == (0.0, math.inf)
     lower, upper = deltas(pair, 2, [0.1])

@@ -16,8 +16,8 @@ from cases import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
+from dplearn.engine.contour.epsilon import sums
 from dplearn.engine.contour.line import Line, Majorant
-from dplearn.engine.contour.plan import sums
 from dplearn.engine.contour.small_rate import PartMajorant, Split
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below

@@ -142,9 +142,8 @@ def sampled(draw):
     """The contour against the lattice, and against settings a little better."""
     sigma, q, steps, delta = draw.noise(), draw.rate(), draw.steps(1e9), draw.delta()
     step, by = PoissonSubsampled(Gaussian(sigma), q), draw.between(1e-7, 0.5)
-    of = lambda step=step, delta=delta, steps=steps, kind=draw.adjacency(step): ask(
-        step, delta, steps, kind
-    )
+    kind = draw.adjacency(step)
+    of = lambda step=step, delta=delta, steps=steps: ask(step, delta, steps, kind)
     answer = of()
     agree(answer, of(opaque(step)))
     ordered(of(PoissonSubsampled(Gaussian(sigma * (1 + by)), q)), answer)

@@ -130,7 +130,7 @@ def log_delta_of_discrete_gaussian(sigma, epsilon):
         return float(mpmath.log(mpmath.fsum(gaps) / mpmath.jtheta(3, 0, mass(1))))
 
 
-# At sigma = 20 the table serves up to 2.49875, and what is outside is not small beside it.
+# At sigma = 20 the table serves up to 1.85, and what is outside is not small beside it.
 @each("sigma, epsilons", [(1.0, (300.0, 1000.0)), (20.0, (1.0, 2.0, 2.49, 2.497, 2.6))])
 def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
@@ -141,7 +141,7 @@ def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
         slack = 1e-10 + 1e-13 * abs(truth)
         assert witness.log_delta(epsilon) <= truth + slack
         # The bound may count one outcome too many.
-        assert truth - slack <= profile.log_delta(epsilon) <= truth + max(epsilon, 10.0)
+        assert truth - slack <= profile.log_delta(epsilon) <= truth + max(epsilon, 12.0)
 
 
 @each("part", [0.1, 0.37, 0.5])

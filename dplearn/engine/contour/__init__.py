@@ -14,8 +14,7 @@ The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda
 
 From the bottom: `pair` (the ratio off the real axis), `table` (K on real numbers: bounds, guesses,
 lambda and P), `line` (M and B on one vertical line), `small_rate` (few steps at a small rate,
-without the runs that tell nothing), `trapezoid` (S and its charges), `plan` (which rows share
-what), `epsilon` (the answers).
+without the runs that tell nothing), `trapezoid` (S and its charges), `epsilon` (the answers).
 
 Alghamdi et al. (2023) have the integral; the aliases are Poisson's summation formula.
 """

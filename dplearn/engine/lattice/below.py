@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.engine.lattice.above import MOST_LOST
-from dplearn.engine.profile import Profile
-from dplearn.engine.quadrature import FAR, Curve
+from dplearn.engine.profile import FAR, Curve, Profile
 
 _ULP = 2.0**-53
 # Width, relative to its place, within which a jump of the tail counts as an atom.

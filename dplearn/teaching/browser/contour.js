@@ -1,5 +1,5 @@
 // Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
-// Counterpart of dplearn/engine/contour/plan.py, epsilon.py and delta.py.
+// Counterpart of dplearn/engine/contour/epsilon.py.
 import { Release } from "./gaussian.js";
 import { Remainder, Split } from "./small_rate.js";
 import { Line } from "./line.js";
