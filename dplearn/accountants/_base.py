@@ -110,7 +110,7 @@ class Accountant(ABC):
         runs = self._covered(mechanism, counts, adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact", proof="nothing is released")
         bounds: Iterator[Bound] = iter(())
-        if reason := runs.infinite_epsilon_reason:
+        if reason := runs.composed.infinite_epsilon_reason():
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
             bounds = self._capped(runs[released], delta)
@@ -152,7 +152,7 @@ class Accountant(ABC):
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
-        composes = runs.totals[0] and not runs.infinite_epsilon_reason
+        composes = runs.totals[0] and not runs.composed.infinite_epsilon_reason()
         if composes and (ends := self._delta(runs, epsilon)) is not None:
             lower, upper = ends[0], max(ends[1], math.exp(_LEAST_LOG_DELTA))
             kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
@@ -193,8 +193,8 @@ class Accountant(ABC):
             method=self.name,
             adjacency=runs.adjacency,
             lower=float(bound.lower),
-            assumptions=runs.assumptions,
-            only_for=runs.only_for,
+            assumptions=runs.composed.assumptions,
+            only_for=runs.composed.only_for,
             proof=bound.proof,
             reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
             details=bound.details,

@@ -18,7 +18,7 @@ from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile, largest_epsilon
-from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms import Composed, Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -66,11 +66,6 @@ class Runs:
         return cls(chosen, rows[:, used].astype(np.int64), adjacency)
 
     @property
-    def infinite_epsilon_reason(self) -> str:
-        """Reason why epsilon is infinite where all of them run, or an empty string."""
-        return next((why for m in self.mechanisms if (why := m.infinite_epsilon_reason())), "")
-
-    @property
     def totals(self) -> NDArray:
         """Number of releases in every row."""
         return self.counts.sum(axis=1)
@@ -80,14 +75,9 @@ class Runs:
         return dataclasses.replace(self, counts=self.counts[rows])
 
     @cached_property
-    def assumptions(self) -> tuple[str, ...]:
-        """Assumptions of all mechanisms, each clause once."""
-        return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
-
-    @cached_property
-    def only_for(self) -> str:
-        """Words for the neighbours that the mechanisms are about, where not all; else ""."""
-        return " and ".join(dict.fromkeys(m.only_for for m in self.mechanisms if m.only_for))
+    def composed(self) -> Composed:
+        """One run of each, which says what holds of all."""
+        return Composed(self.mechanisms)
 
     def rdp(self, orders: NDArray) -> NDArray:
         """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1).

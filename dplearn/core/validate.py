@@ -131,7 +131,7 @@ def known_parameters(owner: str, parameters: Collection[str], keywords: Iterable
     for name in keywords:
         if name not in parameters:
             meant = [p for p in parameters if name in _SYNONYMS.get(p, ())]
-            meant = meant or difflib.get_close_matches(name, parameters, n=1, cutoff=0.5)
+            meant = meant or difflib.get_close_matches(name, parameters, n=1, cutoff=0.6)
             hint = f"; did you mean {meant[0]}?" if meant else ""
             names = ", ".join(parameters)
             raise TypeError(f"Expected {names} as keywords of {owner}, got {name}{hint}")

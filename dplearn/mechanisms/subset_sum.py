@@ -21,11 +21,6 @@ there, an x that is off by :math:`\Delta` costs it :math:`\Delta^2`. The counts 
 at which a count's own loss would be :math:`\varepsilon`, if m are drawn from n + 1 records, the one
 in question both ways; none far from it matters. Turned round, every contribution changes its
 sign: the other order is this one with n - 1 - `alike`.
-
-In :math:`z = e^{x/\sigma^2}` both densities are polynomials whose zeros are real: those of a
-hypergeometric law are, and :math:`e^{-j^2/2\sigma^2}` keeps them so (Laguerre). Hence the loss is
-analytic for :math:`|\mathrm{Im}\,x| < \pi\sigma^2`, as for a sampled Gaussian, and the trapezoidal
-rule gives Rényi divergences to all digits.
 """
 
 import dataclasses
@@ -40,13 +35,13 @@ from scipy.special import log_ndtr
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log1mexp, log_bernoulli, log_expm1, log_sub, log_sum
+from dplearn.core.logspace import log1mexp, log_expm1, log_sub, log_sum
 from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs
 
-# Places at a time, most of them in an integral, and a log delta that has no digits left.
-_AT_ONCE, _MOST_PLACES, _DEEP = 512, 50_000, -1e4
+# Counts from which on an integral is long, and a log delta that has no digits left.
+_MOST_COUNTS, _DEEP = 2000, -1e6
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -121,8 +116,13 @@ class SubsetSum(Mechanism):
         )
         return (forward, forward.reverse())
 
-    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        return np.maximum(_Pair(self).renyi(orders), _Pair(self._turned()).renyi(orders))
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
+        """The profile's integral, or where it is long what noise and counts prove."""
+        pairs = _Pair(self), _Pair(self._turned())
+        if max(pair.count.size for pair in pairs) < _MOST_COUNTS:
+            return None
+        largest = max(pair.largest for pair in pairs)
+        return np.minimum(2 * orders / self.noise_multiplier**2, largest)
 
 
 class _Pair:
@@ -153,24 +153,6 @@ class _Pair:
         """log of the density of Q (law 0) or P (law 1) at x."""
         noise = -0.5 * ((np.asarray(x)[..., None] - self.count) / self.sigma) ** 2
         return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
-
-    def losses(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Loss L, e^L - 1 without cancellation, and the log of Q's density over that of N(0)."""
-        logs = np.empty((4, x.size))
-        # From each of these places on the next count is likelier.
-        turns = self.count[:-1] + 0.5 - self.sigma**2 * np.diff(self.laws[1])
-        for i in range(0, x.size, _AT_ONCE):
-            some = x[i : i + _AT_ONCE]
-            likeliest = self.count[np.searchsorted(turns, [np.min(some), np.max(some)])]
-            near = self._near(*likeliest)
-            count = self.count[near]
-            spend(12 * some.size * count.size)
-            table = (count * some[:, None] - 0.5 * count**2) / self.sigma**2
-            logs[:, i : i + _AT_ONCE] = [log_sum(law[near] + table) for law in self.laws]
-        q, p, kept, raised = logs
-        excess = np.exp(np.minimum(raised - q, 600.0)) - np.exp(kept - q)
-        near = np.abs(p - q) < 0.5
-        return np.where(near, np.log1p(np.where(near, excess, 0.0)), p - q), excess, q
 
     def _near(self, least: float, most: float) -> slice:
         """The counts in reach: the chances of others sum to less than e^-45 of theirs."""
@@ -249,26 +231,6 @@ class _Pair:
             if np.all(close):
                 break
         return x
-
-    def renyi(self, orders: NDArray) -> NDArray:
-        """Rényi divergences in nats; the smaller of two bounds where the integral is too long."""
-        values = np.minimum(0.5 * orders / self.sigma**2, self.largest)
-        strip = min(math.pi * self.sigma, math.sqrt(78.0))
-        # As for a sampled Gaussian.
-        step = 2 * math.pi / (0.5 * strip + 39.0 / strip) * self.sigma
-        reach = orders + self.count[-1] - self.count[0] + 19 * self.sigma
-        # Orders share their places if one does not reach twice as far as the other.
-        octave = np.floor(np.log2(reach))
-        for number in np.unique(octave[reach <= _MOST_PLACES * step]):
-            chunk = (octave == number) & (reach <= _MOST_PLACES * step)
-            x = np.arange(0.0, np.max(reach[chunk]), step) + self.count[0] - 9.5 * self.sigma
-            loss, excess, log_q = self.losses(x)
-            # e^{aL} - 1 - a(e^L - 1), weighed by the density of Q.
-            terms = log_bernoulli(orders[chunk, None], excess, loss) + log_q
-            total = log_sum(terms - 0.5 * (x / self.sigma) ** 2)
-            total += math.log(step / (self.sigma * math.sqrt(2 * math.pi)))
-            values[chunk] = np.logaddexp(0.0, total) / (orders[chunk] - 1)
-        return values
 
 
 def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
