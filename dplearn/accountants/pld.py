@@ -50,7 +50,8 @@ class PLD(Accountant):
 
     The answer is exact for one run and for plain Gaussians, and a bracket elsewhere: by the
     contour integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
-    only where no pair of neighbours is known to attain the profile.
+    only where no pair of neighbours is known to attain the profile. Where few steps use a record,
+    sample_rate * steps < 30, and delta is tiny, its ends may be per cents apart.
 
     Examples
     --------

@@ -261,25 +261,6 @@ def test_a_mechanism_asks_what_its_accountant_answers():
         Gaussian(3.0).guarantee("best", **question)
 
 
-CORNERS = list(itertools.product([0.2, 1000.0], [1e-7, 1.0], [1e-30, 0.5]))
-# An infinite epsilon comes with a reason.
-FAR = [(s, q, 1e-15) for s, q in [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 1e-7), (1e-7, 1.0)]]
-
-
-@pytest.mark.slow
-@each("sigma, q, delta", CORNERS + FAR)
-@each_name
-def test_corners_are_answered_and_grow(name, sigma, q, delta):
-    step = PoissonSubsampled(Gaussian(sigma), q)
-    curve = ACCOUNTANTS[name]().epsilon_curve(step, delta=delta, steps=[1, 1000, 10**7])
-    epsilons = [g.epsilon for g in curve]
-    assert epsilons == sorted(epsilons)
-    for guarantee in curve:
-        assert 0 <= guarantee.lower <= guarantee.epsilon
-        explained = guarantee.reason and guarantee.kind != "exact" and (sigma, q, delta) in FAR
-        assert guarantee.epsilon < math.inf or explained
-
-
 @each("name", NAMES)
 def test_a_part_that_never_runs_costs_nothing(name):
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn import ACCOUNTANTS, MECHANISMS, Composed, Gaussian, Laplace, RandomizedResponse
+from dplearn import ACCOUNTANTS, MECHANISMS, Composed, Gaussian, RandomizedResponse
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
@@ -297,9 +297,3 @@ def test_no_bound_is_above_basic_composition_of_pure_releases(mechanism, adjacen
             assert all(g.epsilon <= b * (1 + 1e-9) for g, b in zip(curve, basic, strict=True)), (
                 f"{name}: {curve}"
             )
-
-
-def test_replace_one_is_two_contributions():
-    for cls in (Gaussian, Laplace):
-        (one,), (two,) = cls(2.0).profiles("replace_one"), cls(1.0).profiles("add_remove")
-        np.testing.assert_allclose(one.delta([0, 0.5, 1.5]), two.delta([0, 0.5, 1.5]), rtol=1e-12)
