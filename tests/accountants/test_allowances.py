@@ -94,7 +94,8 @@ def test_closed_forms_that_a_claim_is_compared_with():
     orders = np.array([1 + 1e-6, 1.01, 1.5, 4.5])
     exact = [sampled_gaussian_rdp(a, 4.0, 0.01) for a in orders]
     ends = truth.bracket(at, {"alpha": orders}, 1e-6)
-    assert_suits(*middle_and_width(ends, exact))
+    # What is allowed to every mechanism's divergence.
+    assert_suits(*middle_and_width(ends, exact), most=1000)
     epsilon = np.linspace(30.0, 36.0, 20)
     points = {"epsilon": epsilon, "sigma": np.ones(20), "T": np.ones(20)}
     ends = subject("delta", "gaussian").bracket({}, points, 1e-6)

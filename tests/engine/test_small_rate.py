@@ -91,11 +91,13 @@ def both_sides(w):
 
 def test_rounding_of_the_cut():
     allowed, errors = [], []
-    for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0)):
+    for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0), (1.02, 0.03)):
         line = Split(SampledGaussian(sigma, 0.01, "remove"), 4.0, x0)
         with mp.workdps(40):
             for j in np.flatnonzero(np.abs(line.small) > 1e-250)[::12]:
-                w = (mp.mpc(line.x[j], line.height) - x0) / mp.mpf(line.width)
+                # Where the node should be: its own place is rounded as well.
+                x = mp.mpf(line.x[0]) + int(j) * (mp.mpf(line.x[1]) - mp.mpf(line.x[0]))
+                w = (mp.mpc(x, line.height) - x0) / mp.mpf(line.width)
                 chi = both_sides(w)[0] if line.left[j] else 1 - both_sides(w)[1]
                 value = line.small[j] if line.left[j] else 1 - line.small[j]
                 errors.append(abs(mp.mpc(value) - chi))

@@ -312,3 +312,11 @@ def test_bounds_of_both_orders_make_one_convex_curve(sigma):
         Shuffled(Gaussian(sigma), 10**6, 1e-9), delta=1e-5, steps=100, adjacency="zero_out"
     )
     assert one.lower > 0.8 * one.epsilon
+
+
+def test_with_much_noise_a_replaced_record_shows_in_the_sum_of_all_steps():
+    """As in random allocation with half the noise: the largest coordinate tells much less."""
+    epoch = Shuffled(Gaussian(4.0), 100, 0.01)
+    allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)
+    lower = epoch.witnesses("replace_one")[0]
+    assert np.all(lower.delta([0.0, 0.05, 0.2]) >= allocated.delta([0.0, 0.05, 0.2]))
