@@ -144,6 +144,13 @@ def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
         assert truth - slack <= profile.log_delta(epsilon) <= truth + max(epsilon, 12.0)
 
 
+def test_discrete_gaussian_at_large_orders_between_whole_ones():
+    """There the two sums over the lattice differ by a factor between 1 and 1.1."""
+    orders = np.array([400.5, 10_000.25])
+    value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
+    assert np.all(value <= line) and np.all(value >= line - 0.1 / (orders - 1))
+
+
 @each("part", [0.1, 0.37, 0.5])
 @each("total", [0.5, 2.0, 6.0])
 def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
