@@ -1,5 +1,6 @@
 """What `make` relies on: pins, licences, a Chromium, and types that agree."""
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -45,6 +46,25 @@ def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
         with pytest.raises(pytest.fail.Exception if fails else StopIteration) as end:
             next(call)
     assert not fails or str(end.value).startswith(f"this one took {taken:.1f} of ")
+
+
+@each("number", [1, 2])
+@each("sign, name", [(1, "plus"), (-1, "minus")])
+def judged(number, sign, name):
+    assert number * sign != -1 and name != "plus", name
+
+
+def test_a_case_that_fails_hides_no_other():
+    failed = []
+
+    @contextlib.contextmanager
+    def subtest(**case):
+        with pytest.raises(AssertionError):
+            yield
+        failed.append((case["number"], case["sign"]))
+
+    judged(SimpleNamespace(test=subtest))
+    assert failed == [(1, 1), (1, -1), (2, 1)]
 
 
 def test_no_two_files_of_tests_share_a_name():
