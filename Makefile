@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test fast thorough: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
-QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
+QUICK := $(BIN)/python -m pytest -q -m "not browser and not slow"
 CORE := $(addprefix tests/,core engine mechanisms accountants certificates house \
 	teaching/book teaching/claims teaching/figures teaching/browser teaching/site teaching/explorer)
 REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
@@ -38,7 +38,7 @@ LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' py
 # scipy, and other Pythons.
 thorough: $(VENV)/all  ## what nobody waits for; what it finds becomes an example of a test
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup --hypothesis-profile=thorough \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=thorough \
 		-m "thorough or hypothesis" tests
 	$(PYTHON) -m venv artefacts/lowest
 	artefacts/lowest/bin/python -m pip install --quiet $(LOWEST) pytest hypothesis mpmath playwright

@@ -5,7 +5,7 @@ import re
 import pytest
 from test_language import ENGLISH
 
-from browsing import DRIVEN, PATIENCE, settled
+from browsing import DRIVEN, settled
 from cases import each
 from dplearn.certificates import check
 from dplearn.run import DPSGD
@@ -181,7 +181,6 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
 @each("width, height", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_first_screen_says_little_and_nothing_is_cut(browser, address, width, height):
     small = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    small.set_default_timeout(PATIENCE)
     shown(small, address)
     small.wait_for_function("/found|finds/.test(document.querySelector('.dp-people').textContent)")
     settled(small, f"first_screen_{width}")

@@ -6,13 +6,11 @@ import shutil
 import socket
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from browsing import PATIENCE
-from dplearn.teaching import site
+from browsing import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
@@ -37,7 +35,7 @@ class Firefox:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen([*command, *options], **quiet)
         port = profile / "MarionetteActivePort"
-        end = time.monotonic() + PATIENCE / 1000
+        end = time.monotonic() + patience() / 1000
         while not (port.exists() and port.read_text()):
             assert time.monotonic() < end, "Firefox did not start"
             try:
@@ -45,11 +43,14 @@ class Firefox:
             except subprocess.TimeoutExpired:
                 continue
             raise AssertionError("Firefox ended while it started")
-        self.socket = socket.create_connection(("127.0.0.1", int(port.read_text())))
+        # Should Firefox itself not answer: twice what it waits for its page.
+        place, limit = ("127.0.0.1", int(port.read_text())), 2 * patience() / 1000
+        self.socket = socket.create_connection(place, timeout=limit)
         self.stream = self.socket.makefile("rwb")
         self.read()
         self.ask("WebDriver:NewSession")
-        self.ask("WebDriver:SetTimeouts", script=PATIENCE, pageLoad=PATIENCE)
+        limit = int(patience())
+        self.ask("WebDriver:SetTimeouts", script=limit, pageLoad=limit)
         # A window is never so narrow; what it shows can be.
         self.ask("Marionette:SetContext", value="chrome")
         size = f"min-width: {width}px; max-width: {width}px; min-height: 844px"
@@ -111,15 +112,6 @@ class Chromium:
 
     def close(self):
         self.page.context.close()
-
-
-@pytest.fixture(scope="module")
-def out(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
-        patch.setattr(site, "book", ())
-        site.write_site(folder, executor, tell=lambda line: None)
-    return folder
 
 
 @pytest.fixture
