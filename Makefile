@@ -17,7 +17,7 @@ test fast thorough: export OMP_NUM_THREADS := 1
 QUICK := $(BIN)/python -m pytest -q -m "not browser and not slow"
 CORE := $(addprefix tests/,core engine mechanisms accountants certificates house \
 	teaching/book teaching/claims teaching/figures teaching/browser teaching/site teaching/explorer)
-REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
+REST := tests/teaching/classroom dplearn --ignore=dplearn/teaching $(filter-out $(CORE) tests/teaching tests/__pycache__, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
 
 .PHONY: app train test thorough fast fast-core fast-rest lint lessons site flower bench clean

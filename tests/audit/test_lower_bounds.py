@@ -153,6 +153,7 @@ def test_constant_scores_prove_nothing_in_any_order(guesses):
         assert one_run(included, np.zeros(1000), guesses=guesses, delta=0.0).epsilon == 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
 def test_only_the_scores_order_canaries_and_ties_prove_least(canaries, random):
     look = {"delta": 0.0, "confidence": 0.6}
@@ -245,6 +246,7 @@ def streams(rng, count):
     return found, accused, np.cumsum(new)
 
 
+@pytest.mark.slow
 def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
     found, accused, people = streams(np.random.default_rng(4), 1000)
     limits = 1 - 0.05 / len(LOOKS)
@@ -278,6 +280,7 @@ def test_a_sharp_test_at_every_look_errs_far_more_often_than_it_says():
     assert np.mean(says[:, -1]) < 0.08 and np.mean(np.any(says, axis=1)) > 0.2
 
 
+@pytest.mark.slow
 def test_counts_of_a_program_with_too_little_noise_refute_its_plan():
     claimed = PLAN.guarantee(delta=1e-5)
     early, late = (5, 100, 5, 100), (4000, 20_000, 1000, 20_000)

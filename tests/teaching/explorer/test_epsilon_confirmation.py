@@ -171,6 +171,7 @@ def test_an_epoch_that_leaves_a_record_out_tells_less():
     )
 
 
+@pytest.mark.slow
 def test_an_accountant_that_refuses_says_why_and_the_others_are_drawn():
     said = asked(sampling="without_replacement", adjacency="replace_one", shown=("gdp", "rdp"))
     assert [*said["refusals"]] == ["gdp"] and {*said["of"]} == {"rdp", "pld"}
@@ -193,6 +194,7 @@ def test_what_a_browser_drew_is_compared_with_the_library(caplog):
     assert "The browser drew" in caplog.text and "noise_multiplier=4.0" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_mechanism_registered_on_the_fly_can_be_asked_for(registered):
     assert registered.name in confirmation.mechanism().options
     said = asked(mechanism=registered.name, noise_multiplier=2, largest=50, here=7)

@@ -80,6 +80,7 @@ def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
     assert why in refused["en"] and refused["zh"] != refused["en"]
 
 
+@pytest.mark.slow
 def test_tables_are_light():
     for name in MECHANISMS:
         adjacency = TOLD["mechanisms"][name]["covered"][0]
