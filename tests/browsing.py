@@ -69,7 +69,7 @@ def served(
     with subprocess.Popen(
         [*command, *more, *options],
         cwd=folder,
-        env=clean_environment(**environment),
+        env=clean_environment(DPLEARN_NICE="0", **environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as server:

@@ -169,6 +169,7 @@ def test_the_curve_is_pulled_and_the_noise_answers(shown, pull):
 
 @each("line, by", [("T", (-120, 0)), ("budget", (0, -60))])
 def test_lines_are_handles(shown, line, by):
+    moved_to(shown)
     before = shown.evaluate(f"page.run.{line}")
     dragged(shown, f".dp-h-{line} .dp-pill", by)
     shown.wait_for_function(f"page.run.{line} !== {before}")

@@ -118,11 +118,20 @@ class Chromium:
 def walk(request, tmp_path):
     name, width = request.param
     if name == "Firefox" and not shutil.which("firefox-esr"):
-        pytest.skip("No firefox-esr is here.")
+        pytest.skip("No firefox-esr is here: apt-get install firefox-esr brings it.")
     one = Firefox(tmp_path, width) if name == "Firefox" else None
     one = one or Chromium(request.getfixturevalue("browser"), width)
     yield one, width
     one.close()
+
+
+def shows(view, selector, words):
+    """Wait until a part of the page has these words."""
+    text = lambda: view.run(f"return document.querySelector(`{selector}`)?.innerText ?? ''")
+    end = time.monotonic() + patience() / 1000
+    while words not in (said := text()):
+        assert time.monotonic() < end, f"{selector} says {said!r}, not {words!r}"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +142,6 @@ def walk(request, tmp_path):
     ],
     indirect=True,
 )
-def shows(view, selector, words):
-    """Wait until a part of the page has these words."""
-    text = lambda: view.run(f"return document.querySelector(`{selector}`)?.innerText ?? ''")
-    end = time.monotonic() + patience() / 1000
-    while words not in (said := text()):
-        assert time.monotonic() < end, f"{selector} says {said!r}, not {words!r}"
-        time.sleep(0.05)
-
-
 def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     view, width = walk
     asking = lambda item: f"""[data-ask*='"item": "{item}"']"""
