@@ -270,16 +270,6 @@ def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
     assert accusing <= 50
 
 
-def test_a_sharp_test_at_every_look_errs_far_more_often_than_it_says():
-    found, accused, people = streams(np.random.default_rng(5), 1000)
-    ends = PLD().true_positive_rate(PLAN.composed, false_positive_rate=[0.0499, 0.0501])[1]
-    slope = (ends[1] - ends[0]) / 2e-4
-    hit, alarm = found / people, accused / people
-    spread = np.sqrt((hit * (1 - hit) + slope**2 * alarm * (1 - alarm)) / people)
-    says = (hit - FOUND - slope * (alarm - 0.05)) / spread > 1.645
-    assert np.mean(says[:, -1]) < 0.08 and np.mean(np.any(says, axis=1)) > 0.2
-
-
 @pytest.mark.slow
 def test_counts_of_a_program_with_too_little_noise_refute_its_plan():
     claimed = PLAN.guarantee(delta=1e-5)

@@ -259,23 +259,6 @@ def test_a_drag_of_the_noise_takes_everything_along_and_axes_only_grow(open_page
     view.wait_for_function("location.hash.includes('noise_multiplier=')")
 
 
-def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
-    view = open_page(mechanism="discrete_gaussian")
-    for node in view.locator("[data-drag][tabindex]:visible").all():
-        node.focus()
-        before = node.get_attribute("aria-valuetext")
-        label = node.get_attribute("aria-label")
-        view.keyboard.press("ArrowUp")
-        handle = node.element_handle()
-        view.wait_for_function(
-            "([node, old]) => node.getAttribute('aria-valuetext') !== old", arg=[handle, before]
-        )
-        assert label and float(node.get_attribute("aria-valuenow")) in view.evaluate(
-            "Object.values(page.state)"
-        )
-    assert view.evaluate("page.state.sensitivity") == 2
-
-
 def test_what_an_address_says_in_vain_is_named(open_page):
     view = open_page(
         mechanism="randomized_response", adjacency="zero_out", epsilon="x", colour="red"

@@ -1,5 +1,6 @@
 """A real browser: the page loads, a slider moves the curve and the address, nothing leaks out."""
 
+import pytest
 from playwright.sync_api import expect
 
 from browsing import DRIVEN, is_on_the_first_screen, settled
@@ -21,6 +22,7 @@ def fits(page, name):
     assert first["y"] >= menu["y"] + menu["height"], f"{name} begins below the menu"
 
 
+@pytest.mark.thorough
 def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, address):
     page.goto(address)
     # A link that is clicked while the first page is being made leads nowhere.
