@@ -139,6 +139,7 @@ def test_a_plan_of_several_looks_pays_for_each():
     """Of 100,000 audits a share that is off by 0.005 has a chance below 1e-6."""
     plan = _planned(1000, 0.0, 1 - CONFIDENCE)
     assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
+    assert plan[-1][1:] == (476, 476)  # half, less three quarters of the root
     assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
     assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
     told, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
