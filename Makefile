@@ -11,16 +11,16 @@ NBVAL := --nbval --nbval-kernel-name=warm --nbval-cell-timeout=600 \
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE
 # Tests run side by side: threads of one that wait for each other would take the others' time.
-test fast thorough: export OMP_NUM_THREADS := 1
+test fast thorough-examples thorough-oldest: export OMP_NUM_THREADS := 1
 
 # Quick tests in two processes, of which each loads what its rooms need.
-QUICK := $(BIN)/python -m pytest -p no:nbval -q -m "not browser and not slow"
+QUICK := $(BIN)/python -m pytest -q -m "not browser and not slow"
 CORE := $(addprefix tests/,core engine mechanisms accountants certificates house \
 	teaching/book teaching/claims teaching/figures teaching/browser teaching/site teaching/explorer)
-REST := tests/teaching/classroom dplearn $(filter-out $(CORE) tests/teaching tests/__pycache__, \
+REST := tests/teaching/classroom dplearn --ignore=dplearn/teaching $(filter-out $(CORE) tests/teaching tests/__pycache__, \
 	$(patsubst %/,%,$(wildcard tests/*/)))
 
-.PHONY: app train test thorough fast fast-core fast-rest lint lessons site flower bench clean
+.PHONY: app train test thorough thorough-examples thorough-oldest thorough-pythons fast fast-core fast-rest lint lessons site flower bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -29,22 +29,29 @@ train: $(VENV)/train  ## add PyTorch, for dplearn.training
 
 test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup -m "not thorough" tests dplearn lessons
+	$(BIN)/python -m pytest $(NBVAL) -n 3 --dist loadgroup -m "not thorough" tests dplearn lessons
 
 # Lower bounds of pyproject.toml.
 LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' pyproject.toml)
 
-# Properties on other examples at each run, layout, Firefox where there is one, the oldest numpy and
-# scipy, and other Pythons.
-thorough: $(VENV)/all  ## what nobody waits for; what it finds becomes an example of a test
+thorough: thorough-examples thorough-oldest thorough-pythons  ## what nobody waits for
+
+# Properties on other examples at each run, layout, Pyodide, and Firefox where there is one. What it
+# finds becomes an example of a test.
+thorough-examples: $(VENV)/all
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup --hypothesis-profile=thorough \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=thorough \
 		-m "thorough or hypothesis" tests
+
+thorough-oldest:  # numpy and scipy
 	$(PYTHON) -m venv artefacts/lowest
 	artefacts/lowest/bin/python -m pip install --quiet $(LOWEST) pytest hypothesis mpmath playwright
 	artefacts/lowest/bin/python -m pytest -q -m "not slow" tests/engine tests/mechanisms
-	for python in python3.12 python3.13; do ! $$python -c "" 2>/dev/null || \
-		$(MAKE) fast PYTHON=$$python VENV=artefacts/$$python || exit 1; done
+
+thorough-pythons:
+	for python in python3.12 python3.13; do if $$python -c "" 2>/dev/null; \
+		then $(MAKE) fast PYTHON=$$python VENV=artefacts/$$python || exit 1; \
+		else echo "$$python does not start: put one on PATH to run make fast on it."; fi; done
 
 fast: $(VENV)/all  ## what to run while working
 	$(MAKE) --jobs=2 fast-core fast-rest

@@ -20,6 +20,9 @@ from quoted import texts, uncomputed
 from dplearn.teaching.classroom.sources import Lesson, exercise_key, read
 from kernels.warm.kernel import Server
 
+# Whatever runs no notebook is spared what it loads.
+pytest_plugins = ["nbval.plugin"]
+
 # Sources of lessons run when they are imported; their notebooks are what is tested.
 collect_ignore_glob = ["sources/*", "conftest.py"]
 

@@ -3,6 +3,7 @@
 import csv
 import functools
 import inspect
+import itertools
 import os
 import subprocess
 from collections.abc import Callable, Iterable
@@ -59,7 +60,7 @@ def examples(count: int) -> settings:
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:
-    """Decorator that runs a test on every case in one item; a failure says which case it was.
+    """Decorator that runs a test on every case in one item; each that fails is a failed subtest.
 
     Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each. A
     function gives cases that take long when the test runs, and not in each process that collects.
@@ -67,23 +68,31 @@ def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Call
     keys = [name.strip() for name in names.split(",")]
     given = cases if callable(cases) else tuple(cases)
 
-    def decorate(test: Callable) -> Callable:
-        @functools.wraps(test)
-        def loop(**fixtures: object) -> None:
-            every = tuple(given()) if callable(given) else given
-            assert every, f"no case of {names}"
-            for case in every:
-                values = case if len(keys) > 1 else (case,)
-                chosen = dict(zip(keys, values, strict=True))
-                try:
-                    test(**fixtures, **chosen)
-                except BaseException as error:
-                    error.add_note(f"with {', '.join(f'{k} = {v!r}' for k, v in chosen.items())}")
-                    raise
+    def own() -> list[dict[str, Any]]:
+        every = tuple(given()) if callable(given) else given
+        assert every, f"no case of {names}"
+        return [dict(zip(keys, c if len(keys) > 1 else (c,), strict=True)) for c in every]
 
-        own = inspect.signature(test)
-        others = [p for name, p in own.parameters.items() if name not in keys]
-        loop.__signature__ = own.replace(parameters=others)  # type: ignore[attr-defined]
+    def decorate(test: Callable) -> Callable:
+        # Two decorators try each case of one with each of the other.
+        one, others = getattr(test, "decorated", (test, lambda: [{}]))
+        both = lambda: [a | b for a, b in itertools.product(own(), others())]
+
+        @functools.wraps(test)
+        def loop(subtests: Any, **fixtures: object) -> None:
+            for case in both():
+                try:
+                    one(**fixtures, **case)
+                except BaseException:
+                    # Only now: a subtest takes a millisecond, and there are thousands of cases.
+                    with subtests.test(**case):
+                        raise
+
+        wanted = inspect.signature(test)
+        kept = [p for name, p in wanted.parameters.items() if name not in (*keys, "subtests")]
+        fixture = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+        loop.__signature__ = wanted.replace(parameters=[*kept, fixture])  # type: ignore[attr-defined]
+        loop.decorated = one, both  # type: ignore[attr-defined]
         return loop
 
     return decorate

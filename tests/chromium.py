@@ -18,9 +18,13 @@ def path() -> str | None:
 
 def starts() -> bool:
     """Whether a browser test would get a Chromium that starts."""
+    return succeeds(path() or own(), "--version")
+
+
+def own() -> str:
+    """Path of the Chromium that playwright would bring."""
     with sync_playwright() as playwright:
-        executable = path() or playwright.chromium.executable_path
-    return succeeds(executable, "--version")
+        return playwright.chromium.executable_path
 
 
 def succeeds(*command: str) -> bool:

@@ -8,13 +8,16 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from new_mechanism import registered  # noqa: F401
 
+import browsing
 import budget
-from browsing import address, browser, page, pytest_runtest_teardown  # noqa: F401
 
 # Lessons have a conftest of their own, so what tests import stands in modules with other names.
 collect_ignore = ["conftest.py"]
 
-ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow", re.MULTILINE)
+# Schemas of notebooks have no address to check, and its 38 grammars take over a second to compile.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+
+ALL_SLOW = re.compile(r"^pytestmark = .*(mark\.slow|DRAWN|DRIVEN)", re.MULTILINE)
 
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
@@ -24,8 +27,9 @@ settings.register_profile("thorough", deadline=None, max_examples=2_000, print_b
 
 
 def pytest_configure(config):
-    """Limit doctests of the package, too, which know no conftest of tests."""
+    """Limit doctests of the package, too, which know no conftest of tests; offer a browser."""
     config.pluginmanager.register(budget, "budget")
+    config.pluginmanager.register(browsing, "browsing")
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -22,6 +22,8 @@ sys.path.append(str(ROOT / "conformance"))
 import make
 import run
 
+pytestmark = pytest.mark.slow
+
 SUITE = json.loads(make.FILE.read_text())
 CASES = SUITE["cases"]
 RUNS = {tuple(case.get(place) for place in ("q", "delta", "sigma", "T")): case for case in CASES}

@@ -49,6 +49,7 @@ def test_the_discrete_gaussian_has_its_law(variance):
     assert fits(drawn, -(k.astype(float) ** 2) / (2 * float(variance)))
 
 
+@pytest.mark.slow
 def test_parts_of_the_sampler_have_their_laws():
     k = np.arange(-200, 201)
     assert fits(np.array([noise.discrete_laplace(3) for _ in range(10_000)]), -np.abs(k) / 3)
@@ -58,6 +59,7 @@ def test_parts_of_the_sampler_have_their_laws():
         assert abs(heads - chance) <= 5 * math.sqrt(chance * (1 - chance) / 10_000)
 
 
+@pytest.mark.slow
 @each("scale, dimension", [(400.0, 50), (3.0, 50), (0.1, 7)])
 def test_updates_are_clipped_and_rounded_rightly_on_average(scale, dimension):
     plan = dataclasses.replace(FINE, scale=scale, dimension=dimension)
@@ -71,6 +73,7 @@ def test_updates_are_clipped_and_rounded_rightly_on_average(scale, dimension):
     assert not plan._rounded(np.zeros(dimension)).any()
 
 
+@pytest.mark.slow
 @each("law", noise.LAWS)
 @each("bits", [16, 32, 62])
 def test_sum_of_encoded_updates_is_that_of_updates_and_noise(law, bits):

@@ -70,6 +70,7 @@ def delta_of_sum(losses, masses, steps, epsilon, width):
     return law[total > epsilon] @ -np.expm1(epsilon - total[total > epsilon])
 
 
+@pytest.mark.slow
 @each(
     "records, rate, noise, steps, stated",
     [

@@ -11,7 +11,7 @@ from torch import nn
 
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian
-from dplearn.federated import CorrelatedPlan, FederatedPlan
+from dplearn.federated import CorrelatedPlan
 from dplearn.federated.simulation import Federation
 
 
@@ -55,24 +55,6 @@ def test_the_guarantee_is_that_of_the_worst_pattern_in_the_rounds_done(strategy)
         assert (stated.kind, stated.adjacency) == ("exact", "zero_out")
         assert str(stated).endswith("per user") and any("updates" in a for a in stated.assumptions)
     assert run.affordable_steps(epsilon=stated.epsilon, delta=1e-5) == 7
-
-
-def test_banded_noise_gains_over_independent_noise_at_one_epsilon():
-    """The error of all sums so far: 512 rounds, 4 participations, 128 rounds apart."""
-    schema = {"participations": 4, "min_separation": 128, "users": 1000, "sample_rate": 0.1}
-    sums, errors, epsilons = np.tril(np.ones((512, 512))), [], []
-    for bands in (1, 128):
-        strategy = square_root(512, bands)
-        noise = 2.0 * np.linalg.norm(strategy[:, 0]) * 2.0  # four columns that do not overlap
-        run = plan(strategy, noise_multiplier=noise, **schema)
-        epsilons.append(run.guarantee(delta=1e-5).epsilon)
-        errors.append(noise * np.linalg.norm(sums @ np.linalg.inv(strategy)) / math.sqrt(512))
-    assert epsilons[1] == pytest.approx(epsilons[0], rel=1e-9)
-    assert epsilons[0] == pytest.approx(Gaussian(2.0).profiles()[0].epsilon(1e-5), rel=1e-9)
-    assert errors[0] == pytest.approx(4 * math.sqrt(513 / 2)) and errors[0] > 5.3 * errors[1]
-    unknown = {"users": 1000, "sample_rate": 0.1, "rounds": 512, "max_update_norm": 0.2}
-    nothing = FederatedPlan(**unknown, noise_multiplier=4.0, sampling="none")
-    assert nothing.guarantee(delta=1e-5).epsilon > 12 * epsilons[0]
 
 
 def federation(run, **options):

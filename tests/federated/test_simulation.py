@@ -15,10 +15,8 @@ from torch import nn
 
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
-from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.federated import FederatedPlan
 from dplearn.federated.simulation import Federation, simulate
-from plans import PLAN
 
 LOSS = nn.CrossEntropyLoss(reduction="none")
 EVERYBODY = FederatedPlan(
@@ -207,24 +205,3 @@ def test_a_seed_repeats_a_run_and_is_an_assumption():
 def test_bad_input_is_refused_in_one_sentence(changes, error, message):
     with pytest.raises(error, match=message):
         run(**changes)
-
-
-@pytest.mark.slow
-def test_users_with_two_classes_each_learn_at_epsilon_one():
-    """3,000 users, 20 records each, of images that four users have each."""
-    parts = synthetic_digits(count=15_000), synthetic_digits(count=2000, seed=1)
-    (x, unseen), (y, truth) = zip(*((oriented_gradients(x), y) for x, y in parts), strict=True)
-    x, y, unseen = np.tile(x, (4, 1)), np.tile(y, 4), torch.from_numpy(unseen)
-    # Ten of one digit and ten of another, all pairs of them about as often.
-    owners, given = np.empty(60_000, int), np.zeros(10, int)
-    for user in range(3000):
-        for label in (user % 10, (user + 1 + user // 10 % 9) % 10):
-            part = np.flatnonzero(y == label)[given[label] : given[label] + 10]
-            owners[part], given[label] = user, given[label] + 10
-    net = nn.Linear(128, 10, bias=False)
-    nn.init.zeros_(net.weight)
-    server = torch.optim.SGD(net.parameters(), lr=2.0, momentum=0.9)
-    options = {"local_steps": 3, "local_learning_rate": 10.0, "progress": False}
-    history = simulate(net, LOSS, (x, y, owners), PLAN, delta=1.5e-4, optimizer=server, **options)
-    assert 0.99 < history.guarantee(1.5e-4).epsilon < 1
-    assert (net(unseen).argmax(1).numpy() == truth).mean() > 0.969

@@ -54,6 +54,7 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
+@pytest.mark.slow
 def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
     file = tmp_path / "ledger.json"
     for words in ("show", "add x --epsilon 0.1"):
@@ -93,6 +94,7 @@ def test_numbers_that_are_none_are_named(typed, expected, capsys):
         assert f"Expected a whole number such as 10000, got '{steps}'" in called(some, capsys)[2]
 
 
+@pytest.mark.slow
 @each(
     "words, same",
     [

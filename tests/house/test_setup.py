@@ -1,5 +1,7 @@
 """What `make` relies on: pins, licences, a Chromium, and types that agree."""
 
+import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from packaging.requirements import Requirement
 
+import browsing
 import budget
 import chromium
 from cases import ROOT, clean_environment, each
@@ -45,6 +48,32 @@ def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
         with pytest.raises(pytest.fail.Exception if fails else StopIteration) as end:
             next(call)
     assert not fails or str(end.value).startswith(f"this one took {taken:.1f} of ")
+
+
+@each("number", [1, 2])
+@each("sign, name", [(1, "plus"), (-1, "minus")])
+def judged(number, sign, name):
+    assert number * sign != -1 and name != "plus", name
+
+
+def test_a_case_that_fails_hides_no_other():
+    failed = []
+
+    @contextlib.contextmanager
+    def subtest(**case):
+        with pytest.raises(AssertionError):
+            yield
+        failed.append((case["number"], case["sign"]))
+
+    judged(SimpleNamespace(test=subtest))
+    assert failed == [(1, 1), (1, -1), (2, 1)]
+
+
+@each("load, seconds", [(0.0, 25), (4.0, 50), (20.0, 250), (1000.0, 600)])
+def test_a_wait_is_longer_where_others_compute_and_ends(load, seconds, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert browsing.patience() == 1000 * seconds
 
 
 def test_no_two_files_of_tests_share_a_name():

@@ -241,6 +241,7 @@ def test_neighbours_and_roundings_stay_inside():
 OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
+@pytest.mark.slow
 def test_checks_by_id():
     results = run_all.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
     assert [r.id for r in results] == [*OF_A8, "G-A9"]

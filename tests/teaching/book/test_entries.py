@@ -122,6 +122,7 @@ def test_the_main_term_of_the_moments_lemma_is_enough_from_noise_one_and_a_tenth
         assert (value < truth) == (noise < 1.1 and moment == 3), (noise, moment)
 
 
+@pytest.mark.slow
 def test_a_verdict_does_not_hang_on_the_name_of_a_misprint():
     """The claim is wrong on one point in fifty of the entry's own domain."""
     entry = book["G-K3"]

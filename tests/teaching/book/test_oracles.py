@@ -75,6 +75,7 @@ def test_shuffled_coins_by_listing_all_answers():
     assert max(both) == pytest.approx(0.05, rel=1e-9)
 
 
+@pytest.mark.slow
 @each("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
 def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
     """The integral is the sum over a grid, and inside the interval of a simulation."""

@@ -42,6 +42,7 @@ def test_a_wrong_verdict_is_found(change, monkeypatch):
     assert found.status == "failed" and not found.good
 
 
+@pytest.mark.slow
 def test_every_figure_is_compared_or_known_to_be_elsewhere():
     assert {i for i, r in PUBLISHED.items() if np.isnan(published.computed(r))} == ELSEWHERE
     assert all(published.check_figure(i).status == "not computed" for i in ELSEWHERE)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from minute import GUESS, minutes, scene
 from PIL import Image
+from playwright.sync_api import expect
 
 from browsing import DRAWN
 
@@ -36,16 +37,16 @@ def test_the_card_is_the_same_as_picture_as_file_and_from_its_address(opened):
     assert np.mean(np.abs(np.asarray(saved, float) - np.asarray(drawn, float))) < 12
     before = view.locator(".dm-card").text_content()
     view.reload()
-    assert view.locator(".dm-card").text_content() == before
+    expect(view.locator(".dm-card")).to_have_text(before)
     # Whoever is sent it guesses first, then sees both.
     link = view.evaluate("shown.link()")
     assert link == f"http://room.test/site/#sent={GUESS}"
     view.goto("about:blank")
     view.goto(link)
-    assert view.locator(".dm").get_attribute("data-scene") == "1"
-    assert view.locator(".dm-guess, .dm-sent").count() == 0
+    expect(view.locator(".dm")).to_have_attribute("data-scene", "1")
+    expect(view.locator(".dm-guess, .dm-sent")).to_have_count(0)
     scene(view, 2)
-    assert view.locator(".dm-value.dm-sent").text_content() == "1.6"
+    expect(view.locator(".dm-value.dm-sent")).to_have_text("1.6")
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,9 @@ def test_the_card_is_the_same_as_picture_as_file_and_from_its_address(opened):
 def test_the_card_names_an_address_that_others_can_open_or_none(opened, at, place):
     view = opened(at=at, scene=5)
     assert view.evaluate("shown.link()") == place
-    assert view.locator("[data-do=copy]").is_visible() == (place != "")
-    words = view.locator(".dm-say").inner_text()
-    assert ("Its link asks" if place else "Only this machine") in words
+    expect(view.locator("[data-do=copy]")).to_be_visible(visible=place != "")
+    expect(view.locator(".dm-say")).to_contain_text(
+        "Its link asks" if place else "Only this machine"
+    )
     card = view.locator(".dm-card").text_content()
     assert ("Your turn" in card) == (place != "") and (place or "dplearn") in card

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
 import dplearn.teaching.browser
 from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
@@ -168,6 +169,7 @@ def test_the_curve_is_pulled_and_the_noise_answers(shown, pull):
 
 @each("line, by", [("T", (-120, 0)), ("budget", (0, -60))])
 def test_lines_are_handles(shown, line, by):
+    moved_to(shown)
     before = shown.evaluate(f"page.run.{line}")
     dragged(shown, f".dp-h-{line} .dp-pill", by)
     shown.wait_for_function(f"page.run.{line} !== {before}")
@@ -213,8 +215,8 @@ def test_numbers_are_typed_and_rubbish_changes_nothing(shown, drag, typed, value
     view.keyboard.press("Control+a")
     view.keyboard.type(typed)
     view.keyboard.press("Enter")
+    expect(view.locator(f"b[data-drag={drag}] input")).to_have_count(0)
     assert view.evaluate(f"page.run.{drag}") == pytest.approx(value, rel=1e-15)
-    assert view.locator(f"b[data-drag={drag}] input").count() == 0
 
 
 def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page):
@@ -231,11 +233,11 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
             "page.lasting && page.true_positive_rate !== undefined && !page.queued"
         )
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
-        assert view.locator(part).text_content() == first.locator(part).text_content()
+        expect(view.locator(part)).to_have_text(first.locator(part).text_content())
     assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 80")
     strange = open_page(mechanism="laplace", noise_multiplier="x", sample_rate=7)
-    words = strange.locator(".dp-unread").text_content()
-    assert all(part in words for part in ("mechanism=laplace", "noise_multiplier=x", "=7"))
+    for part in ("mechanism=laplace", "noise_multiplier=x", "=7"):
+        expect(strange.locator(".dp-unread")).to_contain_text(part)
 
 
 def test_nothing_can_be_read_before_the_guess_is_drawn(open_page):
@@ -261,8 +263,8 @@ def test_nothing_can_be_read_before_the_guess_is_drawn(open_page):
     view.wait_for_function("document.querySelector('.dp-guess').getAttribute('d').includes('L')")
     view.locator("[data-do=guess]").click()
     view.wait_for_selector(".dp:not(.dp-guessing)")
-    assert view.locator(EPSILON).text_content() == answers[0]
-    assert view.locator(".dp-guess").get_attribute("d")
+    expect(view.locator(EPSILON)).to_have_text(answers[0])
+    expect(view.locator(".dp-guess")).to_have_attribute("d", re.compile("."))
 
 
 @pytest.mark.thorough
@@ -283,13 +285,12 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
 
 def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
     view = open_page()
-    (ring,) = view.locator(".dp-ring").all()
-    assert "1.26" in ring.text_content()
+    expect(view.locator(".dp-ring")).to_have_text([re.compile("1.26")])
     view.locator("select[name=preset]").select_option(label="De et al. 2022, CIFAR-10")
     view.wait_for_function(
         "[page.run.noise_multiplier, page.run.B, page.run.T].join() === '10,4096,875'"
     )
-    assert view.locator(".dp-ring").count() == 0
+    expect(view.locator(".dp-ring")).to_have_count(0)
 
 
 @each(
@@ -306,7 +307,7 @@ def test_no_run_breaks_the_page(shown, run):
     shown.locator(SIGMA).press("ArrowUp")
     shown.wait_for_function("!page.queued")
     assert not shown.evaluate(BROKEN)
-    assert shown.locator(EPSILON).text_content()
+    expect(shown.locator(EPSILON)).not_to_have_text("")
 
 
 def test_files_hold_what_is_drawn(open_page):
@@ -331,6 +332,7 @@ def test_languages_say_the_same_things(open_page):
     view = open_page()
     en = view.evaluate("Object.keys(page.words)")
     view.locator("[data-do=language]").click()
+    expect(view.locator(".dp[lang=zh]")).to_be_visible()
     assert view.evaluate("Object.keys(page.words)") == en and len(en) > 40
 
 
@@ -361,8 +363,7 @@ def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_
         line = view.locator(".dp-line.dp-order_two")
         view.wait_for_function("document.querySelector('.dp-line.dp-order_two').getAttribute('d')")
         red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
-        colour = line.evaluate("node => getComputedStyle(node).stroke")
-        assert colour == f"rgb({red}, {green}, {blue})"
+        expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
 
 
 def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page):

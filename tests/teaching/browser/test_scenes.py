@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from minute import ABADI, GUESS, PHONE, WALL, minutes, scene
+from playwright.sync_api import expect
 
 from browsing import DRAWN, SCREEN
 from cases import each
@@ -94,7 +95,7 @@ def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
 def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
     view = opened()
     stroke(view, [0.0, 0.3], reach=0.12)
-    assert "further" in view.locator(".dm-text").text_content()
+    expect(view.locator(".dm-text")).to_contain_text("further")
     stroke(view, [0.3] * 30, reach=0.5)
     words = scene(view, 2)
     factor = 3 / proved(steps=5000).epsilon
@@ -180,16 +181,17 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
 
 def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
     view = opened(PHONE, touch=True, fresh=True)
-    at = lambda: int(view.locator(".dm").get_attribute("data-scene"))
+    at = lambda scene: expect(view.locator(".dm")).to_have_attribute("data-scene", str(scene))
     for key, expected in (
         *(("ArrowRight", 2), (" ", 3), ("PageDown", 4), ("ArrowRight", 5), ("ArrowRight", 5)),
         *(("ArrowLeft", 4), ("PageUp", 3), ("Shift+ ", 2), ("ArrowLeft", 1), ("ArrowLeft", 1)),
     ):
         view.keyboard.press(key.replace("+ ", "+Space"))
-        assert at() == expected, key
+        at(expected)
     view.locator("[data-do=next]").click()
     view.locator("[data-do=next]").click()
-    assert at() == 3 and view.url.endswith("#scene=3")
+    at(3)
+    expect(view).to_have_url(re.compile("#scene=3$"))
     fingers = view.context.new_cdp_session(view)
 
     def swipe(by, y=430):
@@ -199,22 +201,21 @@ def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
 
     for by, expected in ((-120, 4), (120, 3), (20, 3), (120, 2), (120, 1), (-150, 1)):
         swipe(by)
-        assert at() == expected, "a stroke over the empty picture draws" if by == -150 else by
+        at(expected)  # a stroke over the empty picture, the last, draws
     swipe(-150, y=40)
-    assert at() == 2
+    at(2)
     view.go_back()
 
 
 def test_the_keyboard_draws_a_straight_guess(opened):
     view = opened()
     slider = view.get_by_role("slider")
-    assert slider.get_attribute("aria-valuetext") == "?"
+    expect(slider).to_have_attribute("aria-valuetext", "?")
     slider.focus()
     for _ in range(5):
         view.keyboard.press("ArrowDown")
-    assert float(slider.get_attribute("aria-valuetext")) == 4
-    # It is drawn at the browser's next frame.
-    view.wait_for_function("+document.querySelector('.dm-value.dm-guess').textContent === 4")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^4(\.0*)?$"))
+    expect(view.locator(".dm-value.dm-guess")).to_have_text(re.compile(r"^\s*4(\.0*)?\s*$"))
     assert "4.2 times too large" in scene(view, 2)
 
 

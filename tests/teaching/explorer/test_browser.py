@@ -1,5 +1,8 @@
 """A real browser: the page loads, a slider moves the curve and the address, nothing leaks out."""
 
+import pytest
+from playwright.sync_api import expect
+
 from browsing import DRIVEN, is_on_the_first_screen, settled
 
 pytestmark = DRIVEN
@@ -12,13 +15,14 @@ PICTURES = {
 
 def fits(page, name):
     """Raise unless a page that has settled has its title, and begins on the first screen."""
-    assert page.title() == f"{name} · dplearn"
+    expect(page).to_have_title(f"{name} · dplearn")
     assert is_on_the_first_screen(page, PICTURES[name]), name
     menu = page.get_by_role("link", name=name).bounding_box()
     first = page.get_by_test_id("stMainBlockContainer").locator("p").first.bounding_box()
     assert first["y"] >= menu["y"] + menu["height"], f"{name} begins below the menu"
 
 
+@pytest.mark.thorough
 def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, address):
     page.goto(address)
     # A link that is clicked while the first page is being made leads nowhere.
@@ -55,12 +59,13 @@ def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page,
     box.press("Enter")
     faded = page.locator(".st-key-faded")
     faded.get_by_text("This claim is false.").wait_for()
-    assert faded.evaluate("part => getComputedStyle(part).opacity") == "0.4"
+    expect(faded).to_have_css("opacity", "0.4")
     notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
     page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
     page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
-    assert page.get_by_text("1 formulas make a claim, 1 are listed.").is_visible()
-    assert not faded.count() and not page.locator(PICTURES["Check a claim"]).count()
+    expect(page.get_by_text("1 formulas make a claim, 1 are listed.")).to_be_visible()
+    expect(faded).to_have_count(0)
+    expect(page.locator(PICTURES["Check a claim"])).to_have_count(0)
 
 
 def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_heading(page, address):
@@ -68,10 +73,10 @@ def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_headi
     page.goto(f"{address}/mechanisms")
     page.locator(PICTURES["Mechanisms"]).wait_for()
     fits(page, "Mechanisms")
-    assert page.get_by_role("heading", level=1).all_inner_texts() == ["Mechanisms"]
+    expect(page.get_by_role("heading", level=1)).to_have_text(["Mechanisms"])
     link = page.get_by_role("link", name="Check a claim")
     link.focus()
-    assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+    expect(link).to_have_css("outline-style", "solid")
 
 
 def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address):
@@ -79,5 +84,5 @@ def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address
     lost.goto(f"{address}/a/b/c")
     lost.get_by_text("Page not found").wait_for()
     lost.locator(".dp[data-drawn]").wait_for()
-    assert lost.url == f"{address}/"
+    expect(lost).to_have_url(f"{address}/")
     lost.close()

@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 from test_language import ENGLISH
 
-from browsing import DRIVEN, PATIENCE, settled
+from browsing import DRIVEN, settled
 from cases import each
 from dplearn.certificates import check
 from dplearn.run import DPSGD
@@ -62,12 +63,11 @@ def test_a_hand_asks_the_server_nothing_and_the_library_agrees(page, address, se
     settled(page)
     asked = len(sent)
     pulled(page, -60)
-    page.wait_for_function(
-        f"old => document.querySelector('{EPSILON}').textContent !== old", arg=before
-    )
+    expect(page.locator(EPSILON)).not_to_have_text(before)
     page.mouse.up()
     page.wait_for_url("**#noise_multiplier=*")
-    assert len(sent) == asked and not page.get_by_text("the library agrees").count()
+    expect(page.get_by_text("the library agrees")).to_have_count(0)
+    assert len(sent) == asked
     # After some seconds of rest it is asked once, quietly.
     page.get_by_text("the library agrees").wait_for()
     assert len(sent) == asked + 1
@@ -91,9 +91,9 @@ def _wrong(route) -> None:
 def test_what_the_library_does_not_confirm_is_shown_and_its_numbers_stand(page, address):
     page.route("**/dplearn-*.js", _wrong)
     shown(page, address)
-    assert page.locator(EPSILON).text_content() == "0.474"
+    expect(page.locator(EPSILON)).to_have_text("0.474")
     page.get_by_text("The library says 0.94686").wait_for()
-    page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '0.947'")
+    expect(page.locator(EPSILON)).to_have_text("0.947")
 
 
 def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, address, tmp_path):
@@ -122,7 +122,7 @@ def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(
     page, address, query, change
 ):
     shown(page, address, query)
-    page.wait_for_function(f"/\\d/.test(document.querySelector('{EPSILON}').textContent)")
+    expect(page.locator(EPSILON)).to_have_text(re.compile(r"\d"))
     page.get_by_text(change).first.wait_for()
     before = page.locator(EPSILON).text_content()
     pulled(page, 80)
@@ -132,7 +132,7 @@ def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(
     )
     page.mouse.up()
     page.wait_for_url("**noise_multiplier=*")
-    page.wait_for_function("!document.querySelector('.dp-waits')")
+    expect(page.locator(".dp-waits")).to_have_count(0)
     assert float(page.locator(EPSILON).text_content()) < float(before)
 
 
@@ -144,7 +144,7 @@ def test_kinds_of_runs_are_chosen_and_a_schedule_typed(page, address):
     page.get_by_text(re.compile("No theorem here covers this run|proved")).first.wait_for()
     # The browser has no pair of a replaced record on a sample: the server answers.
     shown(page, address, "?noise_multiplier=1&here=1000&adjacency=replace_one")
-    page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '2.85'")
+    expect(page.locator(EPSILON)).to_have_text("2.85")
     shown(page, address, "?here=1000")
     page.get_by_text("More", exact=True).click()
     page.get_by_label("After").fill("1000")
@@ -171,7 +171,7 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
     settled(page)
     page.get_by_role("link", name="ε against T").first.click()
     page.wait_for_url("**#noise_multiplier=4.1")
-    assert page.locator(SIGMA).text_content() == "4.1"
+    expect(page.locator(SIGMA)).to_have_text("4.1")
     page.go_back()
     page.wait_for_url("**/formula_book*")
     settled(page)
@@ -181,7 +181,6 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
 @each("width, height", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_first_screen_says_little_and_nothing_is_cut(browser, address, width, height):
     small = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    small.set_default_timeout(PATIENCE)
     shown(small, address)
     small.wait_for_function("/found|finds/.test(document.querySelector('.dp-people').textContent)")
     settled(small, f"first_screen_{width}")
@@ -205,4 +204,4 @@ def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(pag
     page.get_by_role("button", name="English").click()
     page.get_by_role("link", name="Formula book").first.wait_for()
     page.get_by_text("a step sees").first.wait_for()
-    assert page.locator(SIGMA).text_content() == "4.1"
+    expect(page.locator(SIGMA)).to_have_text("4.1")

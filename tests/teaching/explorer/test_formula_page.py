@@ -78,6 +78,7 @@ def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
     return picture.points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
 def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
     for id in search.matching("", group):
@@ -252,6 +253,7 @@ def test_an_entry_says_what_it_is(id):
     assert "Right at" in explorer.title(app) or entry.along
 
 
+@pytest.mark.slow
 def test_a_wrong_variant_is_drawn_and_refuted_and_its_entry_verified():
     app = opened(id="G-A4", misprint="no-root")
     case = refute(book["G-A4"], book["G-A4"].misprint("no-root")).counterexample

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from browsing import DRIVEN, settled
 from cases import each
@@ -79,6 +80,7 @@ def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
     assert why in refused["en"] and refused["zh"] != refused["en"]
 
 
+@pytest.mark.slow
 def test_tables_are_light():
     for name in MECHANISMS:
         adjacency = TOLD["mechanisms"][name]["covered"][0]
@@ -123,14 +125,14 @@ def test_a_move_asks_the_server_for_nothing_and_another_mechanism_once(page, add
         page.mouse.up()
     page.locator("b[data-drag=order]").press("ArrowUp")
     page.wait_for_url("**order=*")
-    assert page.locator(".dp-eps output").text_content() != before
+    expect(page.locator(".dp-eps output")).not_to_have_text(before)
     settled(page, "mechanisms")
     assert len(sent) == first, "a move is no question"
     page.locator("select[name=mechanism]").select_option("skellam")
     page.wait_for_selector(".dp-five[data-drawn='0']")
     ready(page)
     assert len(sent) == first + 1 and "mechanism=skellam" in page.url
-    assert page.locator(".dp-le").text_content() == "≤"
+    expect(page.locator(".dp-le")).to_have_text("≤")
     # Back at what was seen before, and a table again: all of it is remembered.
     page.locator("select[name=mechanism]").select_option("geometric")
     page.locator("select[name=mechanism]").select_option("skellam")
@@ -147,11 +149,11 @@ def test_who_comes_back_finds_what_was_shown_in_the_language_chosen(page, addres
     page.locator("[data-do=language]").click()
     page.get_by_role("link", name="ε 随 T 的变化").first.wait_for()
     page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
-    assert page.evaluate("document.querySelector('b[data-drag=epsilon]').textContent") == "1.1"
+    expect(page.locator("b[data-drag=epsilon]")).to_have_text("1.1")
     page.get_by_role("link", name="ε 随 T 的变化").first.click()
     page.locator(".js-plotly-plot, .dp").first.wait_for()
     settled(page)
     page.get_by_role("link", name="机制").first.click()
     page.wait_for_url("**/mechanisms*")
     page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
-    assert page.evaluate("document.querySelector('b[data-drag=epsilon]').textContent") == "1.1"
+    expect(page.locator("b[data-drag=epsilon]")).to_have_text("1.1")

@@ -1,6 +1,5 @@
 """The folder is the menu; every page keeps to what a page is, without PyTorch."""
 
-import functools
 import importlib
 import inspect
 import pkgutil
@@ -9,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import streamlit
 from streamlit import net_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
@@ -19,7 +17,7 @@ from dplearn.__main__ import main
 from dplearn.teaching.explorer import __main__ as server
 from dplearn.teaching.explorer import navigation, pages
 from dplearn.teaching.explorer.kit import fields as kit
-from dplearn.teaching.explorer.kit import questions, scripts
+from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.kit.fields import Quantity, Selection, Text, by_key
 from dplearn.teaching.explorer.kit.state import State
 from explorer import errors, opened, page_at, start
@@ -233,15 +231,3 @@ def test_what_an_address_says_in_vain_is_told_once_where_no_control_tells_it():
     named = "The address names `{}`, which this page does not have."
     assert strange == [named.format("sigma"), named.format("<b>")]
     assert not app.run().toast
-
-
-def test_what_a_page_of_the_browser_weighs():
-    for page in scripts.PAGES:
-        name, text = scripts.script(page)
-        assert len(text.encode()) < 200_000 and text.endswith(f"{page} }};\n") and name in _served()
-
-
-@functools.cache
-def _served() -> set[str]:
-    with server.ours(str(Path(streamlit.__file__).parent / "static")) as folder:
-        return {path.name for path in Path(folder).iterdir()}

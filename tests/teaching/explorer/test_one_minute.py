@@ -1,6 +1,7 @@
 """The minute in the explorer: a server shows it."""
 
 import pytest
+from playwright.sync_api import expect
 
 from browsing import SCREEN, settled
 
@@ -19,10 +20,10 @@ def test_the_minute_is_a_page_of_the_menu_and_asks_the_server_for_nothing(page, 
     asked = len(sent)
     for number in range(2, 6):
         page.keyboard.press("ArrowRight")
-        assert page.locator(".dm").get_attribute("data-scene") == str(number)
-    assert page.locator(".dm-card").is_visible()
+        expect(page.locator(".dm")).to_have_attribute("data-scene", str(number))
+    expect(page.locator(".dm-card")).to_be_visible()
     page.locator("[data-do=full]").click()
     page.wait_for_function("document.fullscreenElement")
     page.keyboard.press("ArrowLeft")
-    assert "10.99" in page.locator(".dm-text").text_content()
+    expect(page.locator(".dm-text")).to_contain_text("10.99")
     assert len(sent) == asked

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browsing import DRIVEN, PATIENCE, settled
+from browsing import DRIVEN, settled
 
 pytestmark = [*DRIVEN, pytest.mark.thorough]
 _CUT = """[...document.querySelectorAll(
@@ -43,7 +43,6 @@ def test_nothing_is_cut_on_small_screens_and_words_and_buttons_can_be_read(
     small = browser.new_page(
         viewport={"width": width, "height": 768}, color_scheme=scheme, reduced_motion="reduce"
     )
-    small.set_default_timeout(PATIENCE)
     small.goto(f"{address}/{name}")
     words = small.locator(part).first
     words.wait_for()

@@ -5,14 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from browsing import one_in_four
+from browsing import ENTRIES, one_in_four
 from cases import ROOT, clean_environment
 from dplearn import DPSGD
 from dplearn.teaching import site
@@ -26,18 +25,7 @@ from dplearn.teaching.site.html import _links, _target, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
-# Each page of the book is made in the same way; these have pictures of all kinds.
-ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
 HREF = re.compile(r'href="([^"]+)"')
-
-
-@pytest.fixture(scope="module")
-def out(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
-        patch.setattr(site, "book", ENTRIES)
-        site.write_site(folder, executor, tell=lambda line: None)
-    return folder
 
 
 @pytest.fixture
@@ -110,17 +98,19 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
     assert words and all(len(each) > 20 for each in words)
     slider = view.locator(".slider input").first
     figure = view.locator(".chart:has(.slider)").first
-    before = figure.locator(".title").text_content(), figure.locator("output").text_content()
+    title, output = figure.locator(".title"), figure.locator("output")
+    before = title.text_content(), output.text_content()
     drawn = "node => JSON.stringify(node._fullData.map(trace => [trace.x, trace.y, trace.text]))"
     picture, start = figure.locator(".js-plotly-plot"), slider.input_value()
     first = picture.evaluate(drawn)
     slider.press("Home" if start != "0" else "End")
-    after = figure.locator(".title").text_content(), figure.locator("output").text_content()
-    assert before[0] != after[0] and before[1] != after[1] == slider.get_attribute("aria-valuetext")
+    expect(title).not_to_have_text(before[0])
+    expect(output).not_to_have_text(before[1])
+    expect(output).to_have_text(slider.get_attribute("aria-valuetext"))
     node = picture.element_handle()  # Plotly draws a step in the browser's next frame
     view.wait_for_function(f"([node, first]) => ({drawn})(node) !== first", arg=[node, first])
     slider.fill(start)
-    assert figure.locator(".title").text_content() == before[0]
+    expect(title).to_have_text(before[0])
     view.wait_for_function(f"([node, first]) => ({drawn})(node) === first", arg=[node, first])
 
 
@@ -141,15 +131,14 @@ def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
 def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
     opened(view, out, "07_subsampling")
     here = view.locator(".contents a[aria-current]")
-    assert not here.count() and "3 min" in view.locator(".contents li").nth(3).text_content()
+    expect(here).to_have_count(0)
+    expect(view.locator(".contents li").nth(3)).to_contain_text("3 min")
     for place in ("8-the-empty-seat", "11-ask-yourself"):
         view.evaluate("place => document.getElementById(place).scrollIntoView()", place)
-        view.locator(f'.contents a[href="#{place}"][aria-current]').wait_for()
-        assert here.count() == 1
-    view.locator(".turn a").first.click()
-    assert view.url.endswith("06_zcdp_census.html")
-    view.locator(".turn a").last.click()
-    assert view.url.endswith("07_subsampling.html")
+        expect(here).to_have_attribute("href", f"#{place}")
+    for turn, lesson in ((0, "06_zcdp_census"), (-1, "07_subsampling")):
+        view.locator(".turn a").nth(turn).click()
+        expect(view).to_have_url((out / "lessons" / f"{lesson}.html").as_uri())
 
 
 def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
@@ -162,11 +151,11 @@ def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
     start = next(i for i, head in enumerate(every) if head.startswith("8 "))
     for key, head in (("Right", start + 1), ("Left", start), ("Left", start - 1)):
         view.keyboard.press(f"Arrow{key}")
-        assert heads.all_text_contents() == [every[head]]
+        expect(heads).to_have_text([every[head]])
     view.locator(".chart:visible .main-svg").first.wait_for()
     view.evaluate("document.exitFullscreen()")  # as Esc does
     view.wait_for_function("!document.fullscreenElement")
-    assert heads.all_text_contents() == every
+    expect(heads).to_have_text(every)
     assert 0 <= heads.nth(start - 1).bounding_box()["y"] < 200
 
 
@@ -182,50 +171,54 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
     assert view.evaluate("dplearnProgress.get('01', '1.1')") == "done"
     assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
-    assert view.locator(".contents p").text_content() == "1 of 9 answered"
+    expect(view.locator(".contents p")).to_have_text("1 of 9 answered")
     view.goto(index)
-    done = view.locator("td.done")
-    assert done.first.text_content() == "1 of 9"
-    assert "Go on with Why anonymisation fails" in view.locator(".begin").text_content()
+    done, begin = view.locator("td.done").first, view.locator(".begin")
+    expect(done).to_have_text("1 of 9")
+    expect(begin).to_contain_text("Go on with Why anonymisation fails")
     with view.expect_download() as download:
         view.get_by_text("save it as a file").click()
     download.value.save_as(tmp_path / "mine.json")
     view.get_by_text("forget it").click()
-    assert done.first.text_content() == "0 of 9"
-    assert "Start here: Why anonymisation fails" in view.locator(".begin").text_content()
+    expect(done).to_have_text("0 of 9")
+    expect(begin).to_contain_text("Start here: Why anonymisation fails")
     (tmp_path / "bad.json").write_text("{}")
     for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
-    assert done.first.text_content() == "1 of 9"
+    expect(done).to_have_text("1 of 9")
     for spoilt in ("%", "{broken", "null"):
         view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
         view.reload()
-        cannot = "kept of lesson 02 cannot be read" in view.locator(".kept + p").text_content()
-        assert cannot == (spoilt != "null") and done.first.text_content() == "1 of 9"
+        expect(done).to_have_text("1 of 9")
+        told = "^$" if spoilt == "null" else "kept of lesson 02 cannot be read"
+        expect(view.locator(".kept + p")).to_have_text(re.compile(told))
     view.evaluate("dplearnProgress.clear()")
-    assert not view.locator(".kept + p").text_content()
+    expect(view.locator(".kept + p")).to_have_text("")
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
     view.add_init_script(refused)
     view.goto(index)
-    assert "This browser keeps nothing for files" in view.locator(".kept").text_content()
+    expect(view.locator(".kept")).to_contain_text("This browser keeps nothing for files")
     view.evaluate(TELL, first | {"state": "done"})
-    assert done.first.text_content() == "1 of 9"
+    expect(done).to_have_text("1 of 9")
 
 
-@pytest.mark.parametrize("id", ENTRIES)
+@pytest.mark.parametrize(
+    "id",
+    [pytest.param(id, marks=pytest.mark.thorough if k % 2 else ()) for k, id in enumerate(ENTRIES)],
+)
 def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
     view.goto((out / "book" / f"{id}.html").as_uri())
-    assert not view.locator(".katex-error").count()
-    assert view.locator("section").count() == len(book[id].misprints)
-    assert view.locator(".statement .katex").count() == 1 + len(book[id].misprints)
+    expect(view.locator("section")).to_have_count(len(book[id].misprints))
+    expect(view.locator(".statement .katex")).to_have_count(1 + len(book[id].misprints))
+    expect(view.locator(".katex-error")).to_have_count(0)
     view.locator(".chart .main-svg").first.wait_for()
 
 
 def test_an_entry_leads_back_to_the_lessons_that_teach_it(out, view):
     view.goto((out / "book" / "G-B4.html").as_uri())
     view.locator(".taught a").first.click()
-    assert "/lessons/03_gaussian_mechanism.html#" in view.url
+    expect(view).to_have_url(re.compile("/lessons/03_gaussian_mechanism.html#"))
 
 
 def links_to(out, page, named) -> dict[str, set[str]]:
@@ -316,32 +309,31 @@ def test_the_site_begins_with_the_minute_and_leads_on(out, view):
     view.wait_for_selector(".dm[data-drawn='1']")
     for number in range(2, 6):
         view.keyboard.press("ArrowRight")
-        assert view.locator(".dm").get_attribute("data-scene") == str(number)
-    assert "0.947" in view.locator(".dm-card").text_content().replace("\u00a0", " ")
+        expect(view.locator(".dm")).to_have_attribute("data-scene", str(number))
+    expect(view.locator(".dm-card")).to_contain_text("0.947")
     view.get_by_role("link", name="Change the numbers").click()
-    view.wait_for_selector(".dp[data-drawn]")
-    assert view.locator(".dp-eps output").text_content() == "0.947"
+    expect(view.locator(".dp[data-drawn] .dp-eps output")).to_have_text("0.947")
     view.goto((out / "index.html").as_uri())
     view.get_by_role("link", name="Start here").click()
     view.get_by_role("link", name="The map").click()
     view.locator(".begin a").click()
-    assert view.url.endswith("lessons/01_randomized_response.html")
+    expect(view).to_have_url((out / "lessons" / "01_randomized_response.html").as_uri())
 
 
 def test_the_search_finds_pages_by_their_words(out, view):
     view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
     view.locator("#search").fill("classical noise gaussian")
-    assert "G-B4" in view.locator("#hits li").first.text_content()
+    expect(view.locator("#hits li").first).to_contain_text("G-B4")
     view.locator("#search").fill("friend born October Oak")
     quote = view.locator("#hits p").first
-    assert "She was born in October and lives in Oak." in quote.text_content()
-    assert quote.locator("mark").all_text_contents() == ["born", "October", "Oak."]
+    expect(quote).to_contain_text("She was born in October and lives in Oak.")
+    expect(quote.locator("mark")).to_have_text(["born", "October", "Oak."])
     view.locator("#search").fill("classical noise gaussian")
     view.locator("#hits a").first.click()
-    assert view.url.endswith("book/G-B4.html")
+    expect(view).to_have_url((out / "book" / "G-B4.html").as_uri())
     view.wait_for_load_state("load")
     view.locator("#search").fill("xylophone")
-    view.wait_for_function("document.getElementById('hits').textContent === 'Nothing found.'")
+    expect(view.locator("#hits")).to_have_text("Nothing found.")
 
 
 def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
@@ -388,11 +380,11 @@ def test_markdown_keeps_formulas_and_headings_have_anchors():
 def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
     view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
     view.get_by_role("link", name="中文", exact=True).click()
-    assert view.locator("h1").inner_text() == "03 高斯机制"
+    expect(view.locator("h1")).to_have_text("03 高斯机制")
     vote = view.locator('.ask[data-ask*="3.vote"]')
     view.get_by_text("一样：一名学生只住在一个村庄。").click()
     vote.get_by_role("button", name="投票", exact=True).click()
-    assert view.get_by_text("对。Anna 离开时").is_visible()
+    expect(view.get_by_text("对。Anna 离开时")).to_be_visible()
     view.get_by_role("link", name="English", exact=True).click()
-    assert view.locator("h1").inner_text() == "03 The Gaussian mechanism"
-    assert vote.get_by_role("button").inner_text() == "Vote"
+    expect(view.locator("h1")).to_have_text("03 The Gaussian mechanism")
+    expect(vote.get_by_role("button")).to_have_text("Vote")
