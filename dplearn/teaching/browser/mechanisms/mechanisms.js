@@ -3,6 +3,7 @@ import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
 import { clamp, digits, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
+import { Place } from "../page/place.js";
 import { set } from "../page/shapes.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
@@ -18,20 +19,18 @@ const REST = 90;
 const KEPT = 300;
 // Where less than this part of all that leaks is left at epsilon, there is nothing to see.
 const FAINT = Math.log(0.05);
-const REMEMBERED = "dplearn-mechanisms";
 
-/** Draw the page into `root`; `catalogue` is the library's, `send(question)` asks it for a table, and
- * `onLanguage(code)` hears of another language. Without `send` there are the closed forms alone. */
+/** Draw the page into `root`; `catalogue` is the library's, and `send(question)` asks it for a table.
+ * Without `send` there are the closed forms alone. */
 export function mount(root, options) {
   const page = new Page(root, options);
   return { page, update: (data) => page.update(data), destroy: () => page.end() };
 }
 
 class Page {
-  constructor(root, { catalogue, language = "en", send = null, onLanguage = null }) {
+  constructor(root, { catalogue, language = "en", send = null }) {
     this.root = root;
     this.send = send;
-    this.onLanguage = onLanguage;
     this.lent = null;
     this.guide = null;
     this.catalogue = new Catalogue(catalogue);
@@ -41,16 +40,12 @@ class Page {
     this.refused = "";
     this.spans = new Spans();
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.open(address() || (send && sessionStorage.getItem(REMEMBERED)) || "");
-    this.follow = () => {
-      if (!this.body.isConnected) this.end();
-      else if (address() !== this.mark().slice(1)) {
-        this.open(address());
-        this.build();
-      }
-    };
-    addEventListener("popstate", this.follow);
-    this.speakIn(new URLSearchParams(address()).get("language") ?? language);
+    this.place = new Place("mechanisms", (state) => {
+      this.open(state);
+      this.build();
+    });
+    this.open(this.place.state);
+    this.speakIn(new URLSearchParams(location.hash.slice(1) || location.search).get("language") ?? language);
   }
 
   open(asked) {
@@ -110,7 +105,7 @@ class Page {
 
   end() {
     this.watch.disconnect();
-    removeEventListener("popstate", this.follow);
+    this.place.end();
     this.root.replaceChildren();
   }
 
@@ -168,11 +163,9 @@ class Page {
   click(event) {
     const node = event.target.closest("[data-do]");
     if (node?.dataset.do === "language") {
-      const language = this.words.code === "en" ? "zh" : "en";
-      this.speakIn(language);
-      this.onLanguage?.(language);
+      this.speakIn(this.words.code === "en" ? "zh" : "en");
     }
-    if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
+    if (node?.dataset.do === "link") copied(node, location.href, this.words.copied);
   }
 
   update({ language, answer }) {
@@ -245,21 +238,12 @@ class Page {
     this.lent = { own, epsilon: this.state.epsilon };
   }
 
-  /** What the address says after the page's own. */
-  mark() {
-    const said = new URLSearchParams(this.catalogue.written(this.state));
-    if (this.words.code !== "en") said.set("language", this.words.code);
-    return said.size ? `${this.send ? "?" : "#"}${said}` : "";
-  }
-
   /** What is done when the hand has let go: write the address, ask for what is not known here. */
   rest() {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       if (!this.body.isConnected) return;
-      const mark = this.mark();
-      if (location.search + location.hash !== mark) history.replaceState(history.state, "", location.pathname + mark);
-      if (this.send) sessionStorage.setItem(REMEMBERED, this.catalogue.written(this.state));
+      this.place.write(this.catalogue.written(this.state));
       const question = this.catalogue.asked(this.state);
       const key = JSON.stringify(question);
       if (this.send && !this.pair() && key !== this.asked) {
@@ -272,5 +256,3 @@ class Page {
     }, REST);
   }
 }
-
-const address = () => location.hash.slice(1) || location.search.slice(1);

@@ -59,12 +59,11 @@ export function judged(guess, truth) {
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
 
-/** All that an address names; the scene from 0. */
+/** The run and the guesses that an address names; the scene from 0. */
 export function readAddress(asked) {
   const all = new URLSearchParams(asked);
   const [guess, sent] = ["guess", "sent"].map((name) => guessOf(all.get(name)));
-  const language = LANGUAGES.find((code) => code === all.get("language"));
-  return { ...fromAddress(asked), guess, sent, language, scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  return { ...fromAddress(asked), guess, sent, scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
 }
 
 const query = (run, entries) => {
@@ -77,7 +76,7 @@ const guessAs = (name, guess) => [name, guess?.map((value) => value ?? "").join(
 
 /** What opens the minute as it stands. */
 export const addressOf = (minute) => query(minute.run, [
-  languageOf(minute), guessAs("guess", minute.guess), guessAs("sent", minute.sent), ["scene", minute.scene && String(minute.scene + 1)],
+  guessAs("guess", minute.guess), guessAs("sent", minute.sent), ["scene", minute.scene && String(minute.scene + 1)],
 ]);
 
 const OWN = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;

@@ -3,8 +3,9 @@
 import { register } from "../page/accountants.js";
 import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
+import { Place } from "../page/place.js";
 import { written } from "../page/run.js";
-import { drawFreehand } from "../page/freehand.js";
+import { drawFreehand } from "./freehand.js";
 import { card, savePng, saveSvg } from "./card.js";
 import { Plane, VIEWS, chart } from "./chart.js";
 import { addressForOthers, addressOf, end, kept, placeOf, readAddress, straight } from "./guess.js";
@@ -23,7 +24,8 @@ const [AXIS, DRAWN] = [350, 1000];
  * to its question mark. */
 export function mount(root, options) {
   const minute = new Minute(root, options);
-  return { minute, destroy: () => minute.end() };
+  const update = ({ language }) => language && language !== minute.language && minute.speakIn(language);
+  return { minute, update, destroy: () => minute.end() };
 }
 
 class Minute {
@@ -36,20 +38,19 @@ class Minute {
     this.explore = explore;
     this.place = placeOf(location);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.language = language;
     // What a hand is drawing, in pixels; whether its last stroke was too short.
     this.stroke = [];
     this.short = false;
     // When the scene began, and the height of the axis before it.
     this.started = 0;
     this.from = 0;
-    this.open();
-    this.follow = () => {
-      if (location.hash.slice(1) === addressOf(this)) return;
-      this.open();
+    const given = new URLSearchParams(location.hash.slice(1) || location.search).get("language");
+    this.language = LANGUAGES.includes(given) ? given : language;
+    this.address = new Place("minute", (state) => {
+      this.open(state);
       this.speakIn(this.language);
-    };
-    addEventListener("hashchange", this.follow);
+    });
+    this.open(this.address.state);
     this.navigation = new Navigation(this);
     this.speakIn(this.language);
   }
@@ -57,19 +58,18 @@ class Minute {
   end() {
     this.watch.disconnect();
     this.navigation.stop.abort();
-    removeEventListener("hashchange", this.follow);
+    this.address.end();
     this.root.replaceChildren();
   }
 
-  /** The run, the guesses, the scene and the language that the address names. */
-  open() {
-    const asked = readAddress(location.hash.slice(1) || location.search.slice(1));
+  /** The run, the guesses and the scene that an address names. */
+  open(state) {
+    const asked = readAddress(state);
     this.run = asked.run;
     this.unread = asked.unread;
     this.guess = asked.guess;
     this.sent = asked.sent;
     this.scene = clamp(asked.scene, 0, CARD);
-    this.language = asked.language ?? this.language;
     this.truth = new Truth(this.engine, this.run);
     const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
     const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
@@ -77,8 +77,7 @@ class Minute {
   }
 
   save() {
-    const [here, now] = [location.href.split(/[?#]/)[0], addressOf(this)];
-    history.replaceState(history.state, "", now ? `${here}#${now}` : here);
+    this.address.write(addressOf(this));
   }
 
   /** The address that asks others for their own guess; empty where they cannot reach this machine. */
@@ -201,7 +200,7 @@ class Minute {
       back: () => this.go(this.scene - 1),
       next: () => this.go(this.scene + 1),
       goto: () => this.go(Number(node.dataset.scene)),
-      other: () => (this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]), this.save()),
+      other: () => this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]),
       full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
       png: () => savePng(this.body.querySelector(".dm-card")),
       svg: () => saveSvg(this.body.querySelector(".dm-card")),

@@ -15,14 +15,14 @@ import streamlit as st
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms.sampling_scheme import SAMPLINGS, sampled
-from dplearn.run import DPSGD, Phases, Plan
+from dplearn.run import DPSGD, Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.sentences import VERDICTS
 from dplearn.teaching.choosing import readings
 from dplearn.teaching.explorer.kit import links, look
-from dplearn.teaching.explorer.kit.fields import ADJACENCY, DELTA, Words
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.fields import Words, named
+from dplearn.teaching.explorer.kit.language import listed, retold
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import REFERENCE, Answers
 from dplearn.teaching.figures import ladder
@@ -68,12 +68,11 @@ def show_details(answers: Answers) -> None:
     name, best = answers.best
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
-    told = "; ".join(map(retold, clauses))
-    assumed = _say("true_if", assumptions=told) if told else ""
+    assumed = _say("true_if", assumptions=listed("; ".join(clauses))) if clauses else ""
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
-        share, delta = f"{1 / answers.records:.3g}", DELTA.show(answers.scenario.delta)
-        st.warning(_say("loose_delta", delta=delta, share=share))
+        share = f"{1 / answers.records:.3g}"
+        st.warning(_say("loose_delta", delta=f"{answers.scenario.delta:g}", share=share))
     if told := warnings_of(answers):
         lines = "\n".join(f"- {sentence}" for sentence in told)
         st.container(key="regimes").markdown(f"**{_say('other_tools')}**\n\n{lines}")
@@ -102,26 +101,22 @@ def show_details(answers: Answers) -> None:
 
 
 def subtitle(answers: Answers) -> str:
-    """The run in one line."""
-    scenario = answers.scenario
-    symbol = "b" if scenario.mechanism == "laplace" else "σ"
-    parts = [
-        f"{scenario.mechanism.capitalize()} noise, {symbol} = {scenario.noise_multiplier:.4g}",
-        f"q = {scenario.sample_rate:.4g}",
-        f"δ = {DELTA.show(scenario.delta)}",
-        SAMPLED.get(scenario.sampling, scenario.sampling),
-        ADJACENCY.options[scenario.adjacency].lower(),
-        *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
-        f"T = {text.spaced(answers.here)}",
-    ]
-    return retold(", ".join(parts))
+    """Return the run in one line."""
+    run = answers.scenario
+    words = named([run.mechanism, run.adjacency])
+    sampled = retold(SAMPLED.get(run.sampling, run.sampling))
+    return (
+        f"{words[run.mechanism]}, {'b' if run.mechanism == 'laplace' else 'σ'} = "
+        f"{run.noise_multiplier:.4g}, q = {run.sample_rate:.4g}, δ = {run.delta:g}, {sampled}, "
+        f"{words[run.adjacency].lower()}, T = {text.spaced(answers.here)}"
+    )
 
 
 def no_certificate(answers: Answers) -> str:
     """Key of why a run has no certificate to take along; empty where it has one."""
     run = answers.scenario
     amplified = run.sampling == "poisson" and run.adjacency != "replace_one"
-    if run.mechanism != "gaussian" or run.then or not (amplified or run.sampling == "none"):
+    if run.mechanism != "gaussian" or not (amplified or run.sampling == "none"):
         return "form"
     return "" if util.find_spec("flint") else "flint"
 
@@ -164,14 +159,9 @@ def _printed(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def plan_of(answers: Answers) -> Plan | None:
-    """The run up to T as a plan; None where its noise is no Gaussian."""
-    if answers.scenario.mechanism != "gaussian":
-        return None
-    phases, left = [], answers.here
-    for phase in answers.scenario.phases:
-        phases.append(replace(phase, steps=min(phase.steps, left)))
-        left -= phases[-1].steps
-    return phases[0] if len(phases) == 1 else Phases(tuple(phases))
+    """Return the run up to T as a plan; None where its noise is no Gaussian."""
+    run = answers.scenario
+    return replace(run.plan, steps=answers.here) if run.mechanism == "gaussian" else None
 
 
 def _statement(answers: Answers) -> None:
@@ -248,7 +238,7 @@ def condition_value(answers: Answers, name: str) -> float:
     """
     run, (who, _, what) = answers.scenario, name.partition("_")
     plain = {"T": answers.here, "delta": run.delta}
-    plain["gaussian"] = run.mechanism == "gaussian" and not run.then
+    plain["gaussian"] = run.mechanism == "gaussian"
     plain |= {sampling: run.sampling == sampling for sampling in SAMPLINGS}
     if name in plain:
         return plain[name]

@@ -2,7 +2,7 @@
 
 /** Follow a pointer until it is lifted; a curve has one value for each T, so it goes to the right. */
 export function drawFreehand(page, event) {
-  if (!page.guessing || event.target.closest("[data-drag]")) return;
+  if (!page.guessing) return;
   const { svg } = page;
   const at = ({ clientX, clientY }) => {
     const box = svg.getBoundingClientRect();
