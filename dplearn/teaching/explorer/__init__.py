@@ -10,7 +10,8 @@ from typing import NoReturn
 # Environment of a process that computes: a second thread of BLAS uses a third of a processor.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 # For one reader: a page elsewhere whose name was made to lead to this machine is refused.
-_THIS_MACHINE = ("--server.address", "127.0.0.1", "--server.allowedHosts", '["localhost","127.0.0.1"]')
+_ALLOWED = ("--server.allowedHosts", "localhost", "--server.allowedHosts", "127.0.0.1")
+_THIS_MACHINE = ("--server.address", "127.0.0.1", *_ALLOWED)
 
 
 def serve(options: Sequence[str]) -> NoReturn:

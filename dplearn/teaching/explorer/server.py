@@ -48,7 +48,11 @@ class SameOrigin:
         """Pass the request on, or close it."""
         hosts = get_option("server.allowedHosts")
         origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
-        if scope["type"] == "websocket" and hosts and urlsplit(origin).hostname not in {None, *hosts}:
+        if (
+            scope["type"] == "websocket"
+            and hosts
+            and urlsplit(origin).hostname not in {None, *hosts}
+        ):
             await send({"type": "websocket.close", "code": 1008})
         else:
             await self.app(scope, receive, send)

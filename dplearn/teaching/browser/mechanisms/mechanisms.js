@@ -9,7 +9,6 @@ import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
-import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
 import { writeText } from "./text.js";
@@ -32,14 +31,12 @@ class Page {
     this.root = root;
     this.send = send;
     this.lent = null;
-    this.guide = null;
     this.catalogue = new Catalogue(catalogue);
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
     this.pairs = new Map();
     this.asked = "";
     this.refused = "";
-    this.spans = new Spans();
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.spans = null;
     this.place = new Place("mechanisms", (state) => {
       this.open(state);
       this.build();
@@ -72,8 +69,6 @@ class Page {
     this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
-    this.svg.addEventListener("pointermove", (event) => this.hover(event));
-    this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
     this.watch.observe(this.body.querySelector(".dp-plot"));
@@ -93,7 +88,7 @@ class Page {
   grips() {
     const at = (picture, name) => (x, y) => {
       const { outputs } = this.view.pair.law;
-      const value = name === "epsilon" ? this.pictures.epsilonAt(picture, x, y, outputs) : this.pictures.of[picture].x.value(x);
+      const value = picture === "outputs" ? this.pictures.epsilonAt(x, y, outputs) : this.pictures.of[picture].x.value(x);
       const [low, high] = this.catalogue.fields[name].ends;
       if (Number.isFinite(value)) this.change(name, digits(clamp(value, low, high), 3));
     };
@@ -131,20 +126,6 @@ class Page {
     this.schedule();
   }
 
-  hover(event) {
-    const { pictures, view } = this;
-    let guide = null;
-    if (event && event.pointerType === "mouse" && !this.drag.held && view) {
-      const [x, y] = this.drag.place(event);
-      const name = pictures.under(x, y);
-      guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
-    }
-    const next = Number.isFinite(guide) && guide >= 0 ? guide : null;
-    if (next === this.guide) return;
-    this.guide = next;
-    this.schedule();
-  }
-
   choose({ name, value }) {
     if (!(name in this.state)) return;
     if (name === "mechanism" && this.lent !== null && this.state.epsilon === this.lent.epsilon) {
@@ -154,7 +135,7 @@ class Page {
     this.fresh = name === "mechanism";
     if (this.fresh) {
       this.lent = null;
-      this.spans = new Spans();
+      this.spans = null;
     }
     if (this.built === this.catalogue.used(this.state).join()) this.rest();
     else this.build();
@@ -209,8 +190,8 @@ class Page {
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
-      this.pictures.draw(this.view, this.spans.next(wanted, this.drag.held, this.calm.matches));
-      if (this.spans.moving) this.schedule();
+      this.spans = this.drag.held && this.spans ? grown(this.spans, wanted) : wanted;
+      this.pictures.draw(this.view, this.spans);
     }
     writeText(this);
     this.body.dataset.drawn = this.waiting ? "0" : "1";
@@ -224,7 +205,7 @@ class Page {
     const logDelta = pair.logDelta(epsilon);
     const divergence = pair.law.renyi(order);
     return {
-      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, guide: this.guide, delta: probability(logDelta), exact: pair.exact(epsilon),
+      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, delta: probability(logDelta), exact: pair.exact(epsilon),
       tail: pair.law.tails(epsilon)[0], true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
     };
   }
@@ -256,3 +237,9 @@ class Page {
     }, REST);
   }
 }
+
+/** Axes that only grow while a hand is at work. */
+const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {
+  const { low, high } = wanted[i][j];
+  return { ...axis, low: Math.min(axis.low, low), high: Math.max(axis.high, high) };
+}));

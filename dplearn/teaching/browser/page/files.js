@@ -1,4 +1,4 @@
-// What can be taken along: the run as code, a text as a file or on the clipboard.
+// What can be taken along: the run as code, and a text on the clipboard.
 
 /** The run in the package's own words. */
 export function python(run) {
@@ -29,15 +29,6 @@ export function shell(run) {
   const adjacency = run.adjacency === "add_remove" ? "" : ` --adjacency ${run.adjacency}`;
   const drawn = run.sample_rate < 1 ? `--sample-rate ${run.sample_rate}` : "--sampling none";
   return `dplearn epsilon --noise-multiplier ${run.noise_multiplier} ${drawn} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
-}
-
-/** Hand a text to the reader as a file. */
-export function save(name, kind, content) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type: kind }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 /** Copy a text and say so on the button for a while; where nothing may be copied, show it. */

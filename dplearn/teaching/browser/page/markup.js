@@ -39,12 +39,13 @@ export function markup(words, presets, kinds) {
  <p class="dp-sentence">${run}</p>
  <div class="dp-answer"><div class="dp-eps"><i>ε</i> <span class="dp-le">≤</span> <output></output></div>
   <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div><p class="dp-pinned"></p>${proof} <p class="dp-away" role="status"></p></div>
- <p class="dp-plain"></p><p class="dp-claimed"></p><p class="dp-printed-list"></p>
+ <p class="dp-plain"></p><p class="dp-claimed"></p>
 </section>
 <section class="dp-figure">
  <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" aria-label="ε: ${words.log} / ${words.linear}"`)}${button("logT", "", `class="dp-logx" aria-label="T: ${words.log} / ${words.linear}"`)}</div></div>
  <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
  <div class="dp-chips">${chips}</div>
+ <p class="dp-printed-list"></p>
  <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", select)}</p>
 </section>
 <aside class="dp-people">

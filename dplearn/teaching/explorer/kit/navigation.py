@@ -47,7 +47,9 @@ def run_page() -> None:
     loaded = {
         path_of(page): (
             page,
-            st.Page(page.render, title=retold(page.TITLE), url_path=path_of(page), default=not rank),
+            st.Page(
+                page.render, title=retold(page.TITLE), url_path=path_of(page), default=not rank
+            ),
         )
         for rank, page in enumerate(modules())
     }

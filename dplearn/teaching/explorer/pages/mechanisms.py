@@ -51,7 +51,10 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
         pair = pairs.Pair(pairs.mechanism_of(name, values), adjacency, direction)  # type: ignore[arg-type]
         return {"table": pairs.worded(questions.ask(pairs.table, pair), language.in_each)}
     except (ValueError, NotImplementedError) as error:
-        return {"refused": language.in_each(str(error))}
+        why = str(error)
+        if isinstance(error, NotImplementedError):
+            why = why.partition(": ")[2] or why
+        return {"refused": language.in_each(why)}
 
 
 def _asked() -> None:

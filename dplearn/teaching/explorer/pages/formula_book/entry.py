@@ -26,14 +26,13 @@ from dplearn.teaching.explorer.kit import links, look, questions, scripts
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words, read
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.pages.formula_book import search
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
 # What is said of an entry, in the reader's language.
 words = sentences.Wording(retold)
 # Names in an address that are the page's own: a parameter gives way to them.
-_PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw", "language")
+_PAGE = ("id", "misprint", "view", "picture", "along", "draw", "language")
 # What an address of a run needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 # Seconds for a picture.
@@ -47,6 +46,21 @@ def begin() -> None:
     st.session_state["misprint"] = None
     for name in st.query_params.to_dict().keys() - {*_PAGE}:
         del st.query_params[name]
+
+
+def segments(key: str, first: str) -> str:
+    """Draw a choice among the options of a field, which the address names; return the one chosen."""
+    names = _say.table(f"{key}.options")
+    return st.segmented_control(
+        _say(f"{key}.label"),
+        [*names],
+        format_func=names.get,
+        default=first,
+        required=True,
+        key=key,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
 
 
 def show_entry() -> None:
@@ -74,8 +88,6 @@ def show_entry() -> None:
             st.markdown(f":material/fact_check: [{_say('as_claim')}]({address})")
         if address := run_address(place.parameters):
             st.markdown(f":material/show_chart: [{_say('as_run')}]({address})")
-        for lesson in search.lessons_about(formula.id):
-            st.markdown(f":material/school: {_say('lesson', title=lesson)}")
     with left:
         _picture(place)
 
@@ -158,21 +170,10 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 
 def _picture(place: View) -> None:
     """Draw value and truth along one parameter or at all points of the check; what can be set."""
-    names = _say.table("picture.options")
-    kind = "curve"
-    if place.axes:
-        left, right = st.columns(2, gap="medium")
-        kind = left.segmented_control(
-            _say("picture.label"),
-            [*names],
-            format_func=names.get,
-            default="curve",
-            required=True,
-            key="picture",
-            help=_say("picture.help"),
-            bind="query-params",
-        )
-    if place.axes and kind == "curve":
+    left, right = st.columns(2, gap="medium")
+    with left:
+        kind = segments("picture", "curve") if place.axes else "cloud"
+    if kind == "curve":
         along = right.selectbox(
             _say("along.label"), place.axes, format_func=label, key="along", bind="query-params"
         )
@@ -259,8 +260,10 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     """The address of the run that parameters describe, read after all its steps; "" of no run."""
     if not all(name in parameters for name in _RUN):
         return ""
-    return links.to(".", {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]})
-
+    return links.to(
+        "epsilon_vs_steps",
+        {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
+    )
 
 
 _sentence = scripts.component("sentence", style_sheet("page/page"))

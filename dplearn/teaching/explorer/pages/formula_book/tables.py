@@ -1,4 +1,4 @@
-"""Many entries of the book, published figures and sources, each as a table."""
+"""All entries of the book, and published figures, each as a table."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching.book import Verification, book
 from dplearn.teaching.book.published import check_figure, published
 from dplearn.teaching.book.run_all import verification
@@ -14,7 +13,6 @@ from dplearn.teaching.book.sentences import VERDICTS, label
 from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.pages.formula_book import search
 from dplearn.teaching.explorer.pages.formula_book.entry import words
 
 _say = Words("formula_book")
@@ -26,7 +24,7 @@ _COLUMN, _NUMBER = st.column_config.Column, st.column_config.NumberColumn
 def _draw_table(
     keys: str, rows: Iterable[Sequence[Any]], columns: Mapping[str, Any], height: int | None = None
 ) -> None:
-    """Rows under the names of their columns; half a row says that more follow."""
+    """Draw rows under the names of their columns; half a row says that more follow."""
     names = [_say(f"columns.{key}") for key in keys.split()]
     st.dataframe(
         [dict(zip(names, row, strict=True)) for row in rows],
@@ -39,13 +37,12 @@ def _draw_table(
 
 
 def show_entries() -> None:
-    """A group or the whole book, and a button that checks it."""
-    group, results = st.session_state["group"], st.session_state.setdefault("formula_checks", {})
-    ids = search.matching("", group)
+    """Draw all entries, and a button that checks them."""
+    results = st.session_state.setdefault("formula_checks", {})
+    ids = [*book]
     left, right = st.columns([2, 1], vertical_alignment="center")
     missing = [id for id in ids if id not in results]
-    which = _say("whole" if group == "all" else "one_group")
-    left.markdown(_say("many", count=len(ids), which=which))
+    left.markdown(_say("many", count=len(ids)))
     todo = missing if missing and len(missing) < len(ids) else ids
     name = _say("rest" if todo is missing else "all")
     if right.button(name, type="primary", icon=":material/check:", width="stretch"):
@@ -80,7 +77,7 @@ def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
 
 
 def show_figures() -> None:
-    """Every published figure, what comes out here, and what to think of it."""
+    """Draw every published figure, what comes out here, and what to think of it."""
     with st.spinner(_say("computing")):
         computed = [questions.ask(check_figure, id) for id in published()]
     counts = {name: sum(f.verdict == v for f in computed) for v, name in VERDICTS.items()}
@@ -99,14 +96,3 @@ def show_figures() -> None:
     columns["here"] = _NUMBER(format="%.6g", width=80)
     _draw_table("id source what printed here verdict why", rows, columns, 72)
     st.caption(_say("figures"))
-
-
-def show_sources() -> None:
-    """Where each formula stands, and what was checked about the places."""
-    of = {id: entry.reference for id, entry in book.items()}
-    of |= {law.title: law.reference for law in ACCOUNTANTS.values()}
-    checked = sum(reference.checked for reference in of.values())
-    st.markdown(_say("cited", count=len(of), looked_up=checked))
-    answer = {True: _say("looked_up.yes"), False: _say("looked_up.no")}
-    rows = ((name, r.authors, str(r.year), r.where, answer[r.checked]) for name, r in of.items())
-    _draw_table("theorem authors year place looked_up", rows, {})
