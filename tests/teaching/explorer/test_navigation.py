@@ -77,6 +77,7 @@ def test_answers_that_all_readers_share_are_bounded():
     assert len(shared) > 5
 
 
+@pytest.mark.slow
 @each("name", PAGES)
 def test_a_page_opens_without_torch_a_clean_address_and_words_for_each_picture(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -18,6 +18,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
+
 from browsing import ROOT, served
 from dplearn.teaching import explorer
 from dplearn.teaching.explorer.kit import questions

@@ -4,6 +4,7 @@ Files in `messages` hold a page's sentences by key, the Chinese one beside the E
 `zh/library.toml` has by its English what the library says, a sentence or a template.
 """
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
 # Texts of a figure.
 _TEXTS = {"text", "hovertemplate", "title", "name"}
+_NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
@@ -74,8 +76,14 @@ def retold(text: str, code: str = "", **values: Any) -> str:
 
 
 def listed(text: str, code: str = "") -> str:
-    """Return clauses that semicolons part, as the library joins assumptions."""
-    return "; ".join(retold(clause, code) for clause in text.split("; "))
+    """Return a text, or clauses that semicolons part, as the library joins assumptions."""
+    whole = retold(text, code)
+    return "; ".join(retold(clause, code) for clause in text.split("; ")) if whole == text else whole
+
+
+def reason(refusal: str) -> str:
+    """Return why something is not supported, without what it is that is not."""
+    return re.sub(r"^.*not supported: |^Accountant \w+: |, not for \w+$", "", refusal)
 
 
 def in_each(text: str) -> dict[str, str]:
@@ -86,7 +94,8 @@ def in_each(text: str) -> dict[str, str]:
 def redrawn(part: Any, key: str = "") -> Any:
     """Return a part of a figure, as Plotly's JSON, with its texts in the reader's language."""
     if isinstance(part, str):
-        return retold(part) if key in _TEXTS else part
+        # A legend has several names, each between signs or tags.
+        return _NAMES.sub(lambda m: retold(m[0]), retold(part)) if key in _TEXTS else part
     if isinstance(part, dict):
         return {inner: redrawn(value, inner) for inner, value in part.items()}
     # Of lists only one of texts has texts.

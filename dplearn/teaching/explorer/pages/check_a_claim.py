@@ -11,7 +11,7 @@ from dplearn.teaching import claims
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import Finding, Verdict, verdict_on
 from dplearn.teaching.claims.pages import places_in
-from dplearn.teaching.explorer.kit import language, links, look, questions
+from dplearn.teaching.explorer.kit import address, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
 from dplearn.teaching.figures.claim_map import SYMBOLS, claim_map, map_finding
@@ -82,9 +82,7 @@ def choose_anew() -> None:
 
 def render() -> None:
     """Draw the question above; the map and the verdict below it, or a page's formulas."""
-    for key, text in START.items():
-        if key not in st.session_state:
-            st.session_state[key] = st.query_params.get(key, text)
+    address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for name in EXAMPLES:
@@ -97,10 +95,7 @@ def render() -> None:
     if not _page():
         _claim()
     st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key=_dropped())
-    asked = {key: st.session_state[key] for key in START}
-    address = {key: text for key, text in asked.items() if text != START[key]} | language.address()
-    if address != st.query_params.to_dict():
-        st.query_params.from_dict(address)
+    address.write("check_a_claim", START)
 
 
 def _dropped() -> str:
@@ -235,7 +230,7 @@ def _found(finding: Finding) -> str:
 
 
 def _linked(told: str) -> str:
-    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: links.entry_link(m[0]), _inert(told, "$<"))
+    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: address.entry_link(m[0]), _inert(told, "$<"))
 
 
 def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:

@@ -50,11 +50,10 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"Expected {key} from {low:g} to {high:g}, got {value!r:.40}.")
         pair = pairs.Pair(pairs.mechanism_of(name, values), adjacency, direction)  # type: ignore[arg-type]
         return {"table": pairs.worded(questions.ask(pairs.table, pair), language.in_each)}
-    except (ValueError, NotImplementedError) as error:
-        why = str(error)
-        if isinstance(error, NotImplementedError):
-            why = why.partition(": ")[2] or why
-        return {"refused": language.in_each(why)}
+    except NotImplementedError as error:
+        return {"refused": language.in_each(language.reason(str(error)))}
+    except ValueError as error:
+        return {"refused": {"en": str(error), "zh": f"程序库不接受这组参数：{error}"}}
 
 
 def _asked() -> None:

@@ -25,7 +25,7 @@ from dplearn.mechanisms.sampling_scheme import (
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.kit import fields
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.language import reason, retold
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
@@ -238,7 +238,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     said = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: retold(one.refusal) for name, one in said.items() if one.refusal}
+    refusals = {name: retold(reason(one.refusal)) for name, one in said.items() if one.refusal}
     told = {"key": question["key"], "steps": steps, "draft": scenario.draft}
     told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
     told |= {"refusals": refusals, "stairs": scenario.by_epoch}
@@ -255,7 +255,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
                     with suppress(NotImplementedError, TypeError, ValueError):
                         other.sampling_scheme.mechanism.profiles(other.adjacency)
                         changes.append(f"{_say(f'{field}.label')}: {spelled[option]}")
-        told["refused"] = _say("uncovered", why=retold(why.partition(": ")[2] or why))
+        told["refused"] = _say("uncovered", why=retold(reason(why)))
         if changes:
             told["refused"] += f" {_say('changes', changes='; '.join(changes))}"
     return told

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dplearn.teaching.book import book
-from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.explorer.kit import address, language
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.pages.formula_book import entry, tables
 
@@ -18,6 +18,9 @@ _VIEWS = {
 
 def render() -> None:
     """Draw a list to choose an entry from, and one of the views."""
+    more, state = address.follow("formula_book", entry.START), st.session_state
+    for key, able in {"id": book, "view": _VIEWS, "picture": entry.PICTURES}.items():
+        state[key] = state[key] if state[key] in able else entry.START[key]
     left, right = st.columns([2, 1], gap="medium", vertical_alignment="bottom")
     with left:
         # It is searched as one types: title, group, name of the function.
@@ -28,10 +31,12 @@ def render() -> None:
             format_func=words.get,
             key="id",
             on_change=entry.begin,
-            bind="query-params",
+            persist_state="session",
         )
     with right:
-        view = entry.segments("view", "formula")
+        entry.segments("view")
     if language.spoken() != "en":
         st.caption(_say("english"))
-    _VIEWS[view]()
+    _VIEWS[state["view"]]()
+    first = entry.START | {"along": state.get("formula_book_axis", "")}
+    address.write("formula_book", first, more)

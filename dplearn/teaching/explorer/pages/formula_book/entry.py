@@ -22,7 +22,7 @@ from dplearn.teaching.book.pictures import (
 from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
 from dplearn.teaching.claims import PARAMETERS
-from dplearn.teaching.explorer.kit import links, look, questions, scripts
+from dplearn.teaching.explorer.kit import address, look, questions, scripts
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words, read
 from dplearn.teaching.explorer.kit.language import retold
@@ -31,8 +31,16 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 _say = Words("formula_book")
 # What is said of an entry, in the reader's language.
 words = sentences.Wording(retold)
-# Names in an address that are the page's own: a parameter gives way to them.
-_PAGE = ("id", "misprint", "view", "picture", "along", "draw", "language")
+PICTURES = ("curve", "cloud")
+# What an address may name beside parameters, which give way to these names.
+START = {
+    "id": next(iter(book)),
+    "misprint": "none",
+    "view": "formula",
+    "picture": "curve",
+    "along": "",
+    "draw": "0",
+}
 # What an address of a run needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 # Seconds for a picture.
@@ -43,22 +51,20 @@ _DRAWS = 10
 
 def begin() -> None:
     """Forget the wrong variant and the parameters of the entry that was in view."""
-    st.session_state["misprint"] = None
-    for name in st.query_params.to_dict().keys() - {*_PAGE}:
-        del st.query_params[name]
+    st.session_state.update({key: START[key] for key in ("misprint", "along", "draw")})
+    st.session_state["formula_book_more"] = {}
 
 
-def segments(key: str, first: str) -> str:
-    """Draw a choice among the options of a field, which the address names; return the one chosen."""
+def segments(key: str) -> None:
+    """Draw a choice among the options of a field."""
     names = _say.table(f"{key}.options")
-    return st.segmented_control(
+    st.segmented_control(
         _say(f"{key}.label"),
         [*names],
         format_func=names.get,
-        default=first,
         required=True,
         key=key,
-        bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
 
@@ -84,10 +90,10 @@ def show_entry() -> None:
         place = _variants(formula.id)
         st.caption(f"`{signature(formula)}`")
         st.code(example_code(formula), wrap_lines=True)
-        if address := claim_address(formula.id):
-            st.markdown(f":material/fact_check: [{_say('as_claim')}]({address})")
-        if address := run_address(place.parameters):
-            st.markdown(f":material/show_chart: [{_say('as_run')}]({address})")
+        if link := claim_address(formula.id):
+            st.markdown(f":material/fact_check: [{_say('as_claim')}]({link})")
+        if link := run_address(place.parameters):
+            st.markdown(f":material/show_chart: [{_say('as_run')}]({link})")
     with left:
         _picture(place)
 
@@ -95,15 +101,10 @@ def show_entry() -> None:
 def _variants(id: str) -> View:
     """Draw the wrong variants, the chosen one refuted; return what the picture shows."""
     names = {misprint.name: misprint.name.replace("-", " ") for misprint in book[id].misprints}
-    chosen = "none"
+    chosen: Any = st.session_state["misprint"]
     if names:
-        chosen = st.pills(
-            _say("variants"),
-            [*names],
-            format_func=names.get,
-            key="misprint",
-            bind="query-params",
-        )
+        st.session_state["misprint"] = chosen if chosen in names else None
+        chosen = st.pills(_say("variants"), [*names], format_func=names.get, key="misprint")
     else:
         st.caption(_say("no_variant"))
     if chosen in names:
@@ -115,11 +116,11 @@ def _variants(id: str) -> View:
 
 
 def view_at(id: str, misprint: str) -> View:
-    """Return entry, variant and the parameters that the address names."""
-    draw = st.query_params.get("draw", "0")
-    settings = {}
+    """Return entry, variant and the parameters that were set."""
+    more, settings = st.session_state["formula_book_more"], {}
+    draw = st.session_state["draw"]
     for name, part in parameters(id, misprint):
-        if (text := st.query_params.get(_key(name))) is None:
+        if (text := more.get(_key(name))) is None:
             continue
         if "ends" in part:
             (low, high), value = part["ends"], read(text)
@@ -140,14 +141,15 @@ def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
             ends = [float(domain.low), float(domain.high)]
             if math.isfinite(first[name]):
                 ends = [min(ends[0], first[name]), max(ends[1], first[name])]
-            yield name, {"ends": ends, "whole": whole, "even": even}
+            if ends[0] < ends[1]:
+                yield name, {"ends": ends, "whole": whole, "even": even}
     choices = {n: d.values for n, d in claim.domain.items() if isinstance(d, domains.Choice)}
     for name, values in (choices | dict(claim.along or {})).items():
         yield name, {"options": {str(v): v for v in (*values, first[name])}}
 
 
 def _key(name: str) -> str:
-    return f"the_{name}" if name in _PAGE else name
+    return f"the_{name}" if name in {*START, "language"} else name
 
 
 def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
@@ -162,8 +164,8 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
     if misprint.given is not None:
         given = words.hypothesis(claim)
         lines.append(_say("claimed", given=f"{given[0].lower()}{given[1:]}"))
-    if address := claim_address(id, misprint.name):
-        lines.append(f"[{_say('check_it')}]({address})")
+    if link := claim_address(id, misprint.name):
+        lines.append(f"[{_say('check_it')}]({link})")
     lines.append(f":small[{_say('met', place=misprint.met or _say('notes'))}]")
     st.markdown("  \n".join(lines))
 
@@ -171,12 +173,14 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 def _picture(place: View) -> None:
     """Draw value and truth along one parameter or at all points of the check; what can be set."""
     left, right = st.columns(2, gap="medium")
-    with left:
-        kind = segments("picture", "curve") if place.axes else "cloud"
-    if kind == "curve":
-        along = right.selectbox(
-            _say("along.label"), place.axes, format_func=label, key="along", bind="query-params"
-        )
+    state: Any = st.session_state
+    if place.axes:
+        with left:
+            segments("picture")
+    if place.axes and state["picture"] == "curve":
+        state["formula_book_axis"] = place.axes[0]
+        state["along"] = state["along"] if state["along"] in place.axes else place.axes[0]
+        along = right.selectbox(_say("along.label"), place.axes, format_func=label, key="along")
         picture = curve(place, along, seconds=_PICTURE)
         draw = partial(formula_curve, picture.drawn, x=label(along))
     else:
@@ -210,7 +214,7 @@ def _settings(place: View, along: str) -> None:
             spelled = lambda text, part=part: words.spelled(part["options"][text])
             chosen = st.selectbox(label(name), options, at, format_func=spelled, key=key)
             if chosen != str(values[name]):
-                st.query_params[_key(name)] = chosen
+                st.session_state["formula_book_more"][_key(name)] = chosen
                 st.rerun()
     if numbers:
         _sentence(key="numbers", data=[{"numbers": numbers}], on_asked_change=_moved)
@@ -220,7 +224,7 @@ def _settings(place: View, along: str) -> None:
         after = {"draw": str((place.draw + 1) % _DRAWS)}
         right.button(
             _say("others"),
-            on_click=lambda: st.query_params.update(after),
+            on_click=lambda: st.session_state.update(after),
             key="others",
             icon=":material/casino:",
         )
@@ -228,7 +232,7 @@ def _settings(place: View, along: str) -> None:
 
 def _moved() -> None:
     for name, value in st.session_state["numbers"].asked.items():
-        st.query_params[_key(name)] = f"{value:.10g}"
+        st.session_state["formula_book_more"][_key(name)] = f"{value:.10g}"
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
@@ -253,14 +257,14 @@ def claim_address(id: str, misprint: str = "none") -> str:
     typed = max(limits, key=lambda typed: limits[typed].count("="))
     about = {"claim": typed.expression, "quantity": typed.quantity}
     about |= {"of": typed.mechanisms[0], "held": limits[typed]}
-    return links.to("check_a_claim", about)
+    return address.to("check_a_claim", about)
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
     """The address of the run that parameters describe, read after all its steps; "" of no run."""
     if not all(name in parameters for name in _RUN):
         return ""
-    return links.to(
+    return address.to(
         "epsilon_vs_steps",
         {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
     )
