@@ -1,4 +1,4 @@
-"""Arguments of Streamlit's `App`: the pages' scripts, a check of origins, processes that compute."""
+"""Arguments of Streamlit's `App`: scripts of pages, a check of origins, processes that compute."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,8 +22,9 @@ def routes() -> list[BaseRoute]:
     """Return a route for the script of each page that the browser draws."""
 
     def route(name: str, text: str) -> BaseRoute:
-        answer = Response(text, media_type="text/javascript", headers=_HEADERS)
-        return Route(f"/{name}", lambda _: answer)
+        # A new answer each time: compression writes into its headers.
+        answer = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
+        return Route(f"/{name}", answer)
 
     return [route(*script(page)) for page in PAGES]
 

@@ -15,6 +15,7 @@ LINKS = """[...document.querySelectorAll('.st-key-menu a')].map(a => {
 
 def test_the_menu_stays_where_it_is_on_six_pages(page, address):
     page.goto(address)
+    page.locator(".dm[data-drawn]").wait_for()
     settled(page)
     before = page.evaluate(LINKS)
     assert len(before) == 6

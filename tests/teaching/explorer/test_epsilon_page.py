@@ -101,7 +101,7 @@ def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, addre
     heading = page.locator(".st-key-details h3")
     heading.wait_for()
     page.wait_for_function(
-        "document.querySelector('.st-key-details h3').getBoundingClientRect().y < 300"
+        "document.querySelector('.st-key-details h3').getBoundingClientRect().y < innerHeight - 200"
     )
     with page.expect_download() as proof:
         page.get_by_role("button", name="Certificate", exact=True).click()

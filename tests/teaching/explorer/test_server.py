@@ -1,5 +1,6 @@
 """The server, as somebody sees it who means harm: it sends nothing and lets nobody in."""
 
+import gzip
 import http.client
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 import tomllib
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +23,7 @@ import pytest
 
 from browsing import ROOT, served
 from dplearn.teaching import explorer
-from dplearn.teaching.explorer.kit import questions
+from dplearn.teaching.explorer.kit import questions, scripts
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,16 @@ def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_trie
             with pytest.raises(error, match=f"got {number}"):
                 questions.ask(wrong, number)
         assert ASKED.count(number) == times
+
+
+@pytest.mark.slow
+def test_a_script_is_served_whole_each_time_packed_or_not(watched):
+    name, text = scripts.script("minute")
+    for kind in ("gzip", "gzip", "identity"):
+        asked = urllib.request.Request(f"{watched[0]}/{name}", headers={"Accept-Encoding": kind})
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            body = answer.read()
+        assert (gzip.decompress(body) if kind == "gzip" else body).decode() == text
 
 
 @pytest.mark.slow

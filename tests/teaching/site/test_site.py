@@ -314,10 +314,9 @@ def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
 def test_the_site_begins_with_the_minute_and_leads_on(out, view):
     view.goto((out / "index.html").as_uri())
     view.wait_for_selector(".dm[data-drawn='1']")
-    for number in range(2, 6):
+    for number in range(2, 5):
         view.keyboard.press("ArrowRight")
         assert view.locator(".dm").get_attribute("data-scene") == str(number)
-    assert "0.947" in view.locator(".dm-card").text_content().replace("\u00a0", " ")
     view.get_by_role("link", name="Change the numbers").click()
     view.wait_for_selector(".dp[data-drawn]")
     assert view.locator(".dp-eps output").text_content() == "0.947"

@@ -53,7 +53,7 @@ export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
 /** A share of people in per cent: rounded up, and never to all of them where some are missing. */
 export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
-// Digits in threes, parted by one kind of sign. Of two digits after a comma nobody knows what they are.
+// Digits in threes, parted by one kind of sign; two digits after a comma are no number here.
 const GROUPED = /^[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?$/;
 const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
 const FACTOR = /^(?:\d+\.?\d*|\.\d+)$/;

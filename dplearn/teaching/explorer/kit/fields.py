@@ -16,7 +16,7 @@ RANGES = {
     "steps": (1, 10_000_000),
 }
 _RAISED = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
-# Digits in threes, parted by one kind of sign. Of two digits after a comma nobody knows what they are.
+# Digits in threes, parted by one kind of sign; two digits after a comma are no number here.
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?", re.ASCII)
 _NUMBER = re.compile(
     r"([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?|(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)",
@@ -85,7 +85,7 @@ class Words:
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:
-        """Return the sentences of a table in the reader's language, by the last part of their keys."""
+        """Return the sentences of a table in the reader's language, by the last word of keys."""
         parted = (key.rpartition(".") for key in self._keyed)
         return {last: self(f"{name}.{last}") for of, _, last in parted if of == name}
 

@@ -25,7 +25,7 @@ _KIT = Path(__file__).parent
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return name and text of a module with the engine and a page; another text has another name."""
+    """Return name and text of a module with the engine and a page; the name depends on the text."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text

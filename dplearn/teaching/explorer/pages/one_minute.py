@@ -22,5 +22,5 @@ def render() -> None:
 
 
 # The menu above leaves the rest of the screen.
-_STYLE = f"{browser.style('scenes/scenes')} .dm {{ height: calc(100svh - 5rem); }}"
+_STYLE = f"{browser.style('scenes/scenes')} .dm {{ height: calc(100svh - 7rem); }}"
 _component = component("minute", _STYLE)
