@@ -1,12 +1,13 @@
-"""The explorer from a checkout: `python app.py` is `dplearn app`."""
+"""The explorer: `streamlit run app.py`, `python app.py`, `uvicorn app:app` or `dplearn app`."""
 
 import sys
 
-from streamlit import error, runtime
+from streamlit import App
 
 from dplearn.teaching.explorer import serve
+from dplearn.teaching.explorer.server import NAVIGATION, lifespan, middleware, routes
 
-if runtime.exists():
-    error("Start the explorer with `python app.py`: a server of its own sends nothing anywhere.")
-else:
+app = App(NAVIGATION, routes=routes(), middleware=middleware(), lifespan=lifespan)
+
+if __name__ == "__main__":
     serve(sys.argv[1:])

@@ -4,6 +4,7 @@ Nothing waits for a fixed time: a condition is waited for as long as `patience` 
 """
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -58,16 +59,19 @@ def address() -> Iterator[str]:
 
 @contextmanager
 def served(
-    python: str | Path = sys.executable, *more: str, folder: Path = ROOT, **environment: str
+    python: str | Path = sys.executable,
+    *more: str,
+    command: tuple[str, ...] = ("-m", "dplearn", "app"),
+    folder: Path = ROOT,
+    **environment: str,
 ) -> Iterator[str]:
     """Address of an explorer that an interpreter opens from a folder, on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [python, "-m", "dplearn", "app"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with subprocess.Popen(
-        [*command, *more, *options],
+        [python, *command, *more, *options],
         cwd=folder,
         env=clean_environment(DPLEARN_NICE="0", **environment),
         stdout=subprocess.DEVNULL,
@@ -138,7 +142,10 @@ def page(browser, address) -> Iterator[Any]:
     context = browser.new_context(viewport=SCREEN)
     opened = context.new_page()
     complaints: list[str] = []
-    opened.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    # Streamlit's own page looks for its server below the address of each page first, in vain.
+    vain = re.compile(r"/\w+/_stcore/(health|host-config)$")
+    wrong = lambda m: m.type == "error" and not vain.search(m.location["url"])
+    opened.on("console", lambda m: complaints.append(m.text) if wrong(m) else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     own = (address, address.replace("http", "ws", 1), "data:", "blob:")
     opened.on("request", lambda r: None if r.url.startswith(own) else complaints.append(r.url))

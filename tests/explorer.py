@@ -8,28 +8,51 @@ from typing import Any
 from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
-from dplearn.teaching.explorer import navigation
-from dplearn.teaching.explorer.kit.fields import by_key
-from dplearn.teaching.explorer.kit.state import State
+from dplearn.teaching.book import book
+from dplearn.teaching.explorer.kit import navigation
+from dplearn.teaching.explorer.kit.fields import RANGES, read
+from dplearn.teaching.explorer.pages import check_a_claim, mechanisms
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
+from dplearn.teaching.explorer.pages.formula_book import entry
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
 
 
 def page_at(path: str) -> ModuleType:
-    """The page that a path leads to; the first one is at the root."""
+    """The page that a path leads to; an address of a run alone leads to epsilon against T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
-    return named[path.strip("/")] if path.strip("/") else navigation.modules()[0]
+    return named[path.strip("/") or "epsilon_vs_steps"]
 
 
-def start(page: Any, address: dict[str, str] | None = None) -> State:
-    """The state that a page begins with; one of several files has it among its fields."""
-    if hasattr(page, "FIELDS"):
-        return State(by_key(*page.FIELDS))
-    if hasattr(page, "fields"):
-        return page.fields.state_at(address)
-    # A page of which the server reads nothing has no state.
-    return page.blank_state() if hasattr(page, "blank_state") else State({})
+def understood(path: str, address: dict[str, str]) -> None:
+    """Raise KeyError or ValueError unless a page reads all that an address of it names."""
+    page = navigation.path_of(page_at(path))
+    numbers, words = dict(RANGES), {}
+    if page == "epsilon_vs_steps":
+        words = confirmation.options() | {"rate_from": ("rate", "counts")}
+        numbers |= {"here": RANGES["steps"], "dataset_size": (1, 1e10), "batch_size": (1, 1e10)}
+        address = {key: text for key, text in address.items() if key != "accountants"}
+    elif page == "mechanisms":
+        catalogue = mechanisms._catalogue(())
+        numbers = {key: number["ends"] for key, number in catalogue["numbers"].items()}
+        words = {"mechanism": catalogue["mechanisms"], "adjacency": confirmation.ADJACENCIES}
+    elif page == "check_a_claim":
+        words = {key: [text] for key, text in address.items() if key in check_a_claim.START}
+    elif page == "formula_book":
+        id, misprint = address["id"], address.get("misprint", "none")
+        words = {"id": [*book], "misprint": ["none", *(m.name for m in book[id].misprints)]}
+        words |= {"view": ("formula", "table", "figures"), "picture": ("curve", "cloud")}
+        parts = dict(entry.parameters(id, misprint))
+        numbers = {entry._key(name): part["ends"] for name, part in parts.items() if "ends" in part}
+        words |= {"along": [*parts]}
+        words |= {entry._key(n): part["options"] for n, part in parts.items() if "options" in part}
+    for key, text in address.items():
+        if key in words:
+            if text not in words[key]:
+                raise ValueError(f"{key}={text}")
+        elif not numbers[key][0] <= read(text) <= numbers[key][1]:
+            raise ValueError(f"{key}={text}")
 
 
 def opened(page: str = "", **address: str) -> AppTest:
@@ -37,7 +60,6 @@ def opened(page: str = "", **address: str) -> AppTest:
     script = f"from dplearn.teaching.explorer.pages.{page} import render\nrender()"
     app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
     app.default_timeout = 600
-    app.session_state["more"] = True  # settings that are folded away at first
     for key, value in address.items():
         app.query_params[key] = value
     return checked(app.run())
@@ -56,12 +78,12 @@ def checked(app: AppTest) -> AppTest:
 
 def enter(app: AppTest, field: str, text: str) -> AppTest:
     """Type into a box."""
-    return checked(app.text_input(key=f"box_{field}").set_value(text).run())
+    return checked(app.text_input(key=field).set_value(text).run())
 
 
 def choose(app: AppTest, field: str, option: str) -> AppTest:
     """Choose from a list."""
-    return checked(app.selectbox(key=f"choice_{field}").set_value(option).run())
+    return checked(app.selectbox(key=field).set_value(option).run())
 
 
 def press(app: AppTest, label: str) -> AppTest:

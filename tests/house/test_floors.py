@@ -138,5 +138,5 @@ def test_the_command_line_loads_nothing_heavy():
 
 @pytest.mark.slow
 def test_the_explorer_loads_only_what_shows_it():
-    loads = loaded("import dplearn.teaching.explorer.navigation as n; n.modules()")
+    loads = loaded("import dplearn.teaching.explorer.kit.navigation as n; n.modules()")
     assert loads <= {"streamlit", "plotly", "pandas"}

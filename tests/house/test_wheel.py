@@ -36,8 +36,9 @@ def wheel(tmp_path_factory) -> Path:
     for name in ("dplearn", "data"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
+    (source / ".streamlit").mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "app.py", ".streamlit/config.toml"):
+        shutil.copy(ROOT / name, source / name)
     building = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source]
     done([*INSTALLING, *building], folder=folder)
     (built,) = folder.glob("*.whl")

@@ -1,4 +1,4 @@
-"""The minute as a file, and a page that shows it, for the tests of its scenes and of its card."""
+"""The minute as a file, and a page that shows it, for the tests of its scenes."""
 
 import json
 import re
@@ -18,8 +18,8 @@ ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
 GUESS = "_".join(f"{0.1 * k:.2g}" for k in range(1, 17))
 REOPENED = """hash => {
   history.replaceState(null, "", "#" + hash);
-  shown.open();
-  shown.speakIn(shown.language);
+  shown.open(hash);
+  shown.speakIn(new URLSearchParams(hash).get("language"));
 }"""
 
 
@@ -52,6 +52,5 @@ def minutes(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
 def scene(view, number: int) -> str:
     """Go to a scene; returns all that it says above its picture."""
     view.locator(".dm-dots button").nth(number - 1).click()
-    if number < 5:
-        view.wait_for_selector(f".dm[data-drawn='{number}']")
+    view.wait_for_selector(f".dm[data-drawn='{number}']")
     return view.locator(".dm-say").inner_text().replace("\u202f", "").replace("\u00a0", " ")

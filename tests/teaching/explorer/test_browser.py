@@ -1,4 +1,4 @@
-"""A real browser: the page loads, a slider moves the curve and the address, nothing leaks out."""
+"""A real browser: the menu, and the pages that the server draws."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,38 +8,65 @@ from browsing import DRIVEN, is_on_the_first_screen, settled
 pytestmark = DRIVEN
 PICTURES = {
     "Mechanisms": ".dp-five[data-drawn='1'] .dp-svg",
-    "Check a claim": ".st-key-picture .js-plotly-plot",
-    "Formula book": ".st-key-picture .js-plotly-plot",
+    "Check a claim": ".st-key-picture_box .js-plotly-plot",
+    "Formula book": ".st-key-picture_box .js-plotly-plot",
 }
+# Where the menu's links stand.
+LINKS = """[...document.querySelectorAll('.st-key-menu a')].map(a => {
+  const { x, y } = a.getBoundingClientRect(); return [Math.round(x), Math.round(y)]; })"""
 
 
-def fits(page, name):
-    """Raise unless a page that has settled has its title, and begins on the first screen."""
-    expect(page).to_have_title(f"{name} · dplearn")
-    assert is_on_the_first_screen(page, PICTURES[name]), name
-    menu = page.get_by_role("link", name=name).bounding_box()
-    first = page.get_by_test_id("stMainBlockContainer").locator("p").first.bounding_box()
-    assert first["y"] >= menu["y"] + menu["height"], f"{name} begins below the menu"
-
-
-@pytest.mark.thorough
-def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, address):
+def test_the_menu_stays_where_it_is_on_six_pages(page, address):
     page.goto(address)
-    # A link that is clicked while the first page is being made leads nowhere.
+    page.locator(".dm[data-drawn]").wait_for()
     settled(page)
-    page.get_by_role("link", name="Formula book").click()
+    before = page.evaluate(LINKS)
+    assert len(before) == 6
+    for name, picture in PICTURES.items():
+        page.get_by_role("link", name=name).click()
+        page.locator(picture).wait_for()
+        settled(page, name.split()[0])
+        assert page.title() == f"{name} · dplearn" and page.evaluate(LINKS) == before
+        assert page.get_by_role("heading", level=1).all_inner_texts() == [name]
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.said = text; }")
+    page.get_by_role("button", name="Copy link").click()
+    assert page.wait_for_function("window.said").json_value() == page.url
+
+
+def test_an_address_of_a_run_leads_to_epsilon_against_t(page, address):
+    page.goto(f"{address}/?noise_multiplier=2&here=500")
+    page.locator(".dp[data-drawn]").wait_for()
+    page.wait_for_url("**/epsilon_vs_steps#noise_multiplier=2&here=500")
+
+
+def test_numbers_of_a_formula_are_dragged_typed_and_refused_as_on_all_pages(page, address):
+    page.goto(f"{address}/formula_book?id=G-A8&scale=2")
     page.locator(PICTURES["Formula book"]).wait_for()
-    fits(page, "Formula book")
-    page.locator(".st-key-found").get_by_text("G-A4").click()
-    headline = page.locator(".st-key-picture .gtitle")
-    # The picture of the first formula may stand until this one has come.
-    mine = page.locator(".st-key-picture [aria-label*='G-A4']")
-    mine.get_by_text("Right at all 33 points").wait_for()
-    page.get_by_text("no root").click()
+    settled(page)
+    number = page.locator("b[data-drag=scale]")
+    assert number.text_content() == "2"
+    number.press("ArrowUp")
+    page.wait_for_url("**scale=2.1**")
+    number.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("1,5")
+    page.keyboard.press("Enter")
+    assert "a number from" in page.get_by_role("alert").first.text_content()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("1.5")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**scale=1.5**")
+    settled(page)
+    page.go_back()
+    page.wait_for_url("**scale=2.1**")
+    page.wait_for_function("document.querySelector('b[data-drag=scale]').textContent === '2.1'")
+
+
+def test_a_wrong_variant_is_opened_by_its_address(page, address):
+    page.goto(f"{address}/formula_book?id=G-A4&misprint=no-root")
     page.get_by_text("Claims more privacy than there is").wait_for()
-    headline.get_by_text("Wrong at").wait_for()
-    page.wait_for_url("**misprint=no-root**")
-    page.get_by_role("tab", name="Published figures").click()
+    page.locator(".st-key-picture_box .gtitle").get_by_text("Wrong at").wait_for()
+    page.get_by_text("Published figures").click()
     page.get_by_text("within one percent").first.wait_for()
     page.wait_for_url("**view=figures**")
 
@@ -53,8 +80,8 @@ If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\
 def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page, address):
     page.goto(f"{address}/check_a_claim")
     page.locator(PICTURES["Check a claim"]).wait_for()
-    fits(page, "Check a claim")
-    box = page.locator(".st-key-box_claim input")
+    assert is_on_the_first_screen(page, PICTURES["Check a claim"])
+    box = page.locator(".st-key-claim input")
     box.fill("sqrt(2*ln(1.25/delta))/")
     box.press("Enter")
     faded = page.locator(".st-key-faded")
@@ -63,26 +90,5 @@ def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page,
     notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
     page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
     page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
-    expect(page.get_by_text("1 formulas make a claim, 1 are listed.")).to_be_visible()
-    expect(faded).to_have_count(0)
-    expect(page.locator(PICTURES["Check a claim"])).to_have_count(0)
-
-
-def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_heading(page, address):
-    # Whatever is asked for in vain is an error on the console, which `page` does not take.
-    page.goto(f"{address}/mechanisms")
-    page.locator(PICTURES["Mechanisms"]).wait_for()
-    fits(page, "Mechanisms")
-    expect(page.get_by_role("heading", level=1)).to_have_text(["Mechanisms"])
-    link = page.get_by_role("link", name="Check a claim")
-    link.focus()
-    expect(link).to_have_css("outline-style", "solid")
-
-
-def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address):
-    lost = browser.new_page()
-    lost.goto(f"{address}/a/b/c")
-    lost.get_by_text("Page not found").wait_for()
-    lost.locator(".dp[data-drawn]").wait_for()
-    expect(lost).to_have_url(f"{address}/")
-    lost.close()
+    assert page.get_by_text("1 formulas make a claim, 1 are listed.").is_visible()
+    assert not faded.count() and not page.locator(PICTURES["Check a claim"]).count()

@@ -24,7 +24,7 @@ def test_examples_are_a_click_away_and_can_be_shared():
         if "poisson" in of:
             continue
         app = press(app, check_a_claim._say(f"examples.{name}"))
-        assert app.text_input(key="box_claim").value == claim
+        assert app.text_input(key="claim").value == claim
         about = {"relation": "upper", "held": held, "x": "auto", "y": "auto"}
         verdict = check_a_claim._verdict(claim=claim, quantity=quantity, of=of, **about)
         assert title(app) == f"<b>{map_finding(verdict.map)}</b>", name
@@ -35,10 +35,10 @@ def test_examples_name_what_the_library_knows():
     for name, (quantity, of, _, _) in check_a_claim.EXAMPLES.items():
         assert of in QUANTITIES[quantity], name
     for quantity, able in QUANTITIES.items():
-        assert set(able) <= set(check_a_claim.OF.options), quantity
-    assert set(SYMBOLS) == set(PARAMETERS) and set(check_a_claim.QUANTITY.options) == set(
-        QUANTITIES
-    )
+        assert set(able) <= set(check_a_claim._say.table("of.options")), quantity
+    assert set(SYMBOLS) == set(PARAMETERS) and set(
+        check_a_claim._say.table("quantity.options")
+    ) == set(QUANTITIES)
 
 
 UNREADABLE = (
@@ -53,9 +53,9 @@ def test_errors_are_shown_at_the_input_and_nothing_else():
         app = opened(**AMPLIFIED | change)
         assert len(app.error) == 1 and message in app.error[0].value, change
         assert "This claim" not in shown(app) and not app.get("plotly_chart")
-        assert app.text_input(key="box_claim").value == (AMPLIFIED | change)["claim"]
+        assert app.text_input(key="claim").value == (AMPLIFIED | change)["claim"]
         # What was typed can be put right.
-        app.text_input(key="box_claim").set_value("q*epsilon")
+        app.text_input(key="claim").set_value("q*epsilon")
         enter(app, "held", "")
         assert "This claim is false" in shown(app) and app.get("plotly_chart")
 
@@ -65,7 +65,7 @@ def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     app = opened()
     assert "This claim is false. It promises more privacy" in shown(app)
     assert "begins to fail at epsilon = 8.42" in shown(app) and "Violated at 2" in title(app)
-    app.selectbox(key="choice_x").set_value("delta")
+    app.selectbox(key="x").set_value("delta")
     choose(app, "y", "epsilon")
     assert explorer.figure(app)["layout"]["xaxis"]["title"]["text"].startswith("δ")
     assert app.query_params["x"] == "delta"

@@ -13,17 +13,14 @@ def test_the_minute_is_a_page_of_the_menu_and_asks_the_server_for_nothing(page, 
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     page.goto(f"{address}/?language=zh")
-    page.get_by_role("link", name="一分钟").click()
     page.locator(".dm[lang=zh][data-drawn='1']").wait_for()
     settled(page, "one_minute")
     assert page.evaluate("document.querySelector('.stMain').scrollHeight") <= SCREEN["height"]
     asked = len(sent)
-    for number in range(2, 6):
+    for number in range(2, 5):
         page.keyboard.press("ArrowRight")
         expect(page.locator(".dm")).to_have_attribute("data-scene", str(number))
-    expect(page.locator(".dm-card")).to_be_visible()
     page.locator("[data-do=full]").click()
     page.wait_for_function("document.fullscreenElement")
-    page.keyboard.press("ArrowLeft")
     expect(page.locator(".dm-text")).to_contain_text("10.99")
     assert len(sent) == asked

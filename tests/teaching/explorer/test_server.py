@@ -1,5 +1,6 @@
 """The server, as somebody sees it who means harm: it sends nothing and lets nobody in."""
 
+import gzip
 import http.client
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 import tomllib
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,13 +20,10 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from browsing import served
+from browsing import ROOT, served
 from dplearn.teaching import explorer
-from dplearn.teaching.explorer.__main__ import _alone
-from dplearn.teaching.explorer.kit import questions
+from dplearn.teaching.explorer.kit import questions, scripts
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +67,12 @@ def test_a_foreign_page_is_refused_at_once_and_nothing_is_sent_anywhere(watched)
     assert knock(address, Host="evil.example", Origin="http://evil.example") == 403
 
 
-def test_one_page_takes_files_and_the_server_holds_one_for_each_reader():
-    config = Path(explorer.__file__).with_name(".streamlit") / "config.toml"
-    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 16
+def test_one_page_takes_files_of_a_bounded_size():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert config["server"]["maxUploadSize"] == 16
+    assert not {"address", "allowedHosts"} & {*config["server"]}, "a host on the web can reach it"
     pages = "".join(path.read_text() for path in Path(explorer.__file__).parent.rglob("*.py"))
     assert pages.count("file_uploader") == 1 and not re.search(r"st\.cache_(data|resource)", pages)
-    files = MemoryUploadedFileManager("")
-    for session, id in (("one", "a"), ("other", "b"), ("one", "c")):
-        record = UploadedFileRec(id, "notes.tex", "", bytes(1000))
-        _alone(MemoryUploadedFileManager.add_file)(files, session, record)
-    kept = {session: [*held] for session, held in files.file_storage.items()}
-    assert kept == {"one": ["c"], "other": ["b"]}
 
 
 def test_the_server_is_a_process_of_its_own_with_one_thread_of_blas(monkeypatch):
@@ -86,7 +80,8 @@ def test_the_server_is_a_process_of_its_own_with_one_thread_of_blas(monkeypatch)
     monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
     explorer.serve(["--server.port", "8600"])
     ((_, words, environment),) = started
-    assert words[1:] == ["-m", "dplearn.teaching.explorer", "--server.port", "8600"]
+    assert words[1:4] == ["-m", "streamlit", "run"] and words[4] == str(ROOT / "app.py")
+    assert words[-2:] == ["--server.port", "8600"] and "127.0.0.1" in words
     assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "1"
 
 
@@ -137,6 +132,16 @@ def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_trie
 
 
 @pytest.mark.slow
+def test_a_script_is_served_whole_each_time_packed_or_not(watched):
+    name, text = scripts.script("minute")
+    for kind in ("gzip", "gzip", "identity"):
+        asked = urllib.request.Request(f"{watched[0]}/{name}", headers={"Accept-Encoding": kind})
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            body = answer.read()
+        assert (gzip.decompress(body) if kind == "gzip" else body).decode() == text
+
+
+@pytest.mark.slow
 def test_no_process_outlives_a_server_that_was_killed():
     lines = [
         "import os, signal",
@@ -177,5 +182,24 @@ def test_a_checkout_starts_the_same_server(monkeypatch):
     started = []
     monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
     monkeypatch.setattr(sys, "argv", ["app.py", "--server.port", "8600"])
-    runpy.run_path(str(Path(__file__).parents[3] / "app.py"), run_name="__main__")
-    assert started[0][1][1:] == ["-m", "dplearn.teaching.explorer", "--server.port", "8600"]
+    shown = runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
+    assert started[0][1][1:4] == ["-m", "streamlit", "run"] and "app" in shown
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.xdist_group("browser")
+def test_streamlit_run_app_shows_the_minute_and_the_curve(browser):
+    """What every user of Streamlit types, and every host."""
+    complaints: list[str] = []
+    with served(command=("-m", "streamlit", "run", "app.py")) as url:
+        page = browser.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(url)
+        page.locator(".dm[data-drawn]").wait_for()
+        page.get_by_role("link", name="ε against T").click()
+        page.wait_for_function("document.querySelector('.dp-line.dp-pld')?.getAttribute('d')")
+        assert page.locator(".dp-eps output").text_content() == "0.947"
+        page.close()
+    assert not complaints

@@ -3,12 +3,12 @@ import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
 import { clamp, digits, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
+import { Place } from "../page/place.js";
 import { set } from "../page/shapes.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
-import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
 import { writeText } from "./text.js";
@@ -18,39 +18,31 @@ const REST = 90;
 const KEPT = 300;
 // Where less than this part of all that leaks is left at epsilon, there is nothing to see.
 const FAINT = Math.log(0.05);
-const REMEMBERED = "dplearn-mechanisms";
 
-/** Draw the page into `root`; `catalogue` is the library's, `send(question)` asks it for a table, and
- * `onLanguage(code)` hears of another language. Without `send` there are the closed forms alone. */
+/** Draw the page into `root`; `catalogue` is the library's, and `send(question)` asks it for a table.
+ * Without `send` there are the closed forms alone. */
 export function mount(root, options) {
   const page = new Page(root, options);
   return { page, update: (data) => page.update(data), destroy: () => page.end() };
 }
 
 class Page {
-  constructor(root, { catalogue, language = "en", send = null, onLanguage = null }) {
+  constructor(root, { catalogue, language = "en", send = null }) {
     this.root = root;
     this.send = send;
-    this.onLanguage = onLanguage;
     this.lent = null;
-    this.guide = null;
     this.catalogue = new Catalogue(catalogue);
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
     this.pairs = new Map();
     this.asked = "";
     this.refused = "";
-    this.spans = new Spans();
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.open(address() || (send && sessionStorage.getItem(REMEMBERED)) || "");
-    this.follow = () => {
-      if (!this.body.isConnected) this.end();
-      else if (address() !== this.mark().slice(1)) {
-        this.open(address());
-        this.build();
-      }
-    };
-    addEventListener("popstate", this.follow);
-    this.speakIn(new URLSearchParams(address()).get("language") ?? language);
+    this.spans = null;
+    this.place = new Place("mechanisms", (state) => {
+      this.open(state);
+      this.build();
+    });
+    this.open(this.place.state);
+    this.speakIn(new URLSearchParams(location.hash.slice(1) || location.search).get("language") ?? language);
   }
 
   open(asked) {
@@ -77,8 +69,6 @@ class Page {
     this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("change", (event) => this.choose(event.target));
-    this.svg.addEventListener("pointermove", (event) => this.hover(event));
-    this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
     this.watch.observe(this.body.querySelector(".dp-plot"));
@@ -98,7 +88,7 @@ class Page {
   grips() {
     const at = (picture, name) => (x, y) => {
       const { outputs } = this.view.pair.law;
-      const value = name === "epsilon" ? this.pictures.epsilonAt(picture, x, y, outputs) : this.pictures.of[picture].x.value(x);
+      const value = picture === "outputs" ? this.pictures.epsilonAt(x, y, outputs) : this.pictures.of[picture].x.value(x);
       const [low, high] = this.catalogue.fields[name].ends;
       if (Number.isFinite(value)) this.change(name, digits(clamp(value, low, high), 3));
     };
@@ -110,7 +100,7 @@ class Page {
 
   end() {
     this.watch.disconnect();
-    removeEventListener("popstate", this.follow);
+    this.place.end();
     this.root.replaceChildren();
   }
 
@@ -136,20 +126,6 @@ class Page {
     this.schedule();
   }
 
-  hover(event) {
-    const { pictures, view } = this;
-    let guide = null;
-    if (event && event.pointerType === "mouse" && !this.drag.held && view) {
-      const [x, y] = this.drag.place(event);
-      const name = pictures.under(x, y);
-      guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
-    }
-    const next = Number.isFinite(guide) && guide >= 0 ? guide : null;
-    if (next === this.guide) return;
-    this.guide = next;
-    this.schedule();
-  }
-
   choose({ name, value }) {
     if (!(name in this.state)) return;
     if (name === "mechanism" && this.lent !== null && this.state.epsilon === this.lent.epsilon) {
@@ -159,7 +135,7 @@ class Page {
     this.fresh = name === "mechanism";
     if (this.fresh) {
       this.lent = null;
-      this.spans = new Spans();
+      this.spans = null;
     }
     if (this.built === this.catalogue.used(this.state).join()) this.rest();
     else this.build();
@@ -168,11 +144,9 @@ class Page {
   click(event) {
     const node = event.target.closest("[data-do]");
     if (node?.dataset.do === "language") {
-      const language = this.words.code === "en" ? "zh" : "en";
-      this.speakIn(language);
-      this.onLanguage?.(language);
+      this.speakIn(this.words.code === "en" ? "zh" : "en");
     }
-    if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
+    if (node?.dataset.do === "link") copied(node, location.href, this.words.copied);
   }
 
   update({ language, answer }) {
@@ -216,8 +190,8 @@ class Page {
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
-      this.pictures.draw(this.view, this.spans.next(wanted, this.drag.held, this.calm.matches));
-      if (this.spans.moving) this.schedule();
+      this.spans = this.drag.held && this.spans ? grown(this.spans, wanted) : wanted;
+      this.pictures.draw(this.view, this.spans);
     }
     writeText(this);
     this.body.dataset.drawn = this.waiting ? "0" : "1";
@@ -231,7 +205,7 @@ class Page {
     const logDelta = pair.logDelta(epsilon);
     const divergence = pair.law.renyi(order);
     return {
-      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, guide: this.guide, delta: probability(logDelta), exact: pair.exact(epsilon),
+      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, delta: probability(logDelta), exact: pair.exact(epsilon),
       tail: pair.law.tails(epsilon)[0], true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
     };
   }
@@ -245,21 +219,12 @@ class Page {
     this.lent = { own, epsilon: this.state.epsilon };
   }
 
-  /** What the address says after the page's own. */
-  mark() {
-    const said = new URLSearchParams(this.catalogue.written(this.state));
-    if (this.words.code !== "en") said.set("language", this.words.code);
-    return said.size ? `${this.send ? "?" : "#"}${said}` : "";
-  }
-
   /** What is done when the hand has let go: write the address, ask for what is not known here. */
   rest() {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       if (!this.body.isConnected) return;
-      const mark = this.mark();
-      if (location.search + location.hash !== mark) history.replaceState(history.state, "", location.pathname + mark);
-      if (this.send) sessionStorage.setItem(REMEMBERED, this.catalogue.written(this.state));
+      this.place.write(this.catalogue.written(this.state));
       const question = this.catalogue.asked(this.state);
       const key = JSON.stringify(question);
       if (this.send && !this.pair() && key !== this.asked) {
@@ -273,4 +238,8 @@ class Page {
   }
 }
 
-const address = () => location.hash.slice(1) || location.search.slice(1);
+/** Axes that only grow while a hand is at work. */
+const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {
+  const { low, high } = wanted[i][j];
+  return { ...axis, low: Math.min(axis.low, low), high: Math.max(axis.high, high) };
+}));

@@ -1,5 +1,5 @@
 // The five pictures of one pair, linked: laws, loss, delta, Renyi divergence, trade-off.
-import { bound, clamp, digits, percent, text } from "../page/numbers.js";
+import { clamp, digits, percent, text } from "../page/numbers.js";
 import { el, set, setAll } from "../page/shapes.js";
 import { ORDERS } from "./pair.js";
 import { Panel } from "./panel.js";
@@ -11,11 +11,11 @@ export const NAMES = Object.keys(DRAGS);
 /** Which number each of these is. */
 export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
 const PATHS = {
-  outputs: ["law", "leak", "other", "scaled", "guide"],
-  loss: ["law", "uncounted", "leak", "guide"],
-  delta: ["real", "curve", "guide"],
-  renyi: ["level", "divergence", "curve", "guide"],
-  tradeoff: ["ground", "guessing", "real", "curve", "touching", "guide"],
+  outputs: ["law", "leak", "other", "scaled"],
+  loss: ["law", "uncounted", "leak"],
+  delta: ["real", "curve"],
+  renyi: ["level", "divergence", "curve"],
+  tradeoff: ["ground", "guessing", "real", "curve", "touching"],
 };
 // Delta is drawn down to this part of the largest.
 const DEPTH = 1e-6;
@@ -27,7 +27,7 @@ export class Pictures {
     this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
     this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, DRAGS[name])]));
     this.paths = Object.fromEntries(NAMES.map((name) => [name, Object.fromEntries(PATHS[name].map((kind) => [kind, this.of[name].path(kind)]))]));
-    this.labels = { p: this.of.outputs.label("p"), q: this.of.outputs.label("q"), scaled: this.of.outputs.label("scaled"), guide: this.of.delta.label("guide"), divergence: this.of.renyi.label("divergence"), guessing: this.of.tradeoff.label("guessing") };
+    this.labels = { p: this.of.outputs.label("p"), q: this.of.outputs.label("q"), scaled: this.of.outputs.label("scaled"), divergence: this.of.renyi.label("divergence"), guessing: this.of.tradeoff.label("guessing") };
     this.dots = Object.fromEntries(["delta", "renyi", "converted", "tradeoff"].map((name) => {
       const panel = this.of[name === "converted" ? "renyi" : name];
       return [name, panel.marks.appendChild(el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5 }))];
@@ -86,7 +86,6 @@ export class Pictures {
     this.drawDelta(view);
     this.drawRenyi(view);
     this.drawTradeoff(view);
-    this.drawGuide(view);
   }
 
   path(name, kind, d) {
@@ -187,44 +186,14 @@ export class Pictures {
     this.dot("tradeoff", panel, rate, 1 - true_positive_rate);
   }
 
-  /** The epsilon over which a pointer is, in every picture. */
-  drawGuide({ pair, guide }) {
-    const upright = (panel) => panel.line([[guide, panel.y.low], [guide, panel.y.high]]);
-    const { outputs, loss, delta, renyi, tradeoff } = this.of;
-    const own = pair.law.outputs;
-    const drawn = guide === null ? {} : {
-      outputs: own ? outputs.line(own.x.map((x, i) => [x, Math.exp(guide) * own.q[i]])) : "",
-      loss: upright(loss), delta: upright(delta),
-      renyi: renyi.line([[renyi.x.low, guide], [renyi.x.high, guide]]),
-      tradeoff: touching(tradeoff, pair, guide, pair.logDelta(guide)),
-    };
-    for (const name of NAMES) this.path(name, "guide", drawn[name] ?? "");
-    const seen = guide !== null && guide <= delta.x.high;
-    const across = seen ? delta.x.at(guide) : 0;
-    const right = across > (delta.sides.left + delta.sides.right) / 2;
-    const words = seen ? `ε ${bound(guide)}: δ ${pair.exact(guide) ? "=" : "≤"} ${probability(pair.logDelta(guide))}` : "";
-    setAll(this.labels.guide, { x: across + (right ? -6 : 6), y: delta.sides.top + 14, "text-anchor": right ? "end" : "start", text: words });
-  }
-
-  /** The epsilon that a place in a picture means, where it means one. */
-  epsilonAt(name, x, y, outputs) {
-    const panel = this.of[name];
-    if (name === "loss" || name === "delta") return panel.x.value(x);
-    if (name === "renyi") return panel.y.value(y);
-    if (name !== "outputs" || !outputs) return null;
+  /** The epsilon by which Q is scaled to reach a place among the laws. */
+  epsilonAt(x, y, outputs) {
+    const panel = this.of.outputs;
     const place = panel.x.value(x);
     const i = clamp(outputs.x.findIndex((at) => at >= place), 1, outputs.x.length - 1);
     const [a, b] = [outputs.x[i - 1], outputs.x[i]];
     const near = outputs.whole ? outputs.q[b - place < place - a ? i : i - 1] : outputs.q[i - 1] + ((outputs.q[i] - outputs.q[i - 1]) * (place - a)) / (b - a);
     return Math.log(panel.y.value(y) / near);
-  }
-
-  /** The picture over which a place lies. */
-  under(x, y) {
-    return NAMES.slice(this.withLaws ? 0 : 1).find((name) => {
-      const { left, right, top, bottom } = this.of[name].sides;
-      return x >= left && x <= right && y >= top && y <= bottom;
-    });
   }
 }
 

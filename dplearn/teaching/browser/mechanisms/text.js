@@ -22,7 +22,7 @@ export function writeText(page) {
     if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
     if (node.name === "direction") node.hidden = !two_sided;
   }
-  const problem = page.unread.length ? words.unread(page.unread) : waiting && !page.ask ? words.elsewhere : page.refused;
+  const problem = page.unread.length ? words.unread(page.unread) : waiting && !page.send ? words.elsewhere : page.refused;
   say(".dp-unread", problem);
   const { real, reason, conditions: own = conditions } = view?.pair.law ?? {};
   say(".dp-assumed", words.assumed(own[words.code]) + (real ? words.real : "") + (reason ? words.none(reason[words.code]) : ""));
@@ -30,7 +30,7 @@ export function writeText(page) {
   if (!view) return;
   say(".dp-le", view.exact ? "=" : "≤");
   say(".dp-eps output", view.delta);
-  say(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && page.ask }));
+  say(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && page.send }));
   say(".dp-proves", words.proves(view));
   page.people.show({ upper: view.true_positive_rate }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
 }

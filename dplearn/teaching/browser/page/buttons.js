@@ -1,9 +1,8 @@
 // What buttons and choices do to the run in view.
 import { ACCOUNTANTS } from "./accountants.js";
 import { reached } from "./answers.js";
-import { copied, csv, python, save, shell, svg } from "./files.js";
-import { read } from "./numbers.js";
-import { allowed, changed, fromAddress, pinned, valueOf, written } from "./run.js";
+import { copied, python, shell } from "./files.js";
+import { changed, fromAddress, pinned, valueOf } from "./run.js";
 import { lastingKey } from "./text.js";
 
 /** What a button does; false where the run is as it was. */
@@ -38,32 +37,18 @@ const ACTIONS = {
     const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
     if (steps >= 1 && steps < Infinity) page.change("T", steps);
   },
-  guess(page) {
-    page.guessing = !page.guessing;
-    if (page.guessing) page.stroke = [];
-  },
   language(page) {
-    const other = page.words.code === "en" ? "zh" : "en";
-    if (page.onLanguage) page.onLanguage(other);
-    else page.speakIn(other);
+    page.speakIn(page.words.code === "en" ? "zh" : "en");
     return false;
   },
   link(page, node) {
-    return copied(node, link(page.run), page.words.copied);
+    return copied(node, location.href, page.words.copied);
   },
   python(page, node) {
-    return copied(node, python(page.run), page.words.done);
+    return copied(node, python(page.run), page.words.copied);
   },
   shell(page, node) {
-    return copied(node, shell(page.run), page.words.done);
-  },
-  csv(page) {
-    save("epsilon.csv", "text/csv", csv(page.engine, page.run, page.view.found));
-    return false;
-  },
-  svg(page) {
-    save("epsilon.svg", "image/svg+xml", svg(page.svg));
-    return false;
+    return copied(node, shell(page.run), page.words.copied);
   },
 };
 
@@ -83,24 +68,15 @@ export function click(page, event) {
 export function choose(page, event) {
   if (event.target.name === "preset" && event.target.value) {
     const { run } = fromAddress(event.target.value, page.kinds);
-    page.run = { ...run, shown: page.run.shown, logT: page.run.logT, logEpsilon: page.run.logEpsilon, pin: page.run.pin };
+    page.run = { ...run, shown: page.run.shown, pin: page.run.pin };
     page.unread = [];
-    event.target.value = "";
     page.framed();
   }
   const { name, value } = event.target;
-  if (name === "first" && allowed("T", read(value)) === read(value)) page.run = { ...page.run, first: read(value) };
-  if (!["adjacency", "mechanism", "sampling", "then", "first"].includes(name)) return;
+  if (!["adjacency", "mechanism", "sampling"].includes(name)) return;
   // Neighbours for which the scheme has a theorem.
   const suited = name === "sampling" ? { adjacency: page.kinds.natural[value] } : {};
-  if (name !== "first") page.run = { ...page.run, [name]: value.trim(), ...suited };
+  page.run = { ...page.run, [name]: value, ...suited };
   page.unread = [];
   page.framed();
-}
-
-/** The address of a run; the language, which is that of all pages, stays. */
-export function link(run) {
-  const language = new URLSearchParams(location.search).get("language");
-  const here = location.href.split(/[?#]/)[0] + (language ? `?language=${language}` : "");
-  return written(run) ? `${here}#${written(run)}` : here;
 }

@@ -1,5 +1,5 @@
 // Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
-import { digits, dragged, nearest, pressed, read, typed } from "./numbers.js";
+import { digits, dragged, nearest, pressed, read, refusal, typed } from "./numbers.js";
 import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 
@@ -144,26 +144,32 @@ export class Drag {
     page.rest();
   }
 
-  /** A box in place of a number; what is no number leaves it as it was. */
+  /** A box in place of a number; what cannot be taken stays in it, with the reason. */
   type(node) {
     const { page } = this;
     const { drag: name } = node.dataset;
     const box = document.createElement("input");
     const { fields, value } = this.about;
+    const label = node.getAttribute("aria-label");
     box.value = typed(name, value(name));
-    box.setAttribute("aria-label", node.getAttribute("aria-label"));
+    box.setAttribute("aria-label", label);
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);
     forget(node);
     box.select();
-    // To remove the box takes its focus, which closes it again.
-    let closed = false;
     const close = (keep) => {
-      if (closed) return;
-      closed = true;
       const entered = read(box.value);
+      const wrong = keep && box.value.trim() && nearest(fields[name], entered) !== entered;
+      node.querySelector("[role=alert]")?.remove();
+      if (wrong) {
+        const reason = document.createElement("span");
+        Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words?.code, label, name, fields[name]) });
+        return node.append(reason);
+      }
+      // To remove the box takes its focus, which closes it again.
+      box.onblur = null;
       box.remove();
-      if (keep && nearest(fields[name], entered) === entered) page.change(name, entered);
+      if (keep && box.value.trim()) page.change(name, entered);
       page.rest();
       page.schedule();
     };
@@ -171,8 +177,8 @@ export class Drag {
       event.stopPropagation();
       if (event.key !== "Enter" && event.key !== "Escape") return;
       close(event.key === "Enter");
-      node.focus();
+      if (!box.isConnected) node.focus();
     });
-    box.addEventListener("blur", () => close(true));
+    box.onblur = () => close(true);
   }
 }

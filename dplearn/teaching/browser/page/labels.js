@@ -39,14 +39,14 @@ export class Labels {
     const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
     const x = frame.x(run, run.T);
     const [above, below] = [[], []];
-    const ceiling = least(view.ends).value * (1 + 1e-6);
+    const ceiling = view.best.value * (1 + 1e-6);
     // What stands at the T line: [name, value].
-    const standing = view.guessing ? [] : run.shown.flatMap((name) => {
+    const standing = run.shown.flatMap((name) => {
       const end = view.ends[name]?.upper ?? null;
-      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
+      if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
       return end > 0 ? [[name, end]] : [];
     });
-    if (view.pinned && !view.guessing) standing.push(["pinned", least(view.pinned.ends).value]);
+    if (view.pinned) standing.push(["pinned", least(view.pinned.ends).value]);
     const hidden = this.every.filter((name) => !standing.some(([one]) => one === name));
     for (const name of hidden) {
       set(this.dots[name], "visibility", "hidden");
@@ -90,7 +90,7 @@ export class Labels {
     const { left, right, top, bottom } = frame.sides;
     const [sides, tops] = [[], []];
     for (const name of ACCOUNTANTS) {
-      const end = run.shown.includes(name) && !view.guessing ? this.end(name) : null;
+      const end = run.shown.includes(name) ? this.end(name) : null;
       set(this.names[name], "visibility", end ? null : "hidden");
       set(this.links[name], "d", "");
       if (!end) continue;

@@ -32,6 +32,7 @@ const spaced = (number) => {
 export const text = (x) => {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
+  if (x < 0) return `−${text(-x)}`;
   if (x < 1e7 && x >= 1e-3) return spaced(String(Number(x.toPrecision(12))));
   const exponent = Math.floor(Math.log10(x) + 1e-12);
   const mantissa = Number((x / 10 ** exponent).toPrecision(12));
@@ -52,17 +53,24 @@ export const percent = (share) => `${text(digits(100 * share, 12))}\u202f%`;
 /** A share of people in per cent: rounded up, and never to all of them where some are missing. */
 export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
-/** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number. */
+// Digits in threes, parted by one kind of sign; two digits after a comma are no number here.
+const GROUPED = /^[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?$/;
+const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
+const FACTOR = /^(?:\d+\.?\d*|\.\d+)$/;
+
+const plain = (part) => {
+  const [, mantissa, exponent = "0", factor = "1", power] = NUMBER.exec(GROUPED.test(part) ? part.replace(/[^\d.]/g, "") : part) ?? [];
+  if (mantissa) return Number(`${mantissa}e${exponent}`);
+  return power && FACTOR.test(factor.trim()) ? Number(`${factor.trim()}e${power}`) : NaN;
+};
+
+/** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number, as 1,5.
+ * `read` of `explorer/kit/fields.py` has the same grammar; one table tests both. */
 export const read = (typed) => {
-  const plain = [...typed]
-    .map((c) => (RAISED.includes(c) ? RAISED.indexOf(c) : c === "⁻" || c === "−" ? "-" : c))
-    .join("")
-    .replace(/[\s\u202f,_]/g, "")
-    .replace(/[×·*]10\^?/, "e")
-    .replace(/^10\^?-/, "1e-");
-  const [top, bottom, ...more] = plain.replace("%", "").split("/");
-  const [a, b] = [top, bottom ?? "1"].map((part) => (part === "" ? NaN : Number(part)));
-  return more.length ? NaN : (a / b) * (plain.includes("%") ? 0.01 : 1);
+  const digit = (c) => (c === "⁻" ? "-" : RAISED.indexOf(c));
+  const bare = typed.trim().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (raised) => `^${[...raised].map(digit).join("")}`).replace(/−/g, "-");
+  const [top, bottom = 1, ...more] = bare.replace(/%$/, "").split("/").map((part) => plain(part.trim()));
+  return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };
 
 // Numbers that drags, keys and addresses set: the range of each, and what a drag or a press does.
@@ -74,20 +82,32 @@ export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(v
 export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
 export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));
 
-/** The value that a field allows nearest to a number. */
+/** Why a typed number is not taken. */
+export const refusal = (code, label, name, { ends: [low, high], whole }) => {
+  const [from, to] = [low, high].map((end) => shown(name, end));
+  if (code === "zh") return `“${label}”应为 ${from} 到 ${to} 的${whole ? "整数" : "数"}，小数点用“.”`;
+  return `${label} is ${whole ? "a whole number" : "a number"} from ${from} to ${to}, with a point for decimals`;
+};
+
+/** The value that a field allows nearest to a number; `even` fields have a linear scale. */
 export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);
 
 /** The value after one press of an arrow key: a unit of the second digit, or of the first. */
 export const pressed = (field, value, way, large) => {
+  const [low, high] = field.ends;
+  if (field.even && !field.whole) return nearest(field, digits(value + (way * (high - low)) / (large ? 10 : 50), 6));
   // A number that is just reached from above belongs to the decade below.
   const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
-  const unit = Math.max(10 ** (decade - (large ? 0 : 1)), field.whole ? 1 : 0);
+  const unit = Math.max(value > 0 ? 10 ** (decade - (large ? 0 : 1)) : 0, field.whole ? 1 : 0);
   return nearest(field, Number((value + way * unit).toPrecision(6)));
 };
 
 /** A number after a drag of so many pixels. */
-export const dragged = (field, from, pixels) =>
-  digits(nearest(field, from * 10 ** (pixels / field.pixels)), field.digits);
+export const dragged = (field, from, pixels) => {
+  const [low, high] = field.ends;
+  const to = field.even ? from + ((high - low) * pixels) / 400 : from * 10 ** (pixels / field.pixels);
+  return digits(nearest(field, to), field.digits);
+};
 
 // Round numbers, for axes.
 

@@ -1,7 +1,7 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
 import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
 import { Answers, least } from "./answers.js";
-import { choose, click, link } from "./buttons.js";
+import { choose, click } from "./buttons.js";
 import { Frame } from "./frame.js";
 import { Drag } from "./drag.js";
 import { markup } from "./markup.js";
@@ -9,9 +9,9 @@ import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
+import { FIRST, OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
-import { drawFreehand } from "./freehand.js";
+import { Place } from "./place.js";
 import { lastingKey, writeText } from "./text.js";
 import { MESSAGES } from "./messages.js";
 import { askLater } from "./worker.js";
@@ -22,31 +22,24 @@ const QUIET = 4000;
 // Steps up to which it is proved how long a budget lasts.
 const LIMIT = 1e7;
 
-// The run in view when the page was left.
-let left = "";
-
 /** Draw the page into `root`: `engine` is the object of proofs, `accountants` those of the registry (name,
  * kind, label, symbol, about), `source` the text of the function
  * that makes it (for a worker), `published` rows of printed figures, `presets` of published runs.
- * Where there is a server, `send(question)` reaches it, `kinds` are the runs that it knows, and
- * `onLanguage(code)` is called in place of a change of language. */
+ * Where there is a server, `send(question)` reaches it, and `kinds` are the runs that it knows. */
 export function mount(root, options) {
   const page = new Page(root, options);
   return { page, update: (data) => page.update(data), destroy: () => page.end() };
 }
 
 class Page {
-  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
+  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
     register(accountants, engine, send);
     this.root = root;
     this.kinds = kinds;
-    this.onLanguage = onLanguage;
     this.engine = engine;
     this.published = published;
     this.presets = presets;
     this.touched = false;
-    this.guessing = false;
-    this.stroke = [];
     this.later = askLater(engine, source);
     this.confirmation = new Confirmation(send, () => {
       this.schedule();
@@ -55,14 +48,12 @@ class Page {
     this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.open(address() || left);
-    this.frame.span = this.frame.suiting(this.run);
-    this.follow = () => {
-      if (address() === written(this.run)) return;
-      this.open(address());
+    this.place = new Place("epsilon", (state) => {
+      this.open(state);
       this.framed();
-    };
-    addEventListener("hashchange", this.follow);
+    });
+    this.open(this.place.state);
+    this.frame.span = this.frame.suiting(this.run);
     this.speakIn(language);
   }
 
@@ -80,7 +71,6 @@ class Page {
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
     this.body.addEventListener("click", (event) => click(this, event));
     this.body.addEventListener("change", (event) => choose(this, event));
-    this.svg.addEventListener("pointerdown", (event) => drawFreehand(this, event));
     // A toggle does not bubble.
     this.body.querySelector(".dp-more").addEventListener("toggle", () => this.schedule());
     this.watch?.disconnect();
@@ -103,6 +93,7 @@ class Page {
     if (language !== this.words.code) this.speakIn(language);
     if (answer && answer.id === this.confirmation.id) {
       if (answer.kind !== "curves") this.confirm(answer);
+      if (answer.kind === "prove") revealed();
       this.confirmation.take(answer);
     }
   }
@@ -126,11 +117,10 @@ class Page {
   }
 
   end() {
-    left = written(this.run);
+    this.place.end();
     clearTimeout(this.confirming);
     this.watch.disconnect();
     this.later.end();
-    removeEventListener("hashchange", this.follow);
     this.root.replaceChildren();
   }
 
@@ -191,14 +181,19 @@ class Page {
     const { run } = this;
     const draft = Boolean(drag.held);
     this.confirmation.held = draft;
-    const view = { frame, touched: this.touched, stroke: this.stroke, guessing: this.guessing };
+    const view = { frame, touched: this.touched };
     view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T, undefined, draft);
+    view.best = least(view.ends);
+    // What all words of the page are written by: whether this very run is "known", "asked" or "refused".
+    const waits = view.found.asked && !view.ends[view.best.name];
+    view.status = view.found.refused ? "refused" : waits ? "asked" : "known";
     if (run.pin) {
       const other = { ...run, ...run.pin };
       view.pinned = {
         found: answers.curves(other, frame.largest(run), ["pld"]),
         ends: answers.at(other, run.T, ["pld"], draft),
+        was: least(answers.at(other, other.T, ["pld"])).value,
       };
     }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
@@ -228,29 +223,31 @@ class Page {
           this.schedule();
         });
       }
-      const to = link(run);
-      if (to !== location.href) history.replaceState(history.state, "", to);
-      const heard = this.guessing ? this.words.guessing : this.words.spoken(bound(this.epsilon(), 4), run.T);
-      set(this.body.querySelector(".dp-live"), "text", heard);
+      this.place.write(written(run));
+      const [state, live] = [written({ ...run, shown: FIRST, logT: true, logEpsilon: false, pin: null }), this.body.querySelector(".dp-live")];
+      this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
+      this.body.querySelector("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
+      if (this.view.status === "known") set(live, "text", this.words.spoken(bound(this.epsilon(), 4), run.T));
       this.schedule();
     }, REST);
   }
 
   attack() {
-    const { run } = this;
+    const { run, view } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
     const { kept } = this.answers;
-    if (!proved(run)) this.true_positive_rate = promised(least(this.view.ends).value, run);
-    const say = (finds, right) => {
-      set(this.body.querySelector(".dp-finds"), "text", finds);
-      set(this.body.querySelector(".dp-note"), "text", right);
-    };
+    const able = proved(run);
+    if (!able) this.true_positive_rate = view.status === "known" ? promised(view.best.value, run) : undefined;
     if (kept.has(key)) this.true_positive_rate = kept.get(key);
-    if (this.guessing) say("…", "");
-    // An older answer stands, pale, until the newer one is there.
-    this.body.querySelector(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
-    this.people.show(this.guessing ? undefined : this.true_positive_rate, run.rate, say);
-    if (kept.has(key) || !proved(run)) return;
+    const say = (selector, said) => set(this.body.querySelector(selector), "text", said);
+    // An older answer stands, pale and without words, until the newer one is there.
+    const stale = able && !kept.has(key);
+    this.body.querySelector(".dp-people").classList.toggle("dp-stale", stale);
+    const share = this.people.show(this.true_positive_rate, run.rate);
+    const known = !stale && share !== undefined;
+    say(".dp-finds", known ? this.words.finds(share, run.rate) : "…");
+    say(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
+    if (!stale) return;
     this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {
       this.answers.remember(key, ends);
       this.schedule();
@@ -258,11 +255,11 @@ class Page {
   }
 }
 
-/** What the address says of a run. */
-function address() {
-  const all = new URLSearchParams(location.hash.slice(1) || location.search);
-  all.delete("language");
-  return all.toString();
+/** Bring what the server has drawn below the page into view. */
+function revealed(tries = 50) {
+  const part = document.querySelector(".st-key-details h3");
+  if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
+  else if (tries) setTimeout(revealed, 100, tries - 1);
 }
 
 /** What epsilon and delta alone promise of an attacker's rate; nothing where they are not known. */

@@ -1,6 +1,6 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { least, reached } from "./answers.js";
+import { reached } from "./answers.js";
 import { FAR } from "./frame.js";
 import { Labels } from "./labels.js";
 import { power, text, ticks } from "./numbers.js";
@@ -27,7 +27,6 @@ export class Picture {
     this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line ${STYLES[name].classes}`)]));
     this.gap = path("gap");
     this.claim = path("claim");
-    this.stroke = path("guess");
     this.crossings = Object.fromEntries(
       ACCOUNTANTS.map((name) => [name, this.add("path", { class: `dp-cross dp-${name}` })]),
     );
@@ -54,13 +53,13 @@ export class Picture {
   }
 
   handle(name, ...children) {
-    const told = { role: "slider", tabindex: 0, "data-drag": name, "aria-label": this.words.names[name] };
+    const told = { role: "slider", tabindex: 0, "data-drag": name, "aria-label": this.words.names[`${name}line`] ?? this.words.names[name] };
     const node = this.add("g", { class: `dp-handle dp-h-${name}`, ...told });
     node.append(...children);
     return node;
   }
 
-  /** Draw what was found for a run; `view` has frame, found, ends, pinned, points, stroke, touched. */
+  /** Draw what was found for a run; `view` has frame, found, ends, best, pinned, points, touched. */
   draw(run, view) {
     const { frame } = view;
     this.frame = frame;
@@ -73,9 +72,9 @@ export class Picture {
     this.drawLines(run, view);
     this.labels.draw(run, view);
     this.drawPrinted(run, view);
-    const { value } = least(view.ends);
+    const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
-    set(this.curve, "visibility", held && !view.guessing ? null : "hidden");
+    set(this.curve, "visibility", held ? null : "hidden");
     if (!held) return;
     const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
     set(this.curve, "transform", `translate(${frame.x(run, run.T).toFixed(1)} ${y.toFixed(1)})`);
@@ -113,21 +112,21 @@ export class Picture {
     setAll(this.epsilon, { x: left - 14, y: top - 14, text: "ε" });
   }
 
-  drawCurves(run, { found, pinned, stroke, guessing }) {
+  drawCurves(run, { found, pinned }) {
     const gaps = [];
     this.svg.classList.toggle("dp-stale", Boolean(found.stale));
     for (const name of ACCOUNTANTS) {
-      const drawn = run.shown.includes(name) && !guessing && found.of[name];
+      const drawn = run.shown.includes(name) && found.of[name];
       const open = name === "pld" ? gaps : null;
       set(this.lines[name], "d", drawn ? this.path(run, found, drawn.upper, open) : "");
     }
     // What is claimed of a run by those who take it for another.
-    const claim = (!guessing && found.claim) || null;
+    const claim = found.claim || null;
     set(this.claim, "d", claim ? this.path(run, { steps: found.steps }, claim) : "");
     set(this.claimName, "text", claim ? this.words.claimed : "");
     const [last, { right, top }] = [this.frame.y(run, claim?.at(-1) ?? 1), this.frame.sides];
     setAll(this.claimName, { x: right - 6, y: Math.max(last, top + 20) - 10 });
-    set(this.band, "d", found.asked && run.shown.includes("pld") && !guessing ? this.between(run, found) : "");
+    set(this.band, "d", found.asked && run.shown.includes("pld") ? this.between(run, found) : "");
     // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
     const { steps, of } = found;
     const bridges = gaps.map((i) => [i - 1, i, i + 1]
@@ -137,10 +136,9 @@ export class Picture {
       .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
       .join(""));
     set(this.gap, "d", bridges.join(""));
-    set(this.pull, "d", guessing || found.asked ? "" : (this.lines.pld.getAttribute("d") ?? "") + bridges.join(""));
+    set(this.pull, "d", found.asked ? "" : (this.lines.pld.getAttribute("d") ?? "") + bridges.join(""));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     set(this.pinned, "d", other ? this.path(run, pinned.found, other) : "");
-    set(this.stroke, "d", stroke.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""));
   }
 
   place(run, T, epsilon) {
@@ -175,7 +173,7 @@ export class Picture {
   }
 
   /** The T line, the budget line, and where curves meet the budget. */
-  drawLines(run, { found, guessing }) {
+  drawLines(run, { found }) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
     const x = frame.x(run, run.T);
@@ -190,7 +188,7 @@ export class Picture {
     pillAt(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
     setAll(this.over, { x: left, y: top, width: right - left, height: y - top });
     for (const name of ACCOUNTANTS) {
-      const T = run.shown.includes(name) && !guessing && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
+      const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
       const at = T ? frame.x(run, T) : 0;
       const seen = at > left && at < right - 2;
       set(this.crossings[name], "d", seen ? `M${at.toFixed(1)} ${(y - 6).toFixed(1)}V${(y + 6).toFixed(1)}` : "");
@@ -198,17 +196,14 @@ export class Picture {
   }
 
   /** Published figures of this very run, each with its source. */
-  drawPrinted(run, { points, guessing }) {
+  drawPrinted(run, { points }) {
     const { left, right, top, bottom } = this.frame.sides;
-    const seen = guessing ? [] : points.filter((row) => run.shown.includes(row.accountant));
-    const nodes = seen.flatMap((row) => {
+    const nodes = points.flatMap((row) => {
       const [x, y] = [this.frame.x(run, row.T), this.frame.y(run, row.epsilon)];
-      if (x < left || x > right || y < top || y > bottom) return [];
-      const { outline } = STYLES.pinned;
-      const ring = el("path", { class: `dp-ring dp-${row.accountant}`, d: outline, transform: `translate(${x} ${y}) scale(2.1)` });
-      ring.append(el("title"));
-      ring.firstChild.textContent = this.words.printed(row);
-      return [ring];
+      if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
+      const kind = `dp-${row.accountant}`;
+      const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
+      return [ring, el("text", { class: `dp-ringname ${kind}`, x: x + 13, y: y - 8 }, `◎ ${row.value}`)];
     });
     this.printed.replaceChildren(...nodes);
   }

@@ -13,19 +13,18 @@ export const FIELDS = {
   N: { ends: [1, 1e10], digits: 3, pixels: 100, key: "dataset_size", whole: true },
   B: { ends: [1, 1e10], digits: 3, pixels: 120, key: "batch_size", whole: true },
 };
-const FIRST = ["basic", "moments", "pld"];
-/** B is 0 where the rate itself is given; `pin` is a run to compare with; `then` are further phases,
- * which begin after the `first` steps. */
+export const FIRST = ["basic", "moments", "pld"];
+/** B is 0 where the rate itself is given; `pin` is a run to compare with, at its own T. */
 const START = {
   noise_multiplier: 4, sample_rate: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
   adjacency: "add_remove", shown: FIRST, logT: true, logEpsilon: false, pin: null,
-  mechanism: "gaussian", sampling: "poisson", then: "", first: 10_000,
+  mechanism: "gaussian", sampling: "poisson",
 };
 // All that a curve depends on, and what makes a run beside it.
-const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling", "then", "first"];
-const KINDS = ["mechanism", "sampling", "then", "adjacency"];
+const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling"];
+const KINDS = ["mechanism", "sampling", "adjacency"];
 // What an address may name beside the numbers.
-const NAMES = new Set([...Object.entries(FIELDS).map(([name, { key = name }]) => key), ...KINDS, "rate_from", "steps", "epochs", "length_in", "accountants", "x_axis", "y_axis", "pinned", "language", "present"]);
+const NAMES = new Set([...Object.entries(FIELDS).map(([name, { key = name }]) => key), ...KINDS, "rate_from", "steps", "epochs", "accountants", "x_axis", "y_axis", "pinned", "language"]);
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 /** What kinds of runs there are where no server is asked: name in the address and on the screen. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
@@ -46,13 +45,13 @@ export const changed = (run, name, value, kinds = OWN) => {
 
 /** Whether the engine proves the run; the others, as a replaced record on a sample, are asked of a
  * server. */
-export const proved = ({ mechanism, sampling, then, shown, sample_rate, adjacency }) =>
-  mechanism === "gaussian" && sampling === "poisson" && !then && !shown.some((name) => STYLES[name]?.served)
+export const proved = ({ mechanism, sampling, shown, sample_rate, adjacency }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served)
   && (sample_rate === 1 || adjacency !== "replace_one");
 
 /** A run as the server reads it, under the library's names. */
-export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, then, first, T }) =>
-  ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, then, first, here: T });
+export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
+  ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 
 /** The number that a handle shows. */
 export const valueOf = (run, name) =>
@@ -73,7 +72,6 @@ export function written(run) {
       if (run[name] === START[name]) out.push([FIELDS[name].key, String(run[name])]);
     }
   }
-  if (run.then) out.push(["steps", String(run.first)]);
   for (const name of KINDS) if (run[name] !== START[name]) out.push([name, run[name]]);
   if (run.shown.join() !== FIRST.join()) out.push(["accountants", run.shown.join()]);
   if (!run.logT) out.push(["x_axis", "linear"]);
@@ -87,10 +85,9 @@ export function fromAddress(address, kinds = OWN) {
   const all = new URLSearchParams(address);
   const unread = [...all.keys()].filter((key) => !NAMES.has(key)).slice(0, 3);
   let run = { ...START };
-  for (const key of ["mechanism", "sampling", "then"]) {
+  for (const key of ["mechanism", "sampling"]) {
     const said = all.get(key) ?? START[key];
-    const known = key === "then" ? !said || kinds !== OWN : said in kinds[key];
-    if (known) run[key] = said;
+    if (said in kinds[key]) run[key] = said;
     else if (said !== "none") unread.push(`${key}=${said}`);
   }
   const numbers = new Map();
@@ -103,7 +100,6 @@ export function fromAddress(address, kinds = OWN) {
   // Where nothing says at which T to read, it is where the curves were to end.
   const last = read(all.get("steps") ?? "");
   if (!numbers.has("T") && allowed("T", last) === last) numbers.set("T", last);
-  if (run.then && allowed("T", last) === last) run.first = last;
   const counts = all.get("rate_from") === "counts";
   for (const [name, value] of numbers) {
     if (counts ? name !== "sample_rate" : !"NB".includes(name)) run[name] = value;
@@ -125,4 +121,4 @@ export function fromAddress(address, kinds = OWN) {
 }
 
 /** What is kept of a run to compare with. */
-export const pinned = ({ N, B, ...run }) => ({ N, B, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });
+export const pinned = ({ N, B, T, ...run }) => ({ N, B, T, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });

@@ -1,30 +1,36 @@
 // The words of the page: what a picture says, said again in sentences.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { least, reached } from "./answers.js";
+import { reached } from "./answers.js";
 import { bound, clamp, digits, down, heard, shown, text } from "./numbers.js";
 import { FIELDS, OWN, keyOf, proved, valueOf } from "./run.js";
 import { describe, set } from "./shapes.js";
 
-/** Write everything that is not in the picture. */
+/** Write everything that is not in the picture, all of it by what is known of the run in view. */
 export function writeText(page) {
-  const { run, words, view, picture, guessing } = page;
+  const { run, words, view, picture, confirmation } = page;
+  const { best: { name, value }, found, status } = view;
   const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
+  const known = (said, otherwise = "") => (status === "known" ? said() : otherwise);
   writeNumbers(page);
-  const { name, value } = least(view.ends);
-  describe(picture.curve, [0, 1e9], guessing ? 0 : value, guessing ? "?" : words.curve(bound(value, 6), run));
-  const { found } = view;
-  const waits = found.asked && !view.ends[name];
-  say(".dp-eps output", guessing ? "?" : waits ? "…" : bound(value));
-  say(".dp-plain", guessing ? words.guessing : waits ? "" : words.factor(value));
+  describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
+  say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
+  say(".dp-plain", known(() => words.factor(value)));
   say(".dp-unread", found.refused ?? (page.unread.length ? words.unread(page.unread) : ""));
-  page.body.classList.toggle("dp-waits", Boolean(found.asked && page.confirmation.waiting && !found.refused));
-  say(".dp-claimed", guessing ? "" : claim(page));
+  page.body.classList.toggle("dp-waits", Boolean(found.asked && confirmation.waiting && !found.refused));
+  say(".dp-claimed", known(() => claim(page)));
+  say(".dp-away", confirmation.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
-  say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
-  say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
+  say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
+  const rows = view.points.map((row) => `◎ ${row.value} (${row.source}, T = ${text(row.T)})`);
+  const printed = rows.join("; ") || page.preset?.printed;
+  say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
+  say("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
   writeButtons(page, value);
   if (page.body.querySelector(".dp-more").open) writeTable(page);
 }
+
+/** Whether the page has lost its server, as Streamlit says. */
+const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.dataset.testConnectionState);
 
 function writeNumbers({ run, words, numbers, picture }) {
   for (const node of numbers) {
@@ -38,9 +44,9 @@ function writeNumbers({ run, words, numbers, picture }) {
 }
 
 function writeButtons(page, value) {
-  const { run, words, buttons, guessing, view } = page;
+  const { run, words, buttons, view } = page;
   const over = value > run.budget && value < Infinity;
-  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-guessing": guessing, "dp-asked": !proved(run) };
+  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
   for (const name of ACCOUNTANTS) {
     const chip = page.body.querySelector(`[data-chip=${name}]`);
@@ -50,24 +56,23 @@ function writeButtons(page, value) {
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
-  set(buttons.guess, "text", guessing ? words.truth : words.guess);
-  set(buttons.logT, "text", run.logT ? words.log : words.linear);
-  set(buttons.logEpsilon, "text", run.logEpsilon ? words.log : words.linear);
-  for (const name of ["adjacency", "mechanism", "sampling", "then", "first"]) {
+  set(buttons.logT, "text", run.logT ? words.linear : words.log);
+  set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
+  for (const name of ["adjacency", "mechanism", "sampling"]) {
     const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
   page.body.querySelector("option[value=replace_one]").disabled = page.kinds === OWN && run.sample_rate < 1;
 }
 
-function writeProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
+function writeProof({ run, words, body, view, confirmed }, end = { lower: null, upper: null }, name) {
   const known = end.upper !== null;
   const precise = (x) => Number(x.toPrecision(11));
   const agreed = confirmed?.key === `${keyOf(run)}@${run.T}` ? confirmed.agrees : null;
   const wide = known && !(end.lower > 0.9 * end.upper) && end.upper > 0;
   const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
   const proof = () => {
-    if (view.found.asked && !view.ends[name]) return view.found.refused ? "" : words.waiting;
+    if (view.status !== "known") return view.status === "asked" ? words.waiting : "";
     if (!known) return words.open(STYLES[name].label);
     if (end.upper === 0) return words.fits;
     if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
@@ -76,9 +81,9 @@ function writeProof({ run, words, guessing, body, view, confirmed }, end = { low
   const said = `${proof()}${agreed ? `; ${words.agrees}` : ""}`;
   const node = body.querySelector(".dp-proved");
   body.classList.toggle("dp-disagrees", agreed === false);
-  set(body.querySelector(".dp-tick"), "text", guessing ? "" : known && agreed !== false ? "✓" : "○");
-  set(node, "text", guessing ? "" : agreed === false ? words.disagrees(`${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}`) : said);
-  set(node, "title", known && !guessing ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "");
+  set(body.querySelector(".dp-tick"), "text", known && agreed !== false ? "✓" : "○");
+  set(node, "text", agreed === false ? words.disagrees(`${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}`) : said);
+  set(node, "title", known ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "");
 }
 
 /** What a Poisson accountant would claim of other batches, and what is proved of them. */
@@ -90,8 +95,8 @@ function claim({ run, words, view: { found, ends } }) {
 
 /** How epsilon compares with that of the pinned run, and in what the runs differ. */
 function comparison({ run, words, view }, value) {
-  const was = least(view.pinned.ends).value;
-  const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"]]
+  const { was } = view.pinned;
+  const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"], ["T", "T"]]
     .filter(([, name]) => run.pin[name] !== run[name])
     .map(([sign, name]) => `${sign} ${shown(name, run.pin[name])}`);
   return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));

@@ -74,8 +74,7 @@ function line(plane, { kind, points }, share, rough = false) {
 /** The end of a curve, with its value and its name. */
 function ending(plane, { kind, points, name }) {
   const [T, epsilon] = points.at(-1);
-  const guessed = kind === "guess" || kind === "sent";
-  return { kind, x: plane.x(T), y: plane.y(epsilon), value: guessed ? text(digits(epsilon, 2)) : bound(epsilon), name };
+  return { kind, x: plane.x(T), y: plane.y(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
 }
 
 /** What is proved of one point, from below and above; it rises from what was claimed. */
@@ -126,9 +125,9 @@ function guessing({ run, truth, guess, say }) {
   return { last: run.T, top, curves: drawn("guess", guess, run.T, say("yours")), hint: guess ? "" : say("here") };
 }
 
-function truth({ run, truth, guess, sent, say }) {
+function truth({ run, truth, guess, say }) {
   const { pld } = truth.curves;
-  const guesses = [...drawn("sent", sent, run.T, say("theirs")), ...drawn("guess", guess, run.T, say("yours"))];
+  const guesses = drawn("guess", guess, run.T, say("yours"));
   const top = room(highest(pld), ...guesses.map((one) => highest(one.points)));
   return { last: run.T, top, curves: [...guesses, { kind: "pld", points: pld, name: say("exact"), fresh: true }] };
 }

@@ -1,8 +1,8 @@
-// A guess: epsilon at some places along T, as drawn by a hand, judged, and sent in an address, which
-// also says the run and the scene.
+// A guess: epsilon at some places along T, as drawn by a hand and judged; the truth beside it; and the
+// address, which says guess, run and scene.
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
-import { LANGUAGES } from "./messages.js";
+import { least } from "../page/answers.js";
 
 const PLACES = 16;
 // A stroke that ends so near to a place, as a share of the axis, has reached it.
@@ -59,32 +59,68 @@ export function judged(guess, truth) {
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
 
-/** All that an address names; the scene from 0. */
+/** The run and the guess that an address names; the scene from 0. */
 export function readAddress(asked) {
   const all = new URLSearchParams(asked);
-  const [guess, sent] = ["guess", "sent"].map((name) => guessOf(all.get(name)));
-  const language = LANGUAGES.find((code) => code === all.get("language"));
-  return { ...fromAddress(asked), guess, sent, language, scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  return { ...fromAddress(asked), guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
 }
 
-const query = (run, entries) => {
-  const all = new URLSearchParams(written(run));
-  for (const [name, value] of entries) if (value) all.set(name, value);
-  return all.toString();
-};
-const languageOf = ({ language }) => ["language", language === LANGUAGES[0] ? "" : language];
-const guessAs = (name, guess) => [name, guess?.map((value) => value ?? "").join("_")];
-
 /** What opens the minute as it stands. */
-export const addressOf = (minute) => query(minute.run, [
-  languageOf(minute), guessAs("guess", minute.guess), guessAs("sent", minute.sent), ["scene", minute.scene && String(minute.scene + 1)],
-]);
+export function addressOf({ run, guess, scene }) {
+  const all = new URLSearchParams(written(run));
+  if (guess) all.set("guess", guess.map((value) => value ?? "").join("_"));
+  if (scene) all.set("scene", String(scene + 1));
+  return all.toString();
+}
 
-const OWN = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
+/** Follow a pointer until it is lifted; a curve has one value for each T, so it goes to the right. */
+export function drawFreehand(minute, event) {
+  const { svg } = minute;
+  const box = svg.getBoundingClientRect();
+  const at = ({ clientX, clientY }) => [clientX - box.left, clientY - box.top];
+  minute.stroke = [at(event)];
+  const more = (moved) => {
+    const point = at(moved);
+    if (point[0] > minute.stroke.at(-1)[0]) minute.stroke.push(point);
+    minute.schedule();
+  };
+  svg.setPointerCapture(event.pointerId);
+  svg.addEventListener("pointermove", more);
+  svg.addEventListener("lostpointercapture", () => svg.removeEventListener("pointermove", more), { once: true });
+  event.preventDefault();
+}
 
-/** The address of a page without its state; empty where only this machine can open it. */
-export const placeOf = ({ protocol, hostname, pathname, origin }) =>
-  (protocol === "file:" || OWN.test(hostname) ? "" : `${origin}${pathname.replace(/index\.html$/, "")}`);
+const POINTS = 60;
 
-/** What lets somebody else guess before they see the reader's guess. */
-export const addressForOthers = (minute) => query(minute.run, [languageOf(minute), guessAs("sent", minute.guess)]);
+/** What is proved of a run: curves over its steps, both ends at one number of them. */
+export class Truth {
+  constructor(engine, run) {
+    this.prove = (steps) => engine.curves(run, steps, { accountants: ["pld", "moments", "rdp"] });
+    this.run = run;
+    this.ends = new Map();
+  }
+
+  /** The curves of PLD, where it is open of RDP, and of the moments accountant: [T, epsilon]. */
+  get curves() {
+    if (this.drawn) return this.drawn;
+    const { T } = this.run;
+    // Steep at first: more points there.
+    const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
+    const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
+    const { pld, moments, rdp } = this.prove(steps);
+    const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
+    return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
+  }
+
+  /** Both ends at T of what is proved; no lower one where PLD is open. */
+  at(T) {
+    if (!this.ends.has(T)) {
+      const all = this.prove([T]);
+      const end = (name) => ({ lower: all[name].lower?.[0] ?? null, upper: all[name].upper[0] });
+      const ends = { pld: end("pld"), rdp: end("rdp") };
+      const { name, value } = least(ends);
+      this.ends.set(T, { lower: ends[name].lower, upper: value, moments: all.moments.upper[0] });
+    }
+    return this.ends.get(T);
+  }
+}

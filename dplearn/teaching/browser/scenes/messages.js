@@ -36,8 +36,6 @@ export const TABLE = {
   ],
   bounded: ["Proved in this page for randomly drawn batches, {neighbours}.", "由本页证明（随机抽取批次，{neighbours}）。"],
   yours: ["your guess", "你的猜测"],
-  mine: ["my guess", "我的猜测"],
-  theirs: ["sent to you", "别人的猜测"],
   exact: ["proved", "已证明"],
 
   printed: ["Why did the paper say {printed}?", "论文为什么说是 {printed}？"],
@@ -68,23 +66,6 @@ export const TABLE = {
   claim: ["at random", "随机抽取"],
   shuffled: ["shuffled", "打乱"],
 
-  card: ["Your card", "你的卡片"],
-  guessed: ["I guessed ε = {guess}.", "我猜 ε = {guess}。"],
-  after: ["Proved after {T} steps: ε ≤ {epsilon}", "{T} 步之后已证明：ε ≤ {epsilon}"],
-  overshot: ["My guess is {times} times too large.", "我的猜测是它的 {times} 倍。"],
-  undershot: ["My guess is {times} times too small.", "它是我的猜测的 {times} 倍。"],
-  hit: ["My guess is right to within 10 %.", "我的猜测误差不到 10 %。"],
-  turn: ["Your turn: draw yours.", "轮到你了：画一画。"],
-  send: ["Send it. Its link asks others for their own guess first.", "发给别人。打开链接的人要先画出自己的猜测。"],
-  alone: [
-    "Save it and send it. Only this machine can open this page, so there is no link to send.",
-    "保存后发给别人。只有这台机器能打开本页，所以没有可发送的链接。",
-  ],
-  png: ["Save as PNG", "保存 PNG"],
-  svg: ["Save as SVG", "保存 SVG"],
-  copy: ["Copy the link", "复制链接"],
-  share: ["Send the link", "发送链接"],
-  copied: ["Copied", "已复制"],
   explore: ["Change the numbers", "换一组数字"],
 };
 export const LANGUAGES = TABLE.code;

@@ -1,19 +1,16 @@
-// One minute in five scenes, each one idea and one picture: a guess, the truth, why a paper said
-// more, what shuffling does, a card. `mount` shows them in a node.
+// One minute in four scenes, each one idea and one picture: a guess, the truth, why a paper said
+// more, what shuffling does. `mount` shows them in a node.
 import { register } from "../page/accountants.js";
-import { copied } from "../page/files.js";
 import { clamp } from "../page/numbers.js";
+import { Place } from "../page/place.js";
 import { written } from "../page/run.js";
-import { drawFreehand } from "../page/freehand.js";
-import { card, savePng, saveSvg } from "./card.js";
 import { Plane, VIEWS, chart } from "./chart.js";
-import { addressForOthers, addressOf, end, kept, placeOf, readAddress, straight } from "./guess.js";
+import { Truth, addressOf, drawFreehand, end, kept, readAddress, straight } from "./guess.js";
 import { Navigation } from "./navigation.js";
 import { sentences } from "./text.js";
-import { Truth } from "./truth.js";
 import { LANGUAGES, speaker } from "./messages.js";
 
-const CARD = 4;
+const LAST = VIEWS.length - 1;
 const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
 // Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
 const [AXIS, DRAWN] = [350, 1000];
@@ -23,7 +20,8 @@ const [AXIS, DRAWN] = [350, 1000];
  * to its question mark. */
 export function mount(root, options) {
   const minute = new Minute(root, options);
-  return { minute, destroy: () => minute.end() };
+  const update = ({ language }) => language && language !== minute.language && minute.speakIn(language);
+  return { minute, update, destroy: () => minute.end() };
 }
 
 class Minute {
@@ -34,22 +32,20 @@ class Minute {
     this.published = published;
     this.shuffled = shuffled;
     this.explore = explore;
-    this.place = placeOf(location);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.language = language;
     // What a hand is drawing, in pixels; whether its last stroke was too short.
     this.stroke = [];
     this.short = false;
     // When the scene began, and the height of the axis before it.
     this.started = 0;
     this.from = 0;
-    this.open();
-    this.follow = () => {
-      if (location.hash.slice(1) === addressOf(this)) return;
-      this.open();
+    const given = new URLSearchParams(location.hash.slice(1) || location.search).get("language");
+    this.language = LANGUAGES.includes(given) ? given : language;
+    this.address = new Place("minute", (state) => {
+      this.open(state);
       this.speakIn(this.language);
-    };
-    addEventListener("hashchange", this.follow);
+    });
+    this.open(this.address.state);
     this.navigation = new Navigation(this);
     this.speakIn(this.language);
   }
@@ -57,19 +53,17 @@ class Minute {
   end() {
     this.watch.disconnect();
     this.navigation.stop.abort();
-    removeEventListener("hashchange", this.follow);
+    this.address.end();
     this.root.replaceChildren();
   }
 
-  /** The run, the guesses, the scene and the language that the address names. */
-  open() {
-    const asked = readAddress(location.hash.slice(1) || location.search.slice(1));
+  /** The run, the guesses and the scene that an address names. */
+  open(state) {
+    const asked = readAddress(state);
     this.run = asked.run;
     this.unread = asked.unread;
     this.guess = asked.guess;
-    this.sent = asked.sent;
-    this.scene = clamp(asked.scene, 0, CARD);
-    this.language = asked.language ?? this.language;
+    this.scene = clamp(asked.scene, 0, LAST);
     this.truth = new Truth(this.engine, this.run);
     const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
     const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
@@ -77,13 +71,7 @@ class Minute {
   }
 
   save() {
-    const [here, now] = [location.href.split(/[?#]/)[0], addressOf(this)];
-    history.replaceState(history.state, "", now ? `${here}#${now}` : here);
-  }
-
-  /** The address that asks others for their own guess; empty where they cannot reach this machine. */
-  link() {
-    return this.place && `${this.place}#${addressForOthers(this)}`.replace(/#$/, "");
+    this.address.write(addressOf(this));
   }
 
   speakIn(language) {
@@ -106,12 +94,8 @@ class Minute {
     this.body.dataset.scene = String(this.scene + 1);
     this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
     this.body.querySelector("[data-do=back]").disabled = !this.scene;
-    this.body.querySelector("[data-do=next]").disabled = this.scene === CARD;
-    const isCard = this.scene === CARD;
-    this.body.querySelector(".dm-holder").replaceChildren(...(isCard ? [card(this)] : []));
-    if (isCard) this.svg.replaceChildren();
+    this.body.querySelector("[data-do=next]").disabled = this.scene === LAST;
     this.body.querySelector("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
-    this.body.querySelector("[data-do=copy]").hidden = !this.link();
     this.describePicture();
     this.started = 0;
     this.schedule();
@@ -129,7 +113,7 @@ class Minute {
   }
 
   go(scene) {
-    const next = clamp(scene, 0, CARD);
+    const next = clamp(scene, 0, LAST);
     if (next === this.scene) return;
     this.scene = next;
     this.show();
@@ -144,7 +128,6 @@ class Minute {
   }
 
   draw(now) {
-    if (this.scene === CARD) return;
     const { clientWidth: width, clientHeight: height } = this.body.querySelector(".dm-stage");
     if (!width || !height) return;
     const view = VIEWS[this.scene](this);
@@ -170,8 +153,8 @@ class Minute {
 
   /** A hand draws; when it is lifted, what it drew is the guess. */
   draws(event) {
-    drawFreehand(this, event);
     if (!this.guessing) return;
+    drawFreehand(this, event);
     this.svg.addEventListener("lostpointercapture", () => {
       const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
       this.short = !guess;
@@ -196,16 +179,12 @@ class Minute {
   }
 
   do(name, node) {
-    const link = this.link();
     const acts = {
       back: () => this.go(this.scene - 1),
       next: () => this.go(this.scene + 1),
       goto: () => this.go(Number(node.dataset.scene)),
-      other: () => (this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]), this.save()),
+      other: () => this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]),
       full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
-      png: () => savePng(this.body.querySelector(".dm-card")),
-      svg: () => saveSvg(this.body.querySelector(".dm-card")),
-      copy: () => (navigator.share ? navigator.share({ url: link }).catch(() => {}) : copied(node, link, this.say("copied"))),
     };
     acts[name]?.();
   }
@@ -216,12 +195,11 @@ function markup({ say }) {
   const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);
-  const copy = button("copy", say(navigator.share ? "share" : "copy"));
   return `<section class="dm" lang="${say("code")}" aria-label="${say("minute")}"><div class="dm-in">
 <div class="dm-say" aria-live="polite"><h2 class="dm-head"></h2><p class="dm-text"></p><p class="dm-small"></p></div>
-<div class="dm-stage"><svg class="dm-svg"></svg><div class="dm-holder"></div></div>
-<p class="dm-acts">${button("png", say("png"))} ${button("svg", say("svg"))} ${copy} <a data-do="explore">${say("explore")}</a></p>
+<div class="dm-stage"><svg class="dm-svg"></svg></div>
+<p class="dm-acts"><a data-do="explore">${say("explore")}</a></p>
 <div class="dm-bar">${button("other", say("other"))}
-<span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${Array.from({ length: CARD + 1 }, dot).join("")}</span>${icon("next", "›")}</span>
+<span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${VIEWS.map(dot).join("")}</span>${icon("next", "›")}</span>
 ${document.fullscreenEnabled ? icon("full", FULL) : "<span></span>"}</div></div></section>`;
 }

@@ -6,15 +6,11 @@ import { end, judged } from "./guess.js";
 export const numbers = ({ noise_multiplier, sample_rate, delta, T }) =>
   ({ noise_multiplier: text(noise_multiplier), sample_rate: percent(sample_rate), delta: text(delta), T: text(T) });
 
-const VERDICTS = { large: ["large", "overshot"], small: ["small", "undershot"], close: ["close", "hit"] };
-
-/** How the guess compares at its end: the sentences of the scene and of the card. */
-export function verdict({ guess, run, truth, say }) {
+/** How the guess compares at its end. */
+function verdict({ guess, run, truth, say }) {
   const at = end(guess, run.T);
   const { verdict: kind, times } = judged(at.epsilon, truth.at(at.T).upper);
-  const told = { times: times === Infinity ? "1000+" : text(times), T: text(at.T), guess: text(at.epsilon), at: at.T };
-  const [scene, card] = VERDICTS[kind].map((name) => say(name, told));
-  return { ...told, scene, card };
+  return say(kind, { times: times === Infinity ? "1000+" : text(times), T: text(at.T) });
 }
 
 const told = [
@@ -30,7 +26,7 @@ const told = [
     const neighbours = say(run.adjacency);
     return {
       head: say("truth", { epsilon: bound(upper) }),
-      text: guess ? verdict(minute).scene : say("unguessed", numbers(run)),
+      text: guess ? verdict(minute) : say("unguessed", numbers(run)),
       small: say(lower ? "proved" : "bounded", { ...ends, neighbours }),
     };
   },
@@ -57,7 +53,6 @@ const told = [
       small: `${say("epoch", of)} ${same ? say(verdict(), known()) : ""}`,
     };
   },
-  ({ say, place }) => ({ head: say("card"), text: say(place ? "send" : "alone"), small: "" }),
 ];
 
 /** Head, sentence and foundation of the scene in view. */

@@ -4,23 +4,23 @@ from typing import Any
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching import browser
-from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import in_each
+from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.template import STYLES, style_of
-
-_say = Words("epsilon_vs_steps")
 
 
 def accountants() -> list[dict[str, Any]]:
     """Return name, kind, label, mark and description of all accountants, in the order of chips."""
-    labels, about = _say.table("labels"), _say.table("accountants")
+    words = language.keyed("epsilon_vs_steps")
+    about = lambda name: words.get(f"accountants.{name}")
     return [
         {
             "name": name,
             "kind": ACCOUNTANTS[name].kind,
-            "label": labels.get(name, style_of(name).label),
+            "label": words.get(f"labels.{name}", [style_of(name).label])[0],
             "symbol": style_of(name).symbol,
-            "about": in_each(about.get(name, ACCOUNTANTS[name].title)),
+            "about": dict(zip(language.LANGUAGES, about(name), strict=True))
+            if about(name)
+            else language.in_each(ACCOUNTANTS[name].title),
         }
         for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
     ]

@@ -1,5 +1,5 @@
 // A page is mounted once; later calls bring what the server has to say.
-const address = new URL("FILE", window.__streamlit?.BACKEND_BASE_URL ?? document.baseURI);
+const address = new URL("FILE", document.baseURI);
 const mounted = new WeakMap();
 export default function ({ data: [data], parentElement, setTriggerValue }) {
   const state = mounted.get(parentElement) ?? {};

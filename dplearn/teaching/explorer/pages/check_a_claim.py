@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,32 +11,35 @@ from dplearn.teaching import claims
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims import Finding, Verdict, verdict_on
 from dplearn.teaching.claims.pages import places_in
-from dplearn.teaching.explorer.kit import controls, links, look, questions
-from dplearn.teaching.explorer.kit.fields import Words, by_key
+from dplearn.teaching.explorer.kit import address, look, questions
+from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import State, load, save
 from dplearn.teaching.figures.claim_map import SYMBOLS, claim_map, map_finding
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
-CLAIM = _say.text("claim", "sqrt(2*ln(1.25/delta))/epsilon")
-QUANTITY, OF = _say.selection("quantity", default="sigma"), _say.selection("of")
-RELATION, HELD = _say.selection("relation"), _say.text("held")
-_AXES = {"auto": _say["auto"]}
-_AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in claims.PARAMETERS.items()}
-X, Y = _say.selection("x", _AXES), _say.selection("y", _AXES)
-FIELDS = CLAIM, QUANTITY, OF, RELATION, HELD, X, Y
+# What an address may name, and what stands where it names nothing.
+START = {
+    "claim": "sqrt(2*ln(1.25/delta))/epsilon",
+    "quantity": "sigma",
+    "of": "gaussian",
+    "relation": "upper",
+    "held": "",
+    "x": "auto",
+    "y": "auto",
+}
+_AXES = {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in claims.PARAMETERS.items()}
 _POISSON = "poisson_subsampled_gaussian"
 _COMPOSED = "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)"
 # Quantity, mechanism, claim, and what is held.
 EXAMPLES = {
-    "classical": ("sigma", "gaussian", CLAIM.default, ""),
+    "classical": ("sigma", "gaussian", START["claim"], ""),
     "shifted": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/alpha", ""),
     "sampled": ("amplified_epsilon", "approximate_dp", "q*epsilon", ""),
     "advanced": ("epsilon", "pure_dp", "2*epsilon*sqrt(2*k*ln(1/delta))", ""),
     "sgd": ("epsilon", _POISSON, "q*sqrt(T*ln(1/delta))/sigma", ""),
-    "small": ("sigma", "gaussian", CLAIM.default, "epsilon=0.01..1"),
+    "small": ("sigma", "gaussian", START["claim"], "epsilon=0.01..1"),
     "renyi": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/(alpha-1)", ""),
     "amplified": ("amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))", ""),
     "composed": ("epsilon", "pure_dp", _COMPOSED, ""),
@@ -65,12 +67,13 @@ _SYMBOLS = {
 _SIGNS = {"upper": r"\le", "lower": r"\ge", "equal": "="}
 
 
-def begin_with(state: State, name: str) -> None:
-    """An example replaces everything."""
-    state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True)))
+def begin_with(name: str) -> None:
+    """Take an example, which replaces everything."""
+    about = dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True))
+    st.session_state.update(START | about)
 
 
-def choose_anew(state: State) -> None:
+def choose_anew() -> None:
     """After a change of the formula: what is found about it chooses the reading."""
     st.session_state["claim_is_new"] = True
     # What is typed now counts, and no file that was dropped before.
@@ -78,19 +81,21 @@ def choose_anew(state: State) -> None:
 
 
 def render() -> None:
-    """The question above; the map on the left, the verdict on the right, or a page's formulas."""
-    state = load("claim", lambda _: State(by_key(*FIELDS)))
+    """Draw the question above; the map and the verdict below it, or a page's formulas."""
+    address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for name in EXAMPLES:
-            st.button(_say(f"examples.{name}"), on_click=begin_with, args=(state, name))
+            st.button(_say(f"examples.{name}"), on_click=begin_with, args=(name,))
     left, right = st.columns([7, 3])
-    controls.text_box(state, CLAIM, then=choose_anew, place=left)
-    controls.text_box(state, HELD, place=right)
-    if not _page(state):
-        _claim(state)
+    told = {"key": "claim", "on_change": choose_anew, "help": _say("claim.help")}
+    left.text_input(_say("claim.label"), **told, persist_state="session")
+    told = {"key": "held", "help": _say("held.help")}
+    right.text_input(_say("held.label"), **told, persist_state="session")
+    if not _page():
+        _claim()
     st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key=_dropped())
-    save(state)
+    address.write("check_a_claim", START)
 
 
 def _dropped() -> str:
@@ -98,9 +103,9 @@ def _dropped() -> str:
     return f"claim_page_{st.session_state.get('claim_pages', 0)}"
 
 
-def _page(state: State) -> bool:
+def _page() -> bool:
     """Whether a file was dropped or a paragraph pasted, whose claims are then listed."""
-    file, text = st.session_state.get(_dropped()), state.values["claim"]
+    file, text = st.session_state.get(_dropped()), st.session_state["claim"]
     try:
         if file is not None:
             places = places_in(file.getvalue(), file.name)
@@ -139,8 +144,8 @@ def _proofread(formula: str, words: str) -> Finding:
         return Finding(verdict="not read", reason=str(error))
 
 
-def _claim(state: State) -> None:
-    asked = state.values
+def _claim() -> None:
+    asked: Any = st.session_state
     places = places_in(asked["claim"].encode(), "text.md")
     formula, words = (places[0].formula, places[0].words) if places else (asked["claim"], "")
     finding = _proofread(formula, f"{words} {asked['held']}")
@@ -151,8 +156,8 @@ def _claim(state: State) -> None:
         new = st.session_state.pop("claim_is_new", False)
         if new or (asked["quantity"], asked["of"]) not in able:
             asked["quantity"], asked["of"] = able[0]
-            asked["x"] = asked["y"] = X.default
-        _chips(state, able)
+            asked["x"] = asked["y"] = START["x"]
+        _chips(able)
     if able and finding.reading:
         st.caption(_linked(retold(finding.reading)))
     verdict, read = None, ""
@@ -172,42 +177,41 @@ def _claim(state: State) -> None:
         # What was found before, so that a slip of the finger loses nothing.
         if last := st.session_state.get("claim_found"):
             with st.container(key="faded"):
-                _answer(state, *last)
+                _answer(*last)
         return
     st.session_state["claim_found"] = finding, verdict, read
-    _answer(state, finding, verdict, read)
+    _answer(finding, verdict, read)
 
 
-def _chips(state: State, able: list[tuple[str, str]]) -> None:
-    told = {
-        f"{quantity}:{of}": f"{retold(QUANTITY.options[quantity])} · {retold(OF.options[of])}"
-        for quantity, of in able
-    }
-    controls.put("claim_reading", f"{state.values['quantity']}:{state.values['of']}")
+def _chips(able: list[tuple[str, str]]) -> None:
+    asked: Any = st.session_state
+    quantities, mechanisms = _say.table("quantity.options"), _say.table("of.options")
+    told = {f"{what}:{of}": f"{quantities[what]} · {mechanisms[of]}" for what, of in able}
+    asked["claim_reading"] = f"{asked['quantity']}:{asked['of']}"
 
     def chosen() -> None:
-        if pair := st.session_state["claim_reading"]:
-            state.values["quantity"], state.values["of"] = pair.split(":")
-            state.values["x"] = state.values["y"] = X.default
+        if pair := asked["claim_reading"]:
+            asked["quantity"], asked["of"] = pair.split(":")
+            asked["x"] = asked["y"] = START["x"]
 
     st.pills(
         _say("reading"),
         [*told],
         key="claim_reading",
-        format_func=told.__getitem__,
+        format_func=told.get,
         on_change=chosen,
         label_visibility="collapsed",
     )
 
 
-def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
+def _answer(finding: Finding, verdict: Verdict | None, read: str) -> None:
     if verdict is None:
         box, icon, _ = _BOXES[finding.verdict]
         box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
         return
     left, right = st.columns([11, 10], gap="medium")
     with left:
-        _map(state, verdict)
+        _map(verdict)
     with right:
         st.latex(read)
         box, icon, _ = _BOXES[_OUTCOMES[verdict.status]]
@@ -226,7 +230,7 @@ def _found(finding: Finding) -> str:
 
 
 def _linked(told: str) -> str:
-    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: links.entry_link(m[0]), _inert(told, "$<"))
+    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: address.entry_link(m[0]), _inert(told, "$<"))
 
 
 def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
@@ -254,16 +258,16 @@ def _headline(verdict: Verdict) -> str:
     return words
 
 
-def _map(state: State, verdict: Verdict) -> None:
+def _map(verdict: Verdict) -> None:
     told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
     told += map(retold, verdict.sentences()[1:])
-    with st.container(key="picture"):
+    with st.container(key="picture_box"):
         look.draw_figure(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
     names = claims.QUANTITIES[verdict.quantity][verdict.of].names
-    able = [X.default, *names, *(n for n in verdict.map.fixed if n not in names)]
-    options = {name: retold(_AXES[name]) for name in able}
-    for place, kind in zip(st.columns(2), (X, Y), strict=True):
-        if state.values[kind.key] not in options:
-            state.values[kind.key] = kind.default
-        controls.choice(state, replace(kind, options=options), place=place)
+    able = ["auto", *names, *(n for n in verdict.map.fixed if n not in names)]
+    axes = {"auto": _say("auto")} | {name: retold(_AXES[name]) for name in able[1:]}
+    for place, key in zip(st.columns(2), ("x", "y"), strict=True):
+        if st.session_state[key] not in able:
+            st.session_state[key] = "auto"
+        place.selectbox(_say(f"{key}.label"), able, format_func=axes.get, key=key)
     st.caption(_say("axes"))

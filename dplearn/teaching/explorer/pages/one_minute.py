@@ -1,7 +1,5 @@
 """One minute in five scenes: a guess, the truth, a paper's figure, shuffled batches, a card."""
 
-import streamlit as st
-
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language
@@ -9,21 +7,20 @@ from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.scripts import component
 
 _say = Words("shared")
-TITLE, GROUP, ORDER = _say["one_minute"], "See", 15
+TITLE, GROUP, ORDER = _say["one_minute"], "See", 5
 
 
 def render() -> None:
-    """The scenes; the server is asked for nothing after them."""
-    st.session_state["page_in_view"] = "one_minute"
+    """Draw the scenes; the server is asked for nothing after them."""
     data = {
         "published": list(drawn_figures()),
         "shuffled": browser.shuffled(),
-        "explore": "./",
+        "explore": "./epsilon_vs_steps",
         "language": language.spoken(),
     }
     _component(key="minute", data=[data], height="content")
 
 
 # The menu above leaves the rest of the screen.
-_STYLE = f"{browser.style('scenes/scenes')} .dm {{ height: calc(100svh - 7.5rem); }}"
+_STYLE = f"{browser.style('scenes/scenes')} .dm {{ height: calc(100svh - 7rem); }}"
 _component = component("minute", _STYLE)

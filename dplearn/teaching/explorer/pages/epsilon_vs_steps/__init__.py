@@ -13,18 +13,17 @@ from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language, scripts
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
-from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.kit.fields import Words, named
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
-_ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
+_ASKED, _ANSWER = "epsilon_asked", "epsilon_answer"
 
 
 def render() -> None:
     """The page, and below it what the library said when it was asked."""
-    st.session_state["page_in_view"] = "epsilon_vs_steps"
     _page()
     if proved := st.session_state.get("epsilon_details"):
         with st.container(key="details"):
@@ -40,13 +39,9 @@ def _page() -> None:
         if question["kind"] == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
-    if st.session_state.pop(_SPOKEN, None):
-        st.rerun()
     # The runs that the library knows: names, words on the screen, neighbours with a theorem.
-    kinds: dict[str, Any] = {
-        field.key: {option: language.retold(words) for option, words in field.options.items()}
-        for field in (confirmation.mechanism(), confirmation.SAMPLING)
-    }
+    names = confirmation.options()
+    kinds: dict[str, Any] = {key: named(names[key]) for key in ("mechanism", "sampling")}
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
@@ -55,17 +50,11 @@ def _page() -> None:
     told |= {"presets": browser.presets(), "published": list(drawn_figures())}
     told |= {"accountants": accountants()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
-    _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
+    _component(key="epsilon", data=[told], on_asked_change=_asked)
 
 
 def _asked() -> None:
     st.session_state[_ASKED] = st.session_state["epsilon"].asked
-
-
-def _spoken() -> None:
-    """A language is chosen for all pages, not for this part."""
-    language.choose(st.session_state["epsilon"].language)
-    st.session_state[_SPOKEN] = True
 
 
 _component = scripts.component("epsilonPage", style_sheet("page/page"))

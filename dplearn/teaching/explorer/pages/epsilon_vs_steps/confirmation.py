@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
 from typing import Any
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core import validate
-from dplearn.core.guarantee import Adjacency, Guarantee
+from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
@@ -23,11 +22,10 @@ from dplearn.mechanisms.sampling_scheme import (
     SamplingScheme,
     default_adjacency,
 )
-from dplearn.run import DPSGD, Phases
-from dplearn.teaching.book.published import number, published
+from dplearn.run import DPSGD
 from dplearn.teaching.explorer.kit import fields
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.language import reason, retold
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
@@ -42,23 +40,13 @@ _THIN = 4
 # What the name of a sampling ends in whose epochs leave a record out.
 DROP_LAST = "_drop_last"
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
-SAMPLING = _say.selection("sampling", fields.named(_DRAWN))
 
 
-def phases_of(words: str) -> tuple[DPSGD, ...]:
-    """Plans of the phases that words name, within the ranges of the fields."""
-    phases = (entry.split(",") for entry in words.split(";") if entry.strip())
-    return tuple(
-        DPSGD(
-            noise_multiplier=fields.NOISE.parse(noise),
-            sample_rate=fields.RATE.parse(rate),
-            steps=int(fields.STEPS.parse(steps)),
-        )
-        for noise, rate, steps in phases
-    )
-
-
-THEN = _say.text("then", reads=phases_of)
+def options() -> dict[str, tuple[str, ...]]:
+    """Return the words that describe a run: mechanisms of a noise multiplier alone, and so on."""
+    own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
+    alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
+    return {"mechanism": alone, "sampling": _DRAWN, "adjacency": ADJACENCIES}
 
 
 @dataclass(frozen=True)
@@ -77,23 +65,18 @@ class Scenario:
     adjacency: Adjacency
     largest: int
     draft: bool = False
-    then: str = ""  # further phases, in the words of the box
     drop_last: bool = False  # whether each shuffled epoch leaves out a record
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The numbers of steps that its curves are drawn at."""
+        grid = log_steps(self.largest)
         if self.by_epoch:
             # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
             first, whole = min(self.batches, self.largest), self.largest // self.batches
             begun = [t for t in log_steps(first) if t >= first / 20]
             ends = [self.batches * k for k in log_steps(whole)] if whole else []
             grid = sorted({*begun, *ends, self.largest})
-        else:
-            # Also those after which another phase begins, and every fifth of it.
-            ends = accumulate(phase.steps for phase in self.phases)
-            marks = {a + k * (b - a) // 5 for a, b in pairwise(ends) for k in range(5)}
-            grid = log_steps(self.largest, include=marks)
         return tuple(grid[::-_THIN][::-1] if self.draft else grid)
 
     @cached_property
@@ -118,18 +101,15 @@ class Scenario:
         return MECHANISMS[self.mechanism](self.noise_multiplier)
 
     @cached_property
-    def phases(self) -> tuple[DPSGD, ...]:
-        """The run and what comes then; `largest` counts the steps of all."""
-        then = phases_of(self.then)
-        first = DPSGD(
+    def plan(self) -> DPSGD:
+        """The run as a plan, of Gaussian noise."""
+        return DPSGD(
             noise_multiplier=self.noise_multiplier,
             sample_rate=self.sample_rate,
-            steps=self.largest - sum(p.steps for p in then),
+            steps=self.largest,
             sampling=self.sampling,  # type: ignore[arg-type]
             drop_last=self.drop_last,
         )
-        drawn = lambda p: replace(p, sampling=first.sampling, drop_last=self.drop_last)
-        return (first, *map(drawn, then))
 
 
 @dataclass(frozen=True)
@@ -174,15 +154,11 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
 
 
 @lru_cache(maxsize=2048)
-def answer_of(
-    name: str, scenario: Scenario, steps: tuple[int, ...], *, orders: tuple[float, ...] = ()
-) -> Answer:
+def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
     """What an accountant answers; of a draft, with less work, which loosens it a little."""
     law, base, sampling = ACCOUNTANTS[name](), scenario.base, scenario.sampling
     delta, adjacency = scenario.delta, scenario.adjacency
-    if orders:
-        law = replace(law, orders=orders)  # type: ignore[type-var]
-    elif scenario.draft and name == REFERENCE:
+    if scenario.draft and name == REFERENCE:
         law = replace(law, rtol=1e-3, most_cells=2**14)  # type: ignore[type-var]
     try:
         if not isinstance(base, Gaussian):
@@ -191,11 +167,11 @@ def answer_of(
                 raise validate.unsupported(what, "the theorem is for Gaussian noise")
             one = scenario.sampling_scheme.mechanism
             curve = law.epsilon_curve(one, delta=delta, steps=[*steps], adjacency=adjacency)
-        elif (
-            (scenario.draft, name, sampling) == (True, REFERENCE, "shuffled")
-            and not scenario.then
-            and adjacency != "add_remove"
-        ):
+        elif (scenario.draft, name, sampling) == (
+            True,
+            REFERENCE,
+            "shuffled",
+        ) and adjacency != "add_remove":
             # Upper ends: no epoch tells more than its largest batch.
             begun = [-(-t // scenario.batches) for t in steps]
             ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(
@@ -203,41 +179,10 @@ def answer_of(
             )
             curve = tuple(replace(g, kind="upper", lower=0.0) for g in ends)
         else:
-            phases = Phases(scenario.phases)
-            curve = phases.guarantees(law, delta=delta, steps=[*steps], adjacency=adjacency)
+            curve = scenario.plan.guarantees(law, delta=delta, steps=[*steps], adjacency=adjacency)
         return Answer(curve)
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
-
-
-def printed_rows(run: Scenario) -> list[dict[str, str]]:
-    """Rows of data/published.csv about this run."""
-    scheme = "poisson_subsampled" if run.sampling == "poisson" else run.sampling
-    name = run.mechanism if scheme == "none" else f"{scheme}_{run.mechanism}"
-    numbers = ("noise_multiplier", "sample_rate", "delta")
-    return [
-        row
-        for row in published().values()
-        if row["relation"] in ("=", "<=")
-        and (row["quantity"], row["mechanism"], row["adjacency"])
-        == ("epsilon", name, run.adjacency)
-        and not run.then
-        and all(row[k] for k in (*numbers, "steps"))
-        and all(math.isclose(number(row[k]), getattr(run, k), rel_tol=1e-9) for k in numbers)
-    ]
-
-
-def mechanism() -> fields.Selection:
-    """The mechanisms that a noise multiplier alone describes."""
-    own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
-    alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
-    return _say.selection("mechanism", fields.named(alone), default="gaussian")
-
-
-def fields_of_a_run() -> dict[str, fields.Field]:
-    """What a run consists of, by name."""
-    taken = mechanism(), fields.NOISE, SAMPLING, fields.RATE, fields.DELTA, fields.ADJACENCY, THEN
-    return {field.key: field for field in taken} | {"first": fields.STEPS}
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,28 +217,28 @@ def details_of(question: Mapping[str, Any]) -> Answers:
 
 
 def _here(question: Mapping[str, Any]) -> int:
-    return int(fields.STEPS.parse(question["run"]["here"]))
+    return int(fields.number(question["run"], "steps", "here"))
 
 
 def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) -> Scenario:
-    """The run of a question; ValueError, in one sentence, where a field does not take an entry."""
+    """Return the run of a question; ValueError, in one sentence, where an entry is out of range."""
     run = question["run"]
-    entries: Any = {name: field.parse(run[name]) for name, field in fields_of_a_run().items()}
-    first, sampling = entries.pop("first"), entries.pop("sampling")
-    if entries["then"]:
-        largest = first + sum(phase.steps for phase in phases_of(entries["then"]))
+    words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
+    names = "noise_multiplier", "sample_rate", "delta"
+    numbers = {name: fields.number(run, name) for name in names}
+    sampling = words.pop("sampling")
     kind, left = sampling.removesuffix(DROP_LAST), sampling.endswith(DROP_LAST)
-    return Scenario(**entries, sampling=kind, drop_last=left, largest=largest, draft=draft)
+    return Scenario(**words, **numbers, sampling=kind, drop_last=left, largest=largest, draft=draft)
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
-    largest, here = int(fields.STEPS.parse(question["largest"])), _here(question)
+    largest, here = int(fields.number(question, "steps", "largest")), _here(question)
     scenario = _scenario(question, largest, draft=bool(question["draft"]))
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     said = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: retold(one.refusal) for name, one in said.items() if one.refusal}
+    refusals = {name: retold(reason(one.refusal)) for name, one in said.items() if one.refusal}
     told = {"key": question["key"], "steps": steps, "draft": scenario.draft}
     told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
     told |= {"refusals": refusals, "stairs": scenario.by_epoch}
@@ -302,14 +247,15 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     if len(refusals) == len(names):
         # Why no theorem covers the run, and with which change one does.
         why, changes = said[REFERENCE].refusal, []
-        for field in (fields.ADJACENCY, SAMPLING, mechanism()):
-            for option, option_words in field.options.items():
-                if option != getattr(scenario, field.key) and not option.endswith(DROP_LAST):
-                    other = replace(scenario, **{"drop_last": False, field.key: option})  # type: ignore[arg-type]
+        for field, names in options().items():
+            spelled = fields.named(names)
+            for option in names:
+                if option != getattr(scenario, field) and not option.endswith(DROP_LAST):
+                    other = replace(scenario, **{"drop_last": False, field: option})  # type: ignore[arg-type]
                     with suppress(NotImplementedError, TypeError, ValueError):
                         other.sampling_scheme.mechanism.profiles(other.adjacency)
-                        changes.append(f"{retold(field.label)}: {retold(option_words)}")
-        told["refused"] = _say("uncovered", why=retold(why.partition(": ")[2] or why))
+                        changes.append(f"{_say(f'{field}.label')}: {spelled[option]}")
+        told["refused"] = _say("uncovered", why=retold(reason(why)))
         if changes:
             told["refused"] += f" {_say('changes', changes='; '.join(changes))}"
     return told

@@ -2,37 +2,41 @@
 
 import streamlit as st
 
+from dplearn.teaching.book import book
+from dplearn.teaching.explorer.kit import address, language
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.explorer.kit.state import load, save
-from dplearn.teaching.explorer.pages.formula_book import draw, fields
+from dplearn.teaching.explorer.pages.formula_book import entry, tables
 
 _say = Words("formula_book")
 TITLE, GROUP, ORDER = _say["title"], "Check", 50
 _VIEWS = {
-    "formula": draw.show_entry,
-    "table": draw.show_entries,
-    "figures": draw.show_figures,
-    "sources": draw.show_sources,
+    "formula": entry.show_entry,
+    "table": tables.show_entries,
+    "figures": tables.show_figures,
 }
 
 
 def render() -> None:
-    """The list of entries beside one of them, a table of many, published figures or sources."""
-    wish = st.session_state.pop("formula_wish", None)
-    # The picture of a wrong variant begins at its counterexample.
-    with st.spinner(_say("searching")):
-        state = load("formula_book", fields.state_at)
-        if wish:
-            state = st.session_state["formula_book"] = fields.turn(state, wish)
-    with st.sidebar:
-        draw.list_entries(state)
-    save(state)
-    names, key = {retold(name): word for word, name in fields.VIEW.options.items()}, "formula_view"
-    st.session_state[key] = retold(fields.VIEW.options[state.values["view"]])
-    chosen = lambda: state.enter(fields.VIEW, names[st.session_state[key]])
-    tabs = st.tabs([*names], key=key, on_change=chosen)
-    for tab, fill in zip(tabs, _VIEWS.values(), strict=True):
-        with tab:
-            if tab.open:
-                fill(state)
+    """Draw a list to choose an entry from, and one of the views."""
+    more, state = address.follow("formula_book", entry.START), st.session_state
+    for key, able in {"id": book, "view": _VIEWS, "picture": entry.PICTURES}.items():
+        state[key] = state[key] if state[key] in able else entry.START[key]
+    left, right = st.columns([2, 1], gap="medium", vertical_alignment="bottom")
+    with left:
+        # It is searched as one types: title, group, name of the function.
+        words = {id: f"{id} · {one.title} · {one.function.__name__}" for id, one in book.items()}
+        st.selectbox(
+            _say("id.label"),
+            [*book],
+            format_func=words.get,
+            key="id",
+            on_change=entry.begin,
+            persist_state="session",
+        )
+    with right:
+        entry.segments("view")
+    if language.spoken() != "en":
+        st.caption(_say("english"))
+    _VIEWS[state["view"]]()
+    first = entry.START | {"along": state.get("formula_book_axis", "")}
+    address.write("formula_book", first, more)

@@ -1,0 +1,51 @@
+// The address of a page: its state stands behind the hash, and each gesture is an entry of the history.
+
+/** What the address says, without the language. */
+export function asked() {
+  const all = new URLSearchParams(location.hash.slice(1) || location.search);
+  all.delete("language");
+  return all.toString();
+}
+
+// What each page showed when it was left.
+const left = new Map();
+
+export class Place {
+  /** `open(state)` shows the state of an address: Back, Forward, Ctrl-Z or a hash that was typed. */
+  constructor(name, open) {
+    this.name = name;
+    this.state = asked() || left.get(name) || "";
+    this.fresh = true;
+    this.stop = new AbortController();
+    const listen = (kind, act) => addEventListener(kind, act, { signal: this.stop.signal });
+    listen("popstate", () => {
+      if (asked() === this.state) return;
+      this.state = asked();
+      this.fresh = true;
+      open(this.state);
+    });
+    listen("keydown", (event) => {
+      const key = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
+      const way = key === "y" || (key === "z" && event.shiftKey) ? 1 : key === "z" ? -1 : 0;
+      if (!way || event.target.closest?.("input, textarea") || (way < 0 && !history.state?.gestures)) return;
+      event.preventDefault();
+      history.go(way);
+    });
+  }
+
+  /** Let the address say a state; the first one after an address was opened is no gesture. */
+  write(state) {
+    this.state = state;
+    const language = new URLSearchParams(location.search).get("language");
+    const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
+    const same = address === location.pathname + location.search + location.hash;
+    const gestures = (history.state?.gestures ?? 0) + (this.fresh ? 0 : 1);
+    if (!same) history[this.fresh ? "replaceState" : "pushState"]({ ...history.state, gestures }, "", address);
+    this.fresh = false;
+  }
+
+  end() {
+    left.set(this.name, this.state);
+    this.stop.abort();
+  }
+}

@@ -1,0 +1,76 @@
+"""The menu is the folder: every page in `pages`, a module with TITLE, GROUP, ORDER and render().
+
+Streamlit runs this file; it has no folder `pages` beside it, whose files Streamlit would run.
+"""
+
+import importlib
+import itertools
+import pkgutil
+from types import ModuleType
+
+import streamlit as st
+
+from dplearn.core import validate
+from dplearn.teaching.explorer import pages
+from dplearn.teaching.explorer.kit import language, look, questions, scripts
+from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.kit.language import retold
+
+_say = Words("shared")
+GROUPS = ("See", "Check")
+# Where an address of a run without a page leads.
+_OF_A_RUN = "epsilon_vs_steps"
+
+
+def modules() -> list[ModuleType]:
+    """Return the pages, by GROUP and ORDER."""
+    names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
+    loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
+    for page in loaded:
+        needed = "TITLE", "GROUP", "ORDER", "render"
+        if lacking := [name for name in needed if not hasattr(page, name)]:
+            raise TypeError(f"Expected {page.__name__} to have {', '.join(lacking)}, got none.")
+        validate.one_of(GROUPS, GROUP=page.GROUP)
+    return sorted(loaded, key=lambda page: (GROUPS.index(page.GROUP), page.ORDER))
+
+
+def path_of(page: ModuleType) -> str:
+    """Return the path of a page: the name of its file."""
+    return page.__name__.rpartition(".")[2]
+
+
+def run_page() -> None:
+    """Run the page that the address names, below a menu of all; the first is at the root."""
+    asked = st.query_params.to_dict()
+    if (named := asked.get(language.KEY)) in language.LANGUAGES:
+        st.session_state[language.KEY] = named
+    loaded = {
+        path_of(page): (
+            page,
+            st.Page(
+                page.render, title=retold(page.TITLE), url_path=path_of(page), default=not rank
+            ),
+        )
+        for rank, page in enumerate(modules())
+    }
+    shown = st.navigation([entry for _, entry in loaded.values()], position="hidden")
+    if not shown.url_path and asked.keys() & {"noise_multiplier", "mechanism", "sampling"}:
+        st.switch_page(loaded[_OF_A_RUN][1], query_params=asked)
+    st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")
+    look.style_page()
+    with st.container(horizontal=True, vertical_alignment="center", key="menu"):
+        for group, members in itertools.groupby(loaded.values(), lambda pair: pair[0].GROUP):
+            st.html(f"<span>{retold(group)}</span>", width="content")
+            for _, entry in members:
+                st.page_link(entry, query_params=language.address())
+        scripts.tools(_say("link"), _say("copied"))
+    # A heading for those who go by headings; others see it in the menu.
+    st.html(f"<h1>{shown.title}</h1>")
+    try:
+        shown.run()
+    except questions.Refused as refusal:
+        st.warning(str(refusal), icon=":material/hourglass:")
+
+
+if __name__ == "__main__":
+    run_page()

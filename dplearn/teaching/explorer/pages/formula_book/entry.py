@@ -1,0 +1,273 @@
+"""One entry of the book: its statement, its picture, and what was checked."""
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dplearn.teaching.book import Misprint, Refutation, book, sentences
+from dplearn.teaching.book.kit import domains
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.pictures import (
+    View,
+    cloud,
+    curve,
+    example_code,
+    first_parameters,
+    refuted,
+    shown,
+)
+from dplearn.teaching.book.run_all import refutation, verification
+from dplearn.teaching.book.sentences import label, signature
+from dplearn.teaching.claims import PARAMETERS
+from dplearn.teaching.explorer.kit import address, look, questions, scripts
+from dplearn.teaching.explorer.kit.accountants import style_sheet
+from dplearn.teaching.explorer.kit.fields import Words, read
+from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.figures.formula import formula_cloud, formula_curve
+
+_say = Words("formula_book")
+# What is said of an entry, in the reader's language.
+words = sentences.Wording(retold)
+PICTURES = ("curve", "cloud")
+# What an address may name beside parameters, which give way to these names.
+START = {
+    "id": next(iter(book)),
+    "misprint": "none",
+    "view": "formula",
+    "picture": "curve",
+    "along": "",
+    "draw": "0",
+}
+# What an address of a run needs.
+_RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
+# Seconds for a picture.
+_PICTURE = 1.5
+# How often the parameters that have no number to drag can be drawn.
+_DRAWS = 10
+
+
+def begin() -> None:
+    """Forget the wrong variant and the parameters of the entry that was in view."""
+    st.session_state.update({key: START[key] for key in ("misprint", "along", "draw")})
+    st.session_state["formula_book_more"] = {}
+
+
+def segments(key: str) -> None:
+    """Draw a choice among the options of a field."""
+    names = _say.table(f"{key}.options")
+    st.segmented_control(
+        _say(f"{key}.label"),
+        [*names],
+        format_func=names.get,
+        required=True,
+        key=key,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+
+
+def show_entry() -> None:
+    """Draw the statement above; the picture on the left; checks, variants and code on the right."""
+    formula = book[st.session_state["id"]]
+    st.subheader(f"{formula.id} · {formula.title}")
+    with st.container(key="statement", gap="small"):
+        st.latex(formula.statement)
+        about = f"{words.kind_of(formula)} {words.hypothesis(formula)}"
+        st.markdown(f"{about}  \n:small[{formula.reference}]")
+    left, right = st.columns([9, 5], gap="medium")
+    with right:
+        results = st.session_state.setdefault("formula_checks", {})
+        if st.button(_say("verify"), type="primary", icon=":material/check:", width="stretch"):
+            with st.spinner(_say("comparing")):
+                results[formula.id] = questions.ask(verification, formula.id)
+        if result := results.get(formula.id):
+            (st.success if result.good else st.error)(words.verified(result))
+        else:
+            st.caption(_say("checks", points=formula.points))
+        place = _variants(formula.id)
+        st.caption(f"`{signature(formula)}`")
+        st.code(example_code(formula), wrap_lines=True)
+        if link := claim_address(formula.id):
+            st.markdown(f":material/fact_check: [{_say('as_claim')}]({link})")
+        if link := run_address(place.parameters):
+            st.markdown(f":material/show_chart: [{_say('as_run')}]({link})")
+    with left:
+        _picture(place)
+
+
+def _variants(id: str) -> View:
+    """Draw the wrong variants, the chosen one refuted; return what the picture shows."""
+    names = {misprint.name: misprint.name.replace("-", " ") for misprint in book[id].misprints}
+    chosen: Any = st.session_state["misprint"]
+    if names:
+        st.session_state["misprint"] = chosen if chosen in names else None
+        chosen = st.pills(_say("variants"), [*names], format_func=names.get, key="misprint")
+    else:
+        st.caption(_say("no_variant"))
+    if chosen in names:
+        with st.spinner(_say("searching")):
+            # The picture of a wrong variant begins at its counterexample.
+            result = refuted(id, chosen, partial(questions.ask, refutation))
+        _refuted(id, book[id].misprint(chosen), result)
+    return view_at(id, chosen if chosen in names else "none")
+
+
+def view_at(id: str, misprint: str) -> View:
+    """Return entry, variant and the parameters that were set."""
+    more, settings = st.session_state["formula_book_more"], {}
+    draw = st.session_state["draw"]
+    for name, part in parameters(id, misprint):
+        if (text := more.get(_key(name))) is None:
+            continue
+        if "ends" in part:
+            (low, high), value = part["ends"], read(text)
+            if low <= value <= high and not (part["whole"] and value % 1):
+                settings[name] = int(value) if part["whole"] else value
+        elif text in part["options"]:
+            settings[name] = part["options"][text]
+    rank = int(draw) if draw in map(str, range(_DRAWS)) else 0
+    return View(id, misprint, rank, tuple(settings.items()))
+
+
+def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return by name the parameters that can be set: numbers with ends, or options."""
+    claim, first = shown(id, misprint), first_parameters(id, misprint)
+    for name, domain in claim.domain.items():
+        if isinstance(domain, domains.Linear):
+            whole, even = isinstance(domain, domains.Whole), not isinstance(domain, domains.Log)
+            ends = [float(domain.low), float(domain.high)]
+            if math.isfinite(first[name]):
+                ends = [min(ends[0], first[name]), max(ends[1], first[name])]
+            if ends[0] < ends[1]:
+                yield name, {"ends": ends, "whole": whole, "even": even}
+    choices = {n: d.values for n, d in claim.domain.items() if isinstance(d, domains.Choice)}
+    for name, values in (choices | dict(claim.along or {})).items():
+        yield name, {"options": {str(v): v for v in (*values, first[name])}}
+
+
+def _key(name: str) -> str:
+    return f"the_{name}" if name in {*START, "language"} else name
+
+
+def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
+    claim = shown(id, misprint.name)
+    st.latex(claim.statement)
+    if result.counterexample:
+        case = words.case(claim.kind, result.counterexample)
+        (st.error if result.unsafe else st.warning)(f"{case}  \n{words.danger(result)}")
+    else:
+        st.info(f"{words.status(result.status)} {result.reason}")
+    lines = [misprint.note]
+    if misprint.given is not None:
+        given = words.hypothesis(claim)
+        lines.append(_say("claimed", given=f"{given[0].lower()}{given[1:]}"))
+    if link := claim_address(id, misprint.name):
+        lines.append(f"[{_say('check_it')}]({link})")
+    lines.append(f":small[{_say('met', place=misprint.met or _say('notes'))}]")
+    st.markdown("  \n".join(lines))
+
+
+def _picture(place: View) -> None:
+    """Draw value and truth along one parameter or at all points of the check; what can be set."""
+    left, right = st.columns(2, gap="medium")
+    state: Any = st.session_state
+    if place.axes:
+        with left:
+            segments("picture")
+    if place.axes and state["picture"] == "curve":
+        state["formula_book_axis"] = place.axes[0]
+        state["along"] = state["along"] if state["along"] in place.axes else place.axes[0]
+        along = right.selectbox(_say("along.label"), place.axes, format_func=label, key="along")
+        picture = curve(place, along, seconds=_PICTURE)
+        draw = partial(formula_curve, picture.drawn, x=label(along))
+    else:
+        along, picture = "", cloud(place, words, seconds=_PICTURE)
+        draw = partial(formula_cloud, picture.drawn)
+    if along:
+        _settings(place, along)
+    headline = picture.headline(place, words)
+    with st.container(key="picture_box"):
+        alt = f"{_say('alt', id=place.claim.id)}, {book[place.id].title}. {headline}."
+        look.draw_figure(draw(finding=headline), "formula_picture", alt)
+    if not picture.complete:
+        left, right = st.columns([3, 1], vertical_alignment="center")
+        left.caption(_say("stopped", seconds=_PICTURE, points=len(picture.points)))
+        right.button(_say("go_on"), key="go_on")
+
+
+def _settings(place: View, along: str) -> None:
+    """Draw the other parameters: a sentence of numbers that can be dragged, and lists."""
+    able = dict(parameters(place.id, place.misprint))
+    values, numbers = place.parameters, []
+    for name, part in able.items():
+        if name == along or name not in place.claim.parameters:
+            continue
+        if "ends" in part:
+            # JSON has no word for infinity.
+            value = float(values[name]) if math.isfinite(values[name]) else None
+            numbers.append({"name": name, "label": label(name), "value": value, **part})
+        elif len(options := [*part["options"]]) > 1:
+            at, key = options.index(str(values[name])), f"choice_{place.id}_{name}"
+            spelled = lambda text, part=part: words.spelled(part["options"][text])
+            chosen = st.selectbox(label(name), options, at, format_func=spelled, key=key)
+            if chosen != str(values[name]):
+                st.session_state["formula_book_more"][_key(name)] = chosen
+                st.rerun()
+    if numbers:
+        _sentence(key="numbers", data=[{"numbers": numbers}], on_asked_change=_moved)
+    if given := {n: values[n] for n in place.claim.parameters if n not in able}:
+        left, right = st.columns([5, 2], vertical_alignment="center")
+        left.caption(words.given(given))
+        after = {"draw": str((place.draw + 1) % _DRAWS)}
+        right.button(
+            _say("others"),
+            on_click=lambda: st.session_state.update(after),
+            key="others",
+            icon=":material/casino:",
+        )
+
+
+def _moved() -> None:
+    for name, value in st.session_state["numbers"].asked.items():
+        st.session_state["formula_book_more"][_key(name)] = f"{value:.10g}"
+
+
+def claim_address(id: str, misprint: str = "none") -> str:
+    """The address at which an entry or a wrong variant is checked as a claim; "" where none is."""
+    source = book[id] if misprint == "none" else book[id].misprint(misprint)
+    if not source.typed:
+        return ""
+    # The ranges of the entry, of those names that its typed form has, in the words of the page.
+    limits, domain = {}, shown(id, misprint).domain
+    for typed in source.typed:
+        held = []
+        for name in sorted(parse(typed.expression).names):
+            whole = PARAMETERS[name]
+            for own in {whole.key, name} & set(domain):
+                low, high = (getattr(domain[own], end, None) for end in ("low", "high"))
+                if isinstance(low, int | float) and isinstance(high, int | float):
+                    ends = max(low, whole.lower), min(high, whole.upper)
+                    if ends != (whole.lower, whole.upper):
+                        held.append(f"{name}={ends[0]:.9g}..{ends[1]:.9g}")
+        limits[typed] = ", ".join(held)
+    # The form that says most of where the formula is claimed to hold.
+    typed = max(limits, key=lambda typed: limits[typed].count("="))
+    about = {"claim": typed.expression, "quantity": typed.quantity}
+    about |= {"of": typed.mechanisms[0], "held": limits[typed]}
+    return address.to("check_a_claim", about)
+
+
+def run_address(parameters: Mapping[str, Any]) -> str:
+    """The address of the run that parameters describe, read after all its steps; "" of no run."""
+    if not all(name in parameters for name in _RUN):
+        return ""
+    return address.to(
+        "epsilon_vs_steps",
+        {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
+    )
+
+
+_sentence = scripts.component("sentence", style_sheet("page/page"))

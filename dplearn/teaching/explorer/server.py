@@ -1,0 +1,64 @@
+"""Arguments of Streamlit's `App`: scripts of pages, a check of origins, processes that compute."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from streamlit import get_option
+
+from dplearn.teaching.explorer.kit import questions
+from dplearn.teaching.explorer.kit.scripts import PAGES, script
+
+NAVIGATION = Path(__file__).parent / "kit" / "navigation.py"
+_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def routes() -> list[BaseRoute]:
+    """Return a route for the script of each page that the browser draws."""
+
+    def route(name: str, text: str) -> BaseRoute:
+        # A new answer each time: compression writes into its headers.
+        answer = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
+        return Route(f"/{name}", answer)
+
+    return [route(*script(page)) for page in PAGES]
+
+
+@asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Start the processes that compute; they end with the server."""
+    questions.start_processes()
+    yield
+
+
+class SameOrigin:
+    """Middleware that refuses a connection from a page of another host, where hosts are named.
+
+    Streamlit alone would ask a service on the internet for the address of this machine first.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass the request on, or close it."""
+        hosts = get_option("server.allowedHosts")
+        origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
+        if (
+            scope["type"] == "websocket"
+            and hosts
+            and urlsplit(origin).hostname not in {None, *hosts}
+        ):
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self.app(scope, receive, send)
+
+
+def middleware() -> list[Middleware]:
+    """Return what every request passes before Streamlit."""
+    return [Middleware(SameOrigin)]
