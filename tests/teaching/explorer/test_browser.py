@@ -1,6 +1,5 @@
 """A real browser: the menu, and the pages that the server draws."""
 
-import pytest
 from playwright.sync_api import expect
 
 from browsing import DRIVEN, is_on_the_first_screen, settled

@@ -13,8 +13,7 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching import explorer as package
 from dplearn.teaching.explorer import pages
-from dplearn.teaching.explorer.kit import navigation, scripts
-from dplearn.teaching.explorer.server import routes
+from dplearn.teaching.explorer.kit import navigation
 from explorer import errors, opened, page_at
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
