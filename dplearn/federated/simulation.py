@@ -32,7 +32,7 @@ from dplearn.training.devices import moved
 from dplearn.training.history import History, Record
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.passes import Loss
+from dplearn.training.tape import Loss
 
 _TOGETHER = 256  # users whose models are trained at once
 

@@ -18,8 +18,8 @@ from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
 from dplearn.training import Flat, check_model, checks, clipped_sum, plain
-from dplearn.training.passes import called
-from dplearn.training.probe import holdings
+from dplearn.training.tape import called
+from dplearn.training.guard import holdings
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError

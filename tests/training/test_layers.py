@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain
-from dplearn.training.recording import recording
+from dplearn.training.tape import recording
 
 KINDS = {
     "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Bilinear Conv1d Conv2d Conv3d ConvTranspose1d
