@@ -6,6 +6,7 @@ gradients of their inputs are on record. A module whose own code draws random nu
 others the second time: it is refused.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -57,9 +58,11 @@ def differentiated(
     parameters = {name: fixed[name] for name in names}
     loss = partial(_loss, call, structure, kept, split, fixed)
     try:
-        with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
+        # Other kernels do not know vmap; where it has no rule it loops, and says so.
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "There is a performance drop")
             return vmap(grad(loss), in_dims=(None, 0, *split))(parameters, grads, *leaves)
-    except RuntimeError as error:
+    except Exception as error:  # whatever code raises that decides by data, or that vmap cannot run
         if "randomness" in str(error):
             raise _random(call.module) from error
     at = lambda i: [x if d is None else x[i] for x, d in zip(leaves, split, strict=True)]

@@ -134,7 +134,7 @@ class Records:
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if a record depends on which were drawn before it, or on what it is collated with."""
         places = range(min(_COMPARED, len(self)))
-        own = any(isinstance(x, _GENERATORS) for x in vars(self._dataset).values())
+        own = any(isinstance(x, _GENERATORS) for x in getattr(self._dataset, "__dict__", {}).values())
         if self.of_items and not own:  # generators of its own draw other numbers in another order
             first, second = self._drawn(places[:4]), self._drawn(places[:4][::-1])
             for i in places[:4]:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.modules.adaptive import _ASMoutput
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from dplearn.training.forms import Dense, Outer
@@ -95,6 +96,13 @@ def _projection(
     if trained(module.in_proj_bias):
         gradients["in_proj_bias"] = Dense(wide.sum(1))
     return gradients
+
+
+@rule(nn.AdaptiveLogSoftmaxWithLoss, registry=SUBSTITUTES)
+def adaptive(module: nn.AdaptiveLogSoftmaxWithLoss, record: Any, input: Tensor, target: Tensor):
+    """Return log-probabilities by all clusters for all records, not by one cluster for a few."""
+    output = module.log_prob(input).gather(1, target[:, None])[:, 0]
+    return _ASMoutput(output, -output.mean())
 
 
 def _lstm(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> State:

@@ -197,10 +197,9 @@ def passed(
     rows = next((len(x) for x in tree_leaves(inputs) if isinstance(x, Tensor) and x.dim()), None)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
-        hint = "losses.view(B, -1).mean(1), to fold them" if losses.dim() == 1 else hint
+        hint = f"losses.view({rows}, -1).mean(1)" if losses.dim() == 1 else hint
         raise ValueError(
-            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)} of {rows} "
-            f"records; use {hint}."
+            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; use {hint}."
         )
     return tape, losses
 

@@ -238,6 +238,7 @@ def test_nobody_waits_for_a_step_between_two_pictures_of_the_line(monkeypatch):
     read, told, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
     monkeypatch.setattr(progress, "_PAUSE", math.inf)
+    monkeypatch.setattr(Trainer, "_guard", lambda *_: None)  # looks at steps 1, 2 and 4
     count = AdaptiveQuantile(max_grad_norm=0.5, count_noise=5.0)
     run(progress=True, bound=count, callback=lambda _: told.append(len(reads)))
     assert told == [1, 1, 1, 1, 1, 6]
