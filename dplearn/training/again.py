@@ -167,6 +167,8 @@ def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -
     """Return the tree with the function's value for every tensor; quick where it is plain."""
     if isinstance(tree, kinds):
         return function(tree)
+    if tree is None:
+        return None
     if type(tree) in (tuple, list):
         return type(tree)([on_tensors(function, branch, kinds) for branch in tree])
     if type(tree) is dict:

@@ -17,9 +17,9 @@ from torch.utils._pytree import tree_leaves
 
 from dplearn.core import validate
 from dplearn.run import Plan
-from dplearn.training.bounds import ClippingBound
+from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked
-from dplearn.training.gradients import learn
+from dplearn.training.gradients import Clip, learn
 from dplearn.training.guard import CHANGES, Viewer, holdings, probing, rows_of, taken
 from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
@@ -82,16 +82,17 @@ def check_model(
     _check_kept(model, loss_fn, [records.some(batch + 3 * i, 3) for i in range(4)], modules)
     with probing(*modules):
         pair = records.some(0, batch)
-        inventory, random, seed = learn(model, loss_fn, *pair), True, 0
+        inventory, clip = learn(model, loss_fn, *pair), Clip.of(model, Flat(1.0))
+        random, seed = True, 0
         while random and seed < _SEEDS:
-            random = _check_company(Viewer(model, loss_fn, inventory, seed), pair, seed)
+            random = _check_company(Viewer(model, loss_fn, inventory, seed, clip), pair, seed)
             seed += 1
         # Places and sizes are compared where nothing is drawn: dropout is off as long as this lasts.
         for module in model.modules() if random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
                     setattr(module, name, 0.0)
-        viewer = Viewer(model, loss_fn, inventory, 0)
+        viewer = Viewer(model, loss_fn, inventory, 0, clip)
         random = random and _check_company(viewer, pair, 0)
         spoilt = taken(pair, batch, range(batch), _spoilt)
         try:

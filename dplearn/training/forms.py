@@ -109,7 +109,8 @@ class Outer:
         total.view(len(left), -1).addmm_(left.to(total), right.to(total))
 
     def dense(self) -> Tensor:
-        return self.left.mT @ self.right
+        alone = self.left.shape[1] == 1
+        return self.left.mT * self.right if alone else self.left.mT @ self.right
 
     def cheapest(self) -> "Outer | Dense":
         """Return itself, or what was formed where that costs less than two Gram matrices."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -29,7 +30,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, PerExample
+from dplearn.training.forms import ROUNDING, Dense, PerExample
 from dplearn.training.layers import trainable
 from dplearn.training.tape import (
     Inventory,
@@ -45,8 +46,9 @@ from dplearn.training.tape import (
     wide,
 )
 
-# A tensor for each trainable parameter, and a number to multiply what is added to it.
-Into = tuple[Mapping[str, Tensor], float]
+# All trainable parameters, flat, and a number to multiply what is added to them.
+Into = tuple[Tensor, float]
+_SMALL = 2**18  # numbers of all gradients that are formed, rather than many small operations
 # Of each model its state, and what was learned of it then: parts of what calls them, and rows.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
 
@@ -55,11 +57,17 @@ _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakK
 class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added."""
 
-    sums: Mapping[str, Tensor]  # for every trainable parameter, float32 or float64
+    total: Tensor  # of all trainable parameters, flat, float32 or float64
+    parameters: Mapping[str, Tensor]
     losses: Tensor  # of each record, shape (B,), as all that follow
     norms: Tensor  # of the whole gradient before clipping
     counted: Tensor  # False for padding
     scaled: Tensor  # whether it was scaled down
+
+    @property
+    def sums(self) -> Mapping[str, Tensor]:
+        """Clipped sum of each trainable parameter, by name."""
+        return by_name(self.total, self.parameters)
 
 
 def clipped_sum(
@@ -123,7 +131,9 @@ class Clip(NamedTuple):
         parameters = trainable(model)
         groups = bound.groups({name: p.numel() for name, p in parameters.items()})
         like = next(model.parameters(), torch.empty(0))
-        largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
+        types = [wide(p.dtype) for p in parameters.values()] or [wide(like.dtype)]
+        dtype = reduce(torch.promote_types, types)
+        largest = torch.tensor(groups.norms, dtype=dtype)[:, None]
         return cls(bound, parameters, groups, moved(largest, like.device))
 
 
@@ -149,7 +159,8 @@ def added_sum(
         )
     gradients = per_example(tape, losses) if len(losses) else {}
     with torch.no_grad(), exactly(losses.device):
-        into = into or ({name: _zeros(p) for name, p in clip.parameters.items()}, 1.0)
+        sizes = (p.numel() for p in clip.parameters.values())
+        into = into or (clip.largest.new_zeros(sum(sizes)), 1.0)
         return _clipped(gradients, losses.detach(), clip, mask, into)
 
 
@@ -157,28 +168,55 @@ def _clipped(
     gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
     """Compute norms and factors, and add weighted sums; the gradients are used up."""
-    group = clip.groups.of
-    squares: list[list[Tensor]] = [[] for _ in range(len(clip.groups.norms))]
-    for name, gradient in gradients.items():
-        squares[group[name]].append(gradient.squared_norm())
-    zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
-    squared = torch.stack([torch.stack(one or zero).sum(0) for one in squares])  # (groups, B)
-    norms = squared.sum(0).sqrt()
+    (total, weight), one_group = into, len(clip.groups.norms) == 1
+    gradients, squared = measured(gradients, losses, clip)
+    joined = "" in gradients
+    group, sums = clip.groups.of, {"": total} if joined else by_name(total, clip.parameters)
+    groups = squared.sqrt()  # (groups, B)
+    norms = groups[0] if one_group else squared.sum(0).sqrt()
     finite = norms < torch.inf
     # Norms may be a few units of rounding too small: round up before dividing.
-    rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
-    keep = finite if mask is None else finite & mask
-    factors = torch.where(keep, factors, 0)
-    sums, weight = into
+    groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+    factors = clip.bound.factors(groups, clip.largest.to(squared))
+    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
     weighted = (factors * weight).unbind()
     # Only on the processor this is known without waiting; elsewhere rows become zero on copies.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
     for name in list(gradients):
-        gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
-    mask = torch.ones_like(finite) if mask is None else mask
-    scaled = factors.amin(0) < 1
-    return ClippedSum(sums=sums, losses=losses, norms=norms, counted=mask, scaled=scaled)
+        gradients.pop(name).add_to(sums[name], weighted[0 if joined else group[name]], keep)
+    return ClippedSum(
+        total=total,
+        parameters=clip.parameters,
+        losses=losses,
+        norms=norms,
+        counted=torch.ones_like(finite) if mask is None else mask,
+        scaled=(factors[0] if one_group else factors.amin(0)) < 1,
+    )
+
+
+def measured(
+    gradients: dict[str, PerExample], losses: Tensor, clip: Clip
+) -> tuple[dict[str, PerExample], Tensor]:
+    """Return gradients, joined if they are small, and squares of their norms, (groups, B)."""
+    rows, group = len(losses), clip.groups.of
+    count = rows * sum(p.numel() for p in clip.parameters.values())
+    same = gradients.keys() == clip.parameters.keys() and len(clip.groups.norms) == 1
+    if gradients and same and count <= _SMALL:
+        each = [gradients.pop(name).dense().reshape(rows, -1) for name in clip.parameters]
+        joined = Dense(torch.cat(each, 1))
+        return {"": joined}, joined.squared_norm()[None]
+    squares: list[list[Tensor]] = [[] for _ in clip.groups.norms]
+    for name, gradient in gradients.items():
+        squares[group[name]].append(gradient.squared_norm())
+    zero = [losses.new_zeros(rows, dtype=wide(losses.dtype))]
+    return gradients, torch.stack([sum(x[1:], x[0]) for x in (x or zero for x in squares)])
+
+
+def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return views of a flat tensor, in the shapes of parameters."""
+    parts = flat.split([p.numel() for p in parameters.values()])
+    pairs = zip(parameters.items(), parts, strict=True)
+    return {name: part.view(p.shape) for (name, p), part in pairs}
 
 
 def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
-from dplearn.training.devices import forked, random_states
+from dplearn.training.devices import exactly, forked, random_states
+from dplearn.training.gradients import Clip, measured
 from dplearn.training.tape import Inventory, Loss, coarsest, device_of, passed, per_example, wide
 
 # What others become; the last two only at the start.
@@ -36,9 +37,14 @@ class Viewer:
     """Sees of each record its loss and the norm of its gradient, always by the same random numbers."""
 
     def __init__(
-        self, model: nn.Module, loss_fn: Loss, inventory: Inventory, states: int | list[Tensor]
+        self,
+        model: nn.Module,
+        loss_fn: Loss,
+        inventory: Inventory,
+        states: int | list[Tensor],
+        clip: Clip,
     ) -> None:
-        self._parts, self._states = (model, loss_fn), states
+        self._parts, self._states, self._clip = (model, loss_fn), states, clip
         self._inventory, self.device = inventory, device_of(model)
         self.random = False  # whether the last pass drew random numbers
         self.eps = max(coarsest(model), torch.finfo(torch.float32).eps)  # parts may be coarser
@@ -49,8 +55,9 @@ class Viewer:
             states = random_states(self.device)
             tape, losses = passed(*self._parts, *pair, self._inventory)
             self.random = not all(map(torch.equal, states, random_states(self.device)))
-            squares = [each.squared_norm() for each in per_example(tape, losses).values()]
-        return views(losses, torch.stack(squares).sum(0).sqrt() if squares else 0 * losses)
+            with torch.no_grad(), exactly(self.device):
+                _, squared = measured(per_example(tape, losses), losses, self._clip)
+        return views(losses, squared.sum(0).sqrt())
 
     def differs(
         self, pair: Any, before: Tensor, changes: Sequence[str], *, seed: int, sizes: bool
@@ -102,7 +109,7 @@ def equal(first: Tensor, second: Tensor, room: float) -> bool:
     """Return whether two views are the same but for rounding."""
     sizes = first.abs()
     typical = sizes.where(sizes.isfinite(), torch.nan).nanmedian(0).values.nan_to_num()
-    near = (first - second).abs() <= room * (sizes + 0.01 * typical)
+    near = (first - second).abs() <= room * (sizes + 0.01 * typical) + 1e-15
     return bool((near | (first == second) | first.isnan() & second.isnan()).all())
 
 

@@ -19,7 +19,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -60,9 +60,12 @@ class Randomness:
         return cls(seed=int(drawn), secure=secure)
 
     def stream(self, *key: int) -> np.random.Generator:
-        """Return the stream of this name; without a seed a new one each time."""
-        entropy = secrets.randbits(256) if self.seed is None else (self.seed, *key)
-        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
+        """Return the stream of this name; without a seed one that never repeats."""
+        return self._fresh if self.seed is None else _generator((self.seed, *key))
+
+    @cached_property
+    def _fresh(self) -> np.random.Generator:
+        return _generator(secrets.randbits(256))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs, one after the other, flat, where and as `like` is."""
@@ -96,6 +99,10 @@ class Randomness:
             return
         with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
             yield
+
+
+def _generator(entropy: Any) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:

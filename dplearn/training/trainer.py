@@ -10,7 +10,6 @@ last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the g
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import reduce
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,12 @@ from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings
 from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
-from dplearn.training.gradients import Clip, ClippedSum, added_sum, recalled
+from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
 from dplearn.training.guard import COPIES, Viewer, stored, views
 from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
-from dplearn.training.tape import Loss, state_of, wide
+from dplearn.training.tape import Loss, state_of
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
@@ -93,9 +92,7 @@ class Trainer:
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
-        every = list(self._clip.parameters.values())
-        dtype = reduce(torch.promote_types, [wide(p.dtype) for p in every])
-        self._like = every[0].new_empty(0, dtype=dtype)  # as noise and sums are
+        self._like = self._clip.largest.new_empty(0)  # as noise and sums are
         self._data = Records(self.dataset, self.plan, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
@@ -145,6 +142,9 @@ class Trainer:
         if self._looks and (refusal := self._context.first_of(self._refusal)):
             del mean, tally, lot  # a traceback shows what its frames hold
             raise ValueError(f"{refusal} The run has no guarantee: not for {self.steps} steps done.")
+        # A lot of no or one record is no look; several processes look at the same steps.
+        if self._looked or (self._looks and self.process_group):
+            self._due = 2 * (self.steps + 1)
         self._context.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
@@ -194,7 +194,7 @@ class Trainer:
         """Add the clipped sum of a lot over its public size; return the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
-        into, device = (self._by_name(mean), 1 / expected), self._like.device
+        into, device = (mean[:-1], 1 / expected), self._like.device
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
         looks, before = self._looks, stored(self.model) if self._looks else {}
         with self._randomness.for_model(device, self._context.rank, self.steps):
@@ -208,9 +208,7 @@ class Trainer:
                 if looks and len(part.losses) > 1:
                     self._guard((x, y), part, states)
                     looks = False
-        # A lot of no or one record is no look; several processes look at the same steps.
-        if self._looks and (not looks or self.process_group):
-            self._due = 2 * (self.steps + 1)
+        self._looked = self._looks and not looks
         after = stored(self.model) if self._looks else {}
         for name, (shape, digest) in before.items():
             if after.get(name, (None, 0)) not in ((shape, digest), (None, 0)):
@@ -222,21 +220,15 @@ class Trainer:
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Note it if records of a lot influence each other, by comparison with the training pass."""
-        viewer = Viewer(self.model, self.loss_fn, self._inventory, states)
+        viewer = Viewer(self.model, self.loss_fn, self._inventory, states, self._clip)
         before, step = views(part.losses, part.norms), self.steps + 1
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
             self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
 
-    def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
-        parameters = self._clip.parameters
-        *parts, _ = flat.split([*(p.numel() for p in parameters.values()), 1])
-        named = zip(parameters.items(), parts, strict=True)
-        return {name: part.view(parameter.shape) for (name, parameter), part in named}
-
     def _update(self, mean: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for name, value in self._by_name(mean).items():
+        for name, value in by_name(mean[:-1], self._clip.parameters).items():
             parameter = self._clip.parameters[name]
             parameter.grad = value.to(parameter.dtype)
         self.optimizer.step()
