@@ -30,8 +30,8 @@ from torch.utils._pytree import tree_leaves
 from trainer import seconds
 
 from dplearn.training import Flat, clipped_sum
-from dplearn.training.layers import RULES, registered
 from dplearn.training.gradients import recalled
+from dplearn.training.layers import RULES, registered
 from dplearn.training.sequences import SUBSTITUTES
 
 NOTE = """\

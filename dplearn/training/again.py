@@ -89,7 +89,9 @@ def _loss(
         state = {**state, **parameters}
         output = functional_call(call.module, state, args, kwargs, tie_weights=False)
     parts = zip([tree_leaves(output), *values], grads, strict=True)
-    return torch.stack([(value[i] * g).sum() for value, part in parts for i, g in part.items()]).sum()
+    return torch.stack(
+        [(value[i] * g).sum() for value, part in parts for i, g in part.items()]
+    ).sum()
 
 
 def _one_by_one(
@@ -109,7 +111,9 @@ def _one_by_one(
                 "did the first run change an argument, as a cache does (use_cache=False)? Its own "
                 f"code said: {error}"
             )
-            raise validate.unsupported(f"{type(module).__name__}, which cannot run twice", why)
+            raise validate.unsupported(
+                f"{type(module).__name__}, which cannot run twice", why
+            ) from error
         rows.append(torch.autograd.grad(value, list(mine.values())))
     if not all(map(torch.equal, before, states())):
         raise _random(module)

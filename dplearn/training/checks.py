@@ -87,7 +87,7 @@ def check_model(
         while random and seed < _SEEDS:
             random = _check_company(Viewer(model, loss_fn, inventory, seed, clip), pair, seed)
             seed += 1
-        # Places and sizes are compared where nothing is drawn: dropout is off as long as this lasts.
+        # Places and sizes are compared where nothing is drawn: dropout is off while this lasts.
         for module in model.modules() if random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
@@ -137,7 +137,7 @@ class _Records:
         raise type(errors[0])(
             f"Expected inputs and targets that suit the model, got {given}: "
             f"{' '.join(str(errors[0]).split())} (Types: x.float(). Classes: labels from 0 to the "
-            "number of outputs - 1. Models that take no normal numbers: public records as example=.)"
+            "number of outputs - 1. Models that refuse normal numbers: public records as example=.)"
         ) from errors[0]
 
     def some(self, first: int, count: int) -> Any:
@@ -206,7 +206,9 @@ def check_training(model: nn.Module, loss_fn: Any, optimizer: Optimizer) -> None
     closure = inspect.signature(optimizer.step).parameters.get("closure")
     if isinstance(optimizer, LBFGS) or (closure and closure.default is closure.empty):
         name = type(optimizer).__name__
-        raise validate.unsupported(name, "it evaluates the loss in a closure, several times a step.")
+        raise validate.unsupported(
+            name, "it evaluates the loss in a closure, several times a step."
+        )
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
     losses = trainable(loss_fn).values() if isinstance(loss_fn, nn.Module) else ()
     if foreign := {*optimized, *map(id, losses)} - {id(p) for p in model.parameters()}:

@@ -7,7 +7,7 @@ Clipping needs only the norm :math:`\|G_i\|` and later the weighted sum :math:`\
 * weighted sum: one matrix product of (c u) and v, as for an ordinary gradient;
 * norm, one position: :math:`\|u\| \|v\|` (Goodfellow, 2015);
 * norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
-  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd` (Bu et al., 2022).
+  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`.
 
 Rows where `keep` is False count as zero whatever they hold: 0 * inf is NaN, a factor of 0 is not
 enough. Tensors are float32 or float64: the norm must hold for the sum that is released.
@@ -104,7 +104,9 @@ class Outer:
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         left, right = _kept(self.left, keep), _kept(self.right, keep)
         scale = factors.to(left.dtype)[:, None, None]
-        left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
+        left, right = (
+            (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
+        )
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
         total.view(len(left), -1).addmm_(left.to(total), right.to(total))
 

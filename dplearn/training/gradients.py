@@ -279,7 +279,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
 
 
 def _rows_and_common(two: Tape, three: Tape) -> tuple[Rows, set[str]]:
-    """Return rows per record of all arguments, -1 where unknown; and modules with common outputs."""
+    """Return rows per record of all arguments, -1 if unknown; modules with common outputs."""
     sides, rows, common = defaultdict(lambda: ([], [])), {}, set()
     for place, tape in enumerate((two, three)):
         for call in tape.calls:
@@ -291,7 +291,8 @@ def _rows_and_common(two: Tape, three: Tape) -> tuple[Rows, set[str]]:
         calls = list(zip(*passes, strict=False))  # data may choose how many
         if uses := {tuple(map(per_record, a[0], b[0])) for a, b in calls}:
             rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
-        if kind[0] and any(per_record(*pair) != 1 for a, b in calls for pair in zip(a[1], b[1])):
+        ends = [pair for a, b in calls for pair in zip(a[1], b[1], strict=False)]
+        if kind[0] and any(per_record(*pair) != 1 for pair in ends):
             common.add(kind[0])
     return rows, common
 

@@ -34,7 +34,7 @@ CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Viewer:
-    """Sees of each record its loss and the norm of its gradient, always by the same random numbers."""
+    """Loss and norm of the gradient of each record, always by the same random numbers."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Viewer:
     def differs(
         self, pair: Any, before: Tensor, changes: Sequence[str], *, seed: int, sizes: bool
     ) -> str | None:
-        """Return where what was seen `before` of a half of the records is different, if anywhere."""
+        """Return where half of the records, seen `before`, are different, if anywhere."""
         rows = len(before)
         order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
         kept = torch.zeros(rows, dtype=torch.bool)
@@ -78,7 +78,10 @@ class Viewer:
             if not equal(before[kept], after[kept], max(1e-5, 64 * self.eps)):
                 return what
         half = [i for i in range(rows) if kept[i]]
-        for what, index in [("in a smaller batch", half), *(("on its own", [i]) for i in order[:3])]:
+        for what, index in [
+            ("in a smaller batch", half),
+            *(("on its own", [i]) for i in order[:3]),
+        ]:
             if not sizes:
                 break
             try:

@@ -52,7 +52,7 @@ def registered(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> An
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
     """Raise if this module mixes records, keeps statistics of them or hides from hooks."""
-    kept, hooks, why = module._parameters.values(), (module, *module._forward_pre_hooks.values()), ""
+    hooks, why = (module, *module._forward_pre_hooks.values()), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
         why = "its graph does not know our hooks. Pass the plain model."
     elif isinstance(module, nn.modules.lazy.LazyModuleMixin) and module.has_uninitialized_params():
@@ -65,7 +65,7 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
             why = "its running statistics leak. Set track_running_stats=False."
     elif isinstance(module, torch.jit.ScriptModule):
         why = "its parts know no hooks. Pass the module that was scripted."
-    elif any(p is not None and p.is_complex() for p in kept):
+    elif any(p is not None and p.is_complex() for p in module._parameters.values()):
         why = "clipping is for real parameters. Hold real and imaginary parts, and join them."
     elif isinstance(module, nn.Embedding | nn.EmbeddingBag):
         options = ("sparse", "scale_grad_by_freq", "max_norm")

@@ -132,17 +132,19 @@ class Records:
         return on_tensors(lambda x: moved(type_of(x), self._like.device), tree)
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if a record depends on which were drawn before it, or on what it is collated with."""
+        """Raise if a record depends on those drawn before it, or collated with it."""
         places = range(min(_COMPARED, len(self)))
-        own = any(isinstance(x, _GENERATORS) for x in getattr(self._dataset, "__dict__", {}).values())
+        own = any(
+            isinstance(x, _GENERATORS) for x in getattr(self._dataset, "__dict__", {}).values()
+        )
         if self.of_items and not own:  # generators of its own draw other numbers in another order
             first, second = self._drawn(places[:4]), self._drawn(places[:4][::-1])
             for i in places[:4]:
                 pairs = zip(tree_leaves(first[i]), tree_leaves(second[i]), strict=True)
                 if not all(np.array_equal(a, b, equal_nan=_floating(a)) for a, b in pairs):
                     raise ValueError(
-                        f"Expected item {i} of the dataset to be the same whatever was drawn before "
-                        "it, which it is not: it may hold no data of other records."
+                        f"Expected item {i} of the dataset to be the same whatever was drawn "
+                        "before it, which it is not: it may hold no data of other records."
                     )
         if not self._padded:
             return
@@ -164,12 +166,12 @@ class Records:
 
     def _drawn(self, order: Sequence[int]) -> dict[int, Any]:
         """Return items by number, each drawn with the same global random numbers."""
-        states, items = (np.random.get_state(), random.getstate()), {}
+        states, items = (np.random.get_state(), random.getstate()), {}  # noqa: NPY002
         for i in order:
-            np.random.seed(0), random.seed(0)
+            np.random.seed(0), random.seed(0)  # noqa: NPY002
             with forked(torch.device("cpu"), 0):
                 items[i] = on_tensors(Tensor.clone, self._dataset[i])
-        np.random.set_state(states[0]), random.setstate(states[1])
+        np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
         return items
 
 
@@ -223,4 +225,4 @@ def _long(x: Tensor) -> Tensor:
 
 
 def _floating(x: Any) -> bool:
-    return isinstance(x, Tensor) and x.is_floating_point() or np.asarray(x).dtype.kind == "f"
+    return (isinstance(x, Tensor) and x.is_floating_point()) or np.asarray(x).dtype.kind == "f"

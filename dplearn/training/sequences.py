@@ -1,9 +1,9 @@
 """Attention and recurrence with their products on record, as the linear layers they are.
 
-No hook sees the products inside `nn.MultiheadAttention` or a recurrent layer: while recording, these
-forward passes replace their own and compute the same. Of a recurrent layer, products with the input
-are formed for all times at once, and both products share the gradient of their sum: one edge in
-the graph serves both weights. (A GRU multiplies the second by its reset gate; the rule does too.)
+No hook sees the products inside `nn.MultiheadAttention` or a recurrent layer: while recording,
+these forward passes replace their own and compute the same. Of a recurrent layer, products with the
+input are formed for all times at once, and both products share the gradient of their sum: one edge
+in the graph serves both weights. (A GRU multiplies the second by its reset gate; so does the rule.)
 """
 
 from collections.abc import Callable, Sequence

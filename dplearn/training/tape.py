@@ -191,17 +191,23 @@ def called(model: nn.Module, inputs: Any) -> Any:
 def passed(
     model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
 ) -> tuple[Tape, Tensor]:
-    """Run a forward pass on record, and return its losses; ValueError unless each record has one."""
+    """Run a forward pass on record, and return the record and one loss for each record."""
     with recording(model, inventory) as tape:
         losses = loss_fn(called(model, inputs), targets)
+    check_losses(losses, inputs)
+    return tape, losses
+
+
+def check_losses(losses: Tensor, inputs: Any) -> None:
+    """Raise unless there is one loss for each row of the first tensor."""
     rows = next((len(x) for x in tree_leaves(inputs) if isinstance(x, Tensor) and x.dim()), None)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         hint = f"losses.view({rows}, -1).mean(1)" if losses.dim() == 1 else hint
         raise ValueError(
-            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; use {hint}."
+            "Expected one loss per record, shape (B,), got shape "
+            f"{tuple(losses.shape)}; use {hint}."
         )
-    return tape, losses
 
 
 def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:

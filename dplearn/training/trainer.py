@@ -141,7 +141,7 @@ class Trainer:
         tally = self._add_clipped(mean, lot, expected)
         if self._looks and (refusal := self._context.first_of(self._refusal)):
             del mean, tally, lot  # a traceback shows what its frames hold
-            raise ValueError(f"{refusal} The run has no guarantee: not for {self.steps} steps done.")
+            raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
         # A lot of no or one record is no look; several processes look at the same steps.
         if self._looked or (self._looks and self.process_group):
             self._due = 2 * (self.steps + 1)
@@ -213,13 +213,13 @@ class Trainer:
         for name, (shape, digest) in before.items():
             if after.get(name, (None, 0)) not in ((shape, digest), (None, 0)):
                 self._refusal = (
-                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
-                    "model holds data without noise now."
+                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
+                    "the model holds data without noise now."
                 )
         return tally
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
-        """Note it if records of a lot influence each other, by comparison with the training pass."""
+        """Note it if records of a lot influence each other: compare with the training pass."""
         viewer = Viewer(self.model, self.loss_fn, self._inventory, states, self._clip)
         before, step = views(part.losses, part.norms), self.steps + 1
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):

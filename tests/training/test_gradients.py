@@ -11,10 +11,9 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum, plain, rule
-from dplearn.training import forms
-from dplearn.training.layers import RULES
+from dplearn.training import Flat, check_model, clipped_sum, forms, plain, rule
 from dplearn.training.gradients import recalled
+from dplearn.training.layers import RULES
 from dplearn.training.tape import recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")

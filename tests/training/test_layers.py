@@ -108,19 +108,6 @@ def test_recurrent_layers_give_what_they_give_and_the_gradients_of_one_record_at
         agree_with(model, x, lines)
 
 
-@each("kind, bias", product([nn.RNNCell, nn.LSTMCell, nn.GRUCell], [True, False]))
-def test_cells_in_a_loop(kind, bias):
-    def loop(model, x):
-        state = None
-        for t in range(x.shape[1]):
-            state = model.cell(x[:, t], state)
-        return state if isinstance(state, tuple) else (state,)
-
-    torch.manual_seed(0)
-    model = Model(loop, cell=kind(8, 3, bias=bias)).double()
-    agree_with(model, eights(3)[0], lines)
-
-
 class Old(torch.autograd.Function):
     """A function that vmap does not know."""
 
