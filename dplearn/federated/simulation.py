@@ -28,11 +28,12 @@ from dplearn.core.guarantee import round_up
 from dplearn.core.progress import ProgressLine
 from dplearn.federated.plan import CorrelatedPlan, FederatedPlan
 from dplearn.training import sampling
-from dplearn.training.devices import moved
+from dplearn.training.checks import check_training
+from dplearn.training.devices import forked, moved
 from dplearn.training.history import History, Record
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.passes import Loss
+from dplearn.training.tape import Loss, check_losses
 
 _TOGETHER = 256  # users whose models are trained at once
 
@@ -77,9 +78,13 @@ class Federation:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self.plan.phases[0], self.plan.users)
+        check_training(self.model, self.loss_fn, self.optimizer)
         self._parameters = trainable(self.model)
         self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()
         self._users = _Users(self.records, self.plan.users, self._like.device)
+        x, y = self._users.first(3)
+        with torch.no_grad(), forked(self._like.device, 0):
+            check_losses(self.loss_fn(self.model(x), y), x)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: list[sampling.Lot] = []
         self._noise: list[Tensor] = []  # of each round, where it is correlated
@@ -190,7 +195,9 @@ class _Users:
             raise ValueError(
                 f"Expected {expected}, got {len(inputs)}, {len(targets)} and {owners}."
             )
-        if len(owners) and not 0 <= owners.min() <= owners.max() < users:
+        if len(owners) == 0:
+            raise ValueError("Expected records with at least one record, got 0.")
+        if not 0 <= owners.min() <= owners.max() < users:
             raise ValueError(
                 f"Expected owners from 0 to plan.users - 1 = {users - 1}, "
                 f"got {owners.min()} to {owners.max()}."
@@ -199,6 +206,10 @@ class _Users:
         self._inputs, self._targets, self._device = inputs[order], targets[order], device
         self._counts = np.bincount(owners, minlength=users)
         self._starts = np.cumsum(self._counts) - self._counts
+
+    def first(self, count: int) -> tuple[Tensor, Tensor]:
+        """Return inputs and targets of the first records."""
+        return self._inputs[:count], self._targets[:count]
 
     def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Inputs, targets and a mask with a row per user, for users who have records.

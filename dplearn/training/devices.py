@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def free_bytes(device: torch.device) -> int:
-    """Free memory of an accelerator; 0 where nobody tells."""
+    """Return the free memory of an accelerator; 0 where it is not known."""
     tell = getattr(getattr(torch, device.type, None), "mem_get_info", None)
     return tell(device)[0] if tell else 0
 
 
 def moved(value: Tensor, device: torch.device) -> Tensor:
-    """The value on a device; the processor goes on while it is copied to an accelerator."""
+    """Return the value on a device; the processor goes on while it is copied to an accelerator."""
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value
@@ -22,25 +22,36 @@ def moved(value: Tensor, device: torch.device) -> Tensor:
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:
-    """A generator of random numbers on a device."""
+    """Return a generator of random numbers on a device."""
     return torch.Generator(device).manual_seed(seed)
 
 
+def random_states(device: torch.device) -> list[Tensor]:
+    """Return the states of the global generators, of the processor and of this device."""
+    cuda = device.type == "cuda"
+    return [torch.get_rng_state(), *([torch.cuda.get_rng_state(device)] if cuda else [])]
+
+
 @contextmanager
-def forked(device: torch.device, seed: int) -> Iterator[None]:
-    """Global random numbers come from a seed, on the processor and this device alone."""
+def forked(device: torch.device, seed: int | list[Tensor]) -> Iterator[None]:
+    """Draw global random numbers from a seed, or from states, while this lasts."""
     cuda = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(cuda):
-        torch.default_generator.manual_seed(seed)
-        for one in cuda:
-            torch.cuda.default_generators[one.index or 0].manual_seed(seed)
-        if device.type == "mps":
-            torch.mps.manual_seed(seed)
+        if isinstance(seed, list):
+            torch.set_rng_state(seed[0])
+            for state in seed[1:]:
+                torch.cuda.set_rng_state(state, device)
+        else:
+            torch.default_generator.manual_seed(seed)
+            for one in cuda:
+                torch.cuda.default_generators[one.index or 0].manual_seed(seed)
+            if device.type == "mps":
+                torch.mps.manual_seed(seed)
         yield
 
 
 def exactly(device: torch.device) -> AbstractContextManager:
-    """Whatever a caller's autocast says, types stay as they are."""
+    """Keep types as they are, whatever a caller's autocast says."""
     kind = device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         return torch.autocast(kind, enabled=False)

@@ -21,7 +21,7 @@ Group = dist.ProcessGroup | None
 
 
 class DistributedContext:
-    """One of the processes of a group, or the only one; ValueError if a group was forgotten."""
+    """One of the processes of a group, or the only one."""
 
     def __init__(self, group: Group) -> None:
         begun = dist.is_initialized()
@@ -60,8 +60,15 @@ class DistributedContext:
                         f"0 and {own} in process {rank}."
                     )
 
+    def first_of(self, text: str) -> str:
+        """Return the first text that is not empty, over all processes."""
+        every: list[Any] = [text] * self.processes
+        if self._group is not None:
+            dist.all_gather_object(every, text, group=self._group)
+        return next(filter(None, every), "")
+
     def has(self, path: str | Path) -> bool:
-        """Whether there is a file; ValueError unless it is the same in every process."""
+        """Return whether there is a file; ValueError unless it is the same in every process."""
         exists = Path(path).is_file()
         if self._group is not None:
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"

@@ -14,7 +14,7 @@ from dplearn.core.guarantee import round_up
 from dplearn.core.progress import ProgressLine
 from dplearn.run import Plan
 from dplearn.training.history import History
-from dplearn.training.passes import Loss
+from dplearn.training.tape import Loss
 from dplearn.training.trainer import Trainer
 
 

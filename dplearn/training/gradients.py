@@ -12,39 +12,62 @@ What is promised, and tested:
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
-It presumes a model that treats records separately: `check_model` finds out.
+It presumes a model that treats records separately: `check_model` looks for signs that it does not.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.bounds import ClippingBound, Groups
-from dplearn.training.devices import exactly, moved
+from dplearn.training.devices import exactly, forked, moved
+from dplearn.training.forms import ROUNDING, Dense, PerExample
 from dplearn.training.layers import trainable
-from dplearn.training.layers.per_example import ROUNDING, PerExample
-from dplearn.training.learned import recalled
-from dplearn.training.passes import Loss, passed, per_example, wide, zeros
-from dplearn.training.recording import Inventory
+from dplearn.training.tape import (
+    Inventory,
+    Loss,
+    Rows,
+    Tape,
+    caller,
+    coarsest,
+    device_of,
+    passed,
+    per_example,
+    state_of,
+    wide,
+)
 
-# A tensor for each trainable parameter, and a number to multiply what is added to it.
-Into = tuple[Mapping[str, Tensor], float]
+# All trainable parameters, flat, and a number to multiply what is added to them.
+Into = tuple[Tensor, float]
+_SMALL = 2**18  # numbers of all gradients that are formed, rather than many small operations
+# Of each model its state, and what was learned of it then: parts of what calls them, and rows.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added."""
 
-    sums: Mapping[str, Tensor]  # for every trainable parameter, float32 or float64
+    total: Tensor  # of all trainable parameters, flat, float32 or float64
+    parameters: Mapping[str, Tensor]
     losses: Tensor  # of each record, shape (B,), as all that follow
     norms: Tensor  # of the whole gradient before clipping
     counted: Tensor  # False for padding
     scaled: Tensor  # whether it was scaled down
+
+    @property
+    def sums(self) -> Mapping[str, Tensor]:
+        """Clipped sum of each trainable parameter, by name."""
+        return by_name(self.total, self.parameters)
 
 
 def clipped_sum(
@@ -56,14 +79,30 @@ def clipped_sum(
     bound: ClippingBound,
     mask: Tensor | None = None,
 ) -> ClippedSum:
-    """Sum of the clipped gradients of all records.
+    """Return the sum of the clipped gradients of all records.
 
-    ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,). Inputs have one row
-    per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
-    shape (B,), is False for padding. ValueError is raised if losses, mask or a layer's output do
-    not have one row per record, or if the gradients of three records do not add up to PyTorch's;
-    NotImplementedError if a layer has no per-example gradient. See Goodfellow (2015); Li et al.
-    (2022); Bu et al. (2023), "book-keeping".
+    Parameters
+    ----------
+    model, loss_fn
+        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
+    inputs, targets
+        One row per record; a tuple or a dict becomes several arguments of the model.
+    bound : ClippingBound
+        How a record's influence is bounded.
+    mask : Tensor, optional
+        Of bool and shape (B,), False for padding.
+
+    Raises
+    ------
+    ValueError
+        If losses, mask or a layer's output do not have one row per record, or if the gradients of
+        three records do not add up to PyTorch's.
+    NotImplementedError
+        If a layer has no per-example gradient.
+
+    References
+    ----------
+    Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
 
     Examples
     --------
@@ -78,6 +117,26 @@ def clipped_sum(
     return added_sum(model, loss_fn, inputs, targets, clip=Clip.of(model, bound), mask=mask)
 
 
+class Clip(NamedTuple):
+    """Clipping bound and the trainable parameters it applies to."""
+
+    bound: ClippingBound
+    parameters: Mapping[str, nn.Parameter]
+    groups: Groups
+    largest: Tensor  # norms of the groups, shape (groups, 1)
+
+    @classmethod
+    def of(cls, model: nn.Module, bound: ClippingBound) -> Clip:
+        """Return the parameters of a model that are trained now, with this bound."""
+        parameters = trainable(model)
+        groups = bound.groups({name: p.numel() for name, p in parameters.items()})
+        like = next(model.parameters(), torch.empty(0))
+        types = [wide(p.dtype) for p in parameters.values()] or [wide(like.dtype)]
+        dtype = reduce(torch.promote_types, types)
+        largest = torch.tensor(groups.norms, dtype=dtype)[:, None]
+        return cls(bound, parameters, groups, moved(largest, like.device))
+
+
 @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
 def added_sum(
     model: nn.Module,
@@ -90,60 +149,187 @@ def added_sum(
     into: Into | None = None,
     inventory: Inventory | None = None,
 ) -> ClippedSum:
-    """Clipped sum as of `clipped_sum`, added to given tensors, by an inventory of the model now."""
+    """Add a clipped sum as of `clipped_sum` to given tensors, by an inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    tape, _, losses = passed(model, loss_fn, inputs, targets, inventory)
-    mask = torch.ones_like(losses, dtype=torch.bool) if mask is None else mask
-    if mask.dtype != torch.bool or mask.shape != losses.shape:
+    tape, losses = passed(model, loss_fn, inputs, targets, inventory)
+    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
         )
     gradients = per_example(tape, losses) if len(losses) else {}
     with torch.no_grad(), exactly(losses.device):
-        into = into or ({name: zeros(p) for name, p in clip.parameters.items()}, 1.0)
+        sizes = (p.numel() for p in clip.parameters.values())
+        into = into or (clip.largest.new_zeros(sum(sizes)), 1.0)
         return _clipped(gradients, losses.detach(), clip, mask, into)
 
 
-class Clip(NamedTuple):
-    """A bound, and the parameters of a model that it is for: those that are trained now."""
-
-    bound: ClippingBound
-    parameters: Mapping[str, nn.Parameter]
-    groups: Groups
-    largest: Tensor  # norms of the groups, shape (groups, 1)
-
-    @classmethod
-    def of(cls, model: nn.Module, bound: ClippingBound) -> Clip:
-        """The parameters of a model that are trained now, with this bound."""
-        parameters = trainable(model)
-        groups = bound.groups({name: p.numel() for name, p in parameters.items()})
-        like = next(model.parameters(), torch.empty(0))
-        largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
-        return cls(bound, parameters, groups, moved(largest, like.device))
-
-
 def _clipped(
-    gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor, into: Into
+    gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
-    """Norms, factors and weighted sums; the gradients are used up."""
-    group = clip.groups.of
-    squares: list[list[Tensor]] = [[] for _ in range(len(clip.largest))]
-    for name, gradient in gradients.items():
-        squares[group[name]].append(gradient.squared_norm())
-    zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
-    squared = torch.stack([torch.stack(one or zero).sum(0) for one in squares])  # (groups, B)
-    norms = squared.sum(0).sqrt()
+    """Compute norms and factors, and add weighted sums; the gradients are used up."""
+    (total, weight), one_group = into, len(clip.groups.norms) == 1
+    gradients, squared = measured(gradients, losses, clip)
+    joined = "" in gradients
+    group, sums = clip.groups.of, {"": total} if joined else by_name(total, clip.parameters)
+    groups = squared.sqrt()  # (groups, B)
+    norms = groups[0] if one_group else squared.sum(0).sqrt()
     finite = norms < torch.inf
     # Norms may be a few units of rounding too small: round up before dividing.
-    rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
-    factors = torch.where(finite & mask, factors, 0)
+    groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+    factors = clip.bound.factors(groups, clip.largest.to(squared))
+    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    weighted = (factors * weight).unbind()
     # Only on the processor this is known without waiting; elsewhere rows become zero on copies.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
-    sums, weight = into
-    weighted = (factors * weight).unbind()
     for name in list(gradients):
-        gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
-    scaled = factors.amin(0) < 1
-    return ClippedSum(sums=sums, losses=losses, norms=norms, counted=mask, scaled=scaled)
+        gradients.pop(name).add_to(sums[name], weighted[0 if joined else group[name]], keep)
+    return ClippedSum(
+        total=total,
+        parameters=clip.parameters,
+        losses=losses,
+        norms=norms,
+        counted=torch.ones_like(finite) if mask is None else mask,
+        scaled=(factors[0] if one_group else factors.amin(0)) < 1,
+    )
+
+
+def measured(
+    gradients: dict[str, PerExample], losses: Tensor, clip: Clip
+) -> tuple[dict[str, PerExample], Tensor]:
+    """Return gradients, joined if they are small, and squares of their norms, (groups, B)."""
+    rows, group = len(losses), clip.groups.of
+    count = rows * sum(p.numel() for p in clip.parameters.values())
+    same = gradients.keys() == clip.parameters.keys() and len(clip.groups.norms) == 1
+    if gradients and same and count <= _SMALL:
+        each = [gradients.pop(name).dense().reshape(rows, -1) for name in clip.parameters]
+        joined = Dense(torch.cat(each, 1))
+        return {"": joined}, joined.squared_norm()[None]
+    squares: list[list[Tensor]] = [[] for _ in clip.groups.norms]
+    for name, gradient in gradients.items():
+        squares[group[name]].append(gradient.squared_norm())
+    zero = [losses.new_zeros(rows, dtype=wide(losses.dtype))]
+    return gradients, torch.stack([sum(x[1:], x[0]) for x in (x or zero for x in squares)])
+
+
+def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return views of a flat tensor, in the shapes of parameters."""
+    parts = flat.split([p.numel() for p in parameters.values()])
+    pairs = zip(parameters.items(), parts, strict=True)
+    return {name: part.view(p.shape) for (name, p), part in pairs}
+
+
+def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """Return what to record of a model in its state; learned unless that was done."""
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    if state_of(model) != state:
+        return learn(model, loss_fn, inputs, targets)
+    return Inventory.of(model, shared, rows)
+
+
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
+    """Return what to record of a model, from passes over two and three of these records.
+
+    An adjacency matrix of N nodes may have as many rows as the lot has records: one lot cannot
+    tell which arguments follow the records. A layer called once for all records or with several
+    rows of each, or whose parameters others use, is a part of what calls it, which runs again for
+    each record. ValueError is raised if the gradients of three do not add up to PyTorch's even so.
+    """
+    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    if state != state_of(model):
+        shared, rows = frozenset(), {}
+    # The first tensor tells how many there are; what has another number of rows is not cut.
+    batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
+
+    def few(count: int) -> tuple[Tape, Tensor]:
+        index = torch.arange(count) % batch
+        cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
+        inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
+        with forked(device_of(model), 0):
+            return passed(model, loss_fn, inputs_, targets_, inventory)
+
+    while True:
+        inventory = Inventory.of(model, shared, rows)
+        if batch == 0:
+            return inventory
+        (two, _), (three, losses) = few(2), few(3)
+        learned, parts = _rows_and_common(two, three)
+        rows |= learned
+        for call in three.calls:
+            if (kind := call.kind()) in rows:  # data may choose what is called
+                each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
+                # A rule needs one row per record in every argument, a module in one of them.
+                odd = any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
+                parts |= {call.name} if odd and call.name else set()
+        wrong = [] if parts else _unequal(model, three, losses)
+        if wrong is None:  # not all is finite
+            return inventory
+        parts |= {caller(name, shared) for name in wrong}
+        if not parts:
+            _LEARNED[model] = inventory.state, shared, rows
+            return inventory
+        if "" in parts:
+            raise ValueError(
+                f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it is "
+                "not: it is used outside of the model, or by a derivative inside it, or a pass "
+                "changes a buffer that it is multiplied with. For a penalty use the optimizer's "
+                "weight_decay; set layers whose buffers change to eval()."
+            )
+        shared |= parts
+
+
+def _rows_and_common(two: Tape, three: Tape) -> tuple[Rows, set[str]]:
+    """Return rows per record of all arguments, -1 if unknown; modules with common outputs."""
+    sides, rows, common = defaultdict(lambda: ([], [])), {}, set()
+    for place, tape in enumerate((two, three)):
+        for call in tape.calls:
+            leaves = tree_leaves(call.tree())
+            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in leaves]
+            sides[call.kind()][place].append((first, call.sizes))
+    per_record = lambda two, three: 0 if two == three else two // 2 if 3 * two == 2 * three else -1
+    for kind, passes in sides.items():
+        calls = list(zip(*passes, strict=False))  # data may choose how many
+        if uses := {tuple(map(per_record, a[0], b[0])) for a, b in calls}:
+            rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
+        ends = [pair for a, b in calls for pair in zip(a[1], b[1], strict=False)]
+        if kind[0] and any(per_record(*pair) != 1 for pair in ends):
+            common.add(kind[0])
+    return rows, common
+
+
+def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
+    """Return parameters whose gradients do not add up to PyTorch's; None if some are not finite."""
+    named, shared = trainable(model), tape.inventory.shared
+    if not named:
+        return []
+    if not losses.requires_grad:
+        raise ValueError(
+            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
+            "a torch.no_grad() or a .detach() around them?"
+        )
+    parameters = list(named.values())
+    each = per_example(tape, losses, retain_graph=True)
+    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
+    used = [name for name, grad in zip(named, ordinary, strict=True) if grad is not None]
+    if wrong := [name for name in used if name not in each and caller(name, shared)]:
+        return wrong  # whatever its value
+    size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
+    if not size.isfinite():
+        return None
+    eps = coarsest(model)
+    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
+        expected = torch.zeros_like(parameter) if expected is None else expected
+        total, scale = _zeros(parameter), expected.norm()
+        if name in each:
+            each[name].add_to(total, torch.ones_like(losses.detach()))
+            scale = each[name].squared_norm().sqrt().sum()
+        # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
+        apart = (total - expected).norm()
+        if not apart <= max(1e-6, min(1e-2, 1e3 * eps)) * scale + min(1e-2, 1e2 * eps) * size:
+            wrong.append(name)
+    return wrong
+
+
+def _zeros(parameter: Tensor) -> Tensor:
+    """Return the clipped sum of no record."""
+    return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))

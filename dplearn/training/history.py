@@ -1,14 +1,13 @@
-"""What a run did: what may be told, what may not, and what it guarantees."""
+"""What a run did: what is public, what is private, and what it guarantees."""
 
 import dataclasses
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from dplearn.accountants import Accountant
 from dplearn.core.guarantee import Adjacency, Guarantee
@@ -20,9 +19,6 @@ TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below", "normal
 
 _STOPPED = "the data and the model did not decide when to stop"
 _NOT_ADAPTED = "no run was planned by what an earlier one released"
-
-# The run that changed each module last.
-_LAST: WeakKeyDictionary[nn.Module, object] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +41,12 @@ class Record:
 
     @cached_property
     def clipping_norm(self) -> float:
-        """Largest norm; where a quantile moves it, only who asks for it waits for the device."""
+        """Largest norm; reading one that a quantile moved waits for the device."""
         return float(self.norm)
 
     @cached_property
     def private(self) -> Private:
-        """What happened; only who asks for it waits for the device."""
+        """Diagnostics; reading them waits for the device."""
         tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
         return Private(
             loss=tally["loss"] / (tally["finite"] or math.nan),
@@ -81,7 +77,7 @@ class History:
         accountant: Accountant | str = "pld",
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Privacy of the steps that were done, as `DPSGD.guarantee` has it.
+        """Return the privacy of the steps that were done, as `DPSGD.guarantee` states it.
 
         After a stop that data or model decided, ``plan.guarantee(delta=delta)`` holds instead.
         """
@@ -90,7 +86,7 @@ class History:
         return dataclasses.replace(stated, assumptions=assumptions)
 
     def __add__(self, other: "History") -> "History":
-        """Two runs on the same people as one, whichever of their records each of them used."""
+        """Return two runs on the same people as one, whichever of their records each used."""
         later = tuple(dataclasses.replace(r, step=self.steps + r.step) for r in other.records)
         presumed, done = (*self._presumed, *other._presumed, _NOT_ADAPTED), []
         for run in (self, other):
@@ -111,18 +107,10 @@ class History:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
 
 
-def changed_by_others(model: nn.Module, run: object) -> bool:
-    """Return whether another run was the last to change some part of a model; now this one is."""
-    others = any(_LAST.get(module, run) is not run for module in model.modules())
-    _LAST.update(dict.fromkeys(model.modules(), run))
-    return others
-
-
 def tally_of(part: ClippedSum, largest: Tensor, dtype: torch.dtype) -> Tensor:
-    """Sums over the records of a micro-batch, in the order of TALLY."""
+    """Return sums over the records of a micro-batch, in the order of TALLY."""
     finite = part.losses.abs() < math.inf
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
-    below = part.norms <= largest
     missed = ~(part.norms < math.inf)
-    rows = torch.stack([loss, finite, part.counted, part.scaled, missed, below])
-    return F.pad(torch.where(part.counted, rows, 0).sum(1), (0, 1))
+    rows = [loss, finite, part.counted, part.scaled, missed, part.norms <= largest]
+    return F.pad(torch.where(part.counted, torch.stack(rows), 0).sum(1), (0, 1))

@@ -2,14 +2,13 @@
 
 * A seed, taken from a `torch.Generator`: every run repeats, for teaching and tests.
 * Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
-  system gives at every step and nobody keeps. That excludes attacks on a generator, not on rounding
-  (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast generator of 256 bits.
+  system gives at every step and that is not kept. That excludes attacks on a generator, not on
+  rounding (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast generator of 256 bits.
 * An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
   cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 
-`torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, which can be
-searched, and its float32 normals never exceed 5.8 standard deviations, too few for deltas in use.
-Here the radius of a pair of normals is made of 32 bits, of 64 where it is large, and reaches 9.4.
+`torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, and its float32
+normals never exceed 5.8 standard deviations. Here they reach 9.4.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -54,26 +53,29 @@ class Randomness:
 
     @classmethod
     def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Randomness:
-        """Seeded by a draw from a generator, if there is one."""
+        """Return streams seeded by a draw from a generator, if there is one."""
         if generator is None:
             return cls(secure=secure)
         drawn = torch.randint(2**62, (), generator=generator, device=generator.device)
         return cls(seed=int(drawn), secure=secure)
 
     def stream(self, *key: int) -> np.random.Generator:
-        """The stream of this name; without a seed a new one each time."""
-        entropy = secrets.randbits(256) if self.seed is None else (self.seed, *key)
-        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
+        """Return the stream of this name; without a seed one that never repeats."""
+        return self._fresh if self.seed is None else _generator((self.seed, *key))
+
+    @cached_property
+    def _fresh(self) -> np.random.Generator:
+        return _generator(secrets.randbits(256))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
-        """The noise of all runs, one after the other in a flat tensor, where and as `like` is."""
+        """Return the noise of all runs, one after the other, flat, where and as `like` is."""
         sizes = [size for size, _ in runs]
         if like.device.type != "cpu" and not self.secure:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             flat = like.new_empty(sum(sizes))
             flat.normal_(generator=devices.generator(like.device, seed))
             for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
-                part.mul_(scale)
+                part *= scale
             return flat
         if self.seed is None:
             from cryptography.hazmat.primitives import ciphers  # type: ignore
@@ -91,7 +93,7 @@ class Randomness:
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
-        """Dropout and the like draw from a seeded stream too, which ends with the context."""
+        """Draw dropout and the like from a seeded stream, too, while this lasts."""
         if self.seed is None:
             yield
             return
@@ -99,13 +101,18 @@ class Randomness:
             yield
 
 
+def _generator(entropy: Any) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
+
+
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
+    """Return two random words for each pair, of a seeded stream."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 
 
 def _draw(words: Words, out: NDArray, scale: float) -> None:
-    """Points of a plane, normal in each coordinate (Box & Muller, 1958)."""
+    """Fill with points of a plane, normal in each coordinate (Box & Muller, 1958)."""
     half = -(-len(out) // 2)
     whole, turns = words(half)
     uniform = whole.astype(out.dtype)

@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_map
 
 from dplearn.run import DPSGD
 from dplearn.training.layers import trainable
-from dplearn.training.passes import Loss, called
+from dplearn.training.tape import Loss, called
 
 Gradient = dict[str, Tensor]  # one part for each parameter
 

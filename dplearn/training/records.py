@@ -1,6 +1,7 @@
 """The records of a dataset, lot by lot, on the device that needs them."""
 
 import hashlib
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -12,11 +13,11 @@ from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.run import Plan
+from dplearn.training.again import on_tensors
 from dplearn.training.devices import forked, free_bytes, moved
-from dplearn.training.passes import Loss, called
-from dplearn.training.probe import probing
-from dplearn.training.recording import on_tensors
+from dplearn.training.guard import probing
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
+from dplearn.training.tape import Loss, called
 
 Part = tuple[Any, Any, Tensor | None]  # inputs, targets, and a mask that is False for padding
 
@@ -27,13 +28,14 @@ _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
 _DIGESTED = 64  # records that processes compare
+_GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
 
 class Records:
-    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on a device."""
+    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on the device of a tensor."""
 
-    def __init__(self, dataset: Any, plan: Plan, *, device: torch.device) -> None:
-        self._device, self._due, self._coming = device, -1, iter(())
+    def __init__(self, dataset: Any, plan: Plan, *, like: Tensor) -> None:
+        self._like, self._due, self._coming = like, -1, iter(())
         self._collate, self._options = data.default_collate, {}
         if isinstance(dataset, data.DataLoader):
             loader, dataset, sampler = dataset, dataset.dataset, dataset.sampler
@@ -52,34 +54,41 @@ class Records:
         if type(dataset) is data.TensorDataset and not self._padded:
             dataset = dataset.tensors
         if isinstance(dataset, tuple | Mapping):
-            dataset, self._collate, self._options = _Arrays(dataset, device), tuple, {}
+            dataset = _Arrays(dataset, like.device)
         columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else 0, _ARRAYS)
         items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
-        if columns or isinstance(dataset, (*_ARRAYS, str)) or not items:
+        stream = isinstance(dataset, data.IterableDataset)
+        if columns or stream or isinstance(dataset, (*_ARRAYS, str)) or not items:
             raise TypeError(
                 "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may "
                 "be None), a map-style Dataset, a list of pairs or a DataLoader, got "
-                f"{type(dataset).__name__}{' of arrays' if columns else ''}."
+                f"{type(dataset).__name__}{' of arrays' if columns else ''}"
+                f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
         self._dataset = dataset
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         # On a processor few rows at a time take less memory, and stay in its caches.
-        most = largest_pass(plan, len(self)) if device.type == "cpu" else None
+        most = largest_pass(plan, len(self)) if like.device.type == "cpu" else None
         self._cut: Any = partial(micro_batches, most=most)
 
     def __len__(self) -> int:
         return len(self._dataset)
 
+    @property
+    def of_items(self) -> bool:
+        """Whether code of a dataset makes the records."""
+        return not isinstance(self._dataset, _Arrays)
+
     def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
-        """Inputs and targets of these records, on the device."""
+        """Return inputs and targets of these records, on the device."""
         return self._taken(next(self._loaded([index])), None)[:2]
 
     def digest(self) -> str:
-        """A digest of a few records: of items the targets, as inputs may be augmented at random."""
+        """Return a digest of a few records: of items the targets, as inputs may be augmented."""
         places = np.linspace(0, len(self) - 1, _DIGESTED).astype(int).tolist()
         inputs, targets = self.rows(places)
-        drawn = targets is not None and not isinstance(self._dataset, _Arrays)
+        drawn = targets is not None and self.of_items
         leaves = tree_leaves(targets if drawn else (inputs, targets))
         values = [x.tolist() if isinstance(x, Tensor) else x for x in leaves]
         return hashlib.sha256(repr([len(self), values]).encode()).hexdigest()
@@ -87,44 +96,65 @@ class Records:
     def parts(
         self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
     ) -> Iterator[Part]:
-        """Micro-batches of the first of these steps; workers load lots of the others ahead."""
+        """Return micro-batches of the first of these steps; workers load lots of others ahead."""
+        cut = partial(self._cut, micro_batch=micro_batch)
+        if not self.of_items:
+            return (self._taken(self._dataset.rows(i), mask) for i, mask in cut(lot(steps[0])))
         if steps[0] != self._due:
             self.forget()  # workers end before others are started
-            self._cut = partial(self._cut, micro_batch=micro_batch)
-            order = (part.tolist() for step in steps for part, _ in self._cut(lot(step)))
+            order = (part.tolist() for step in steps for part, _ in cut(lot(step)))
             self._coming = self._loaded(order, **self._options)
         self._due = steps[0] + 1
         # A generator: an item that raises StopIteration does not end its lot.
-        return (self._taken(next(self._coming), mask) for _, mask in self._cut(lot(steps[0])))
+        return (self._taken(next(self._coming), mask) for _, mask in cut(lot(steps[0])))
 
     def forget(self) -> None:
         """Drop what was loaded ahead; workers end."""
         self._due, self._coming = -1, iter(())
 
     def _loaded(self, order: Iterable[Sequence[int]], **options: Any) -> Iterator[Any]:
+        """Return an iterator over batches of these records."""
+        if not self.of_items:
+            return map(self._dataset.rows, order)
         options |= {"batch_sampler": order, "collate_fn": self._collate}
         with torch.random.fork_rng([]):  # a loader draws a seed for its workers
             return iter(data.DataLoader(self._dataset, **options))
 
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
-        """A micro-batch on the device; labels of 64 bits, as losses want them."""
-        pair = _pair(on_tensors(_tensor, batch, np.ndarray))
-        short, there = (torch.int16, torch.int32), partial(moved, device=self._device)
-        inputs, targets, mask = on_tensors(there, (*pair, mask))
-        return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets), mask
+        """Return a micro-batch on the device, in types of models and losses, not of tables."""
+        inputs, targets = _pair(on_tensors(_tensor, batch, np.ndarray))
+        return self._there(inputs), on_tensors(_long, self._there(targets)), self._there(mask)
 
-    def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if the loss of one of the first records depends on what it was collated with."""
+    def _there(self, tree: Any) -> Any:
+        """Return tensors on the device; doubles become as wide as the model's numbers."""
+        narrow = self._like.dtype
+        type_of = lambda x: x.to(narrow) if x.dtype == torch.float64 else x
+        return on_tensors(lambda x: moved(type_of(x), self._like.device), tree)
+
+    def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
+        """Raise if a record depends on those drawn before it, or collated with it."""
+        places = range(min(_COMPARED, len(self)))
+        own = any(
+            isinstance(x, _GENERATORS) for x in getattr(self._dataset, "__dict__", {}).values()
+        )
+        if self.of_items and not own:  # generators of its own draw other numbers in another order
+            first, second = self._drawn(places[:4]), self._drawn(places[:4][::-1])
+            for i in places[:4]:
+                pairs = zip(tree_leaves(first[i]), tree_leaves(second[i]), strict=True)
+                if not all(np.array_equal(a, b, equal_nan=_floating(a)) for a, b in pairs):
+                    raise ValueError(
+                        f"Expected item {i} of the dataset to be the same whatever was drawn "
+                        "before it, which it is not: it may hold no data of other records."
+                    )
         if not self._padded:
             return
 
         def losses(index: Sequence[int]) -> Tensor:
-            with forked(self._device, 0), torch.no_grad():
+            with forked(self._like.device, 0), torch.no_grad():
                 inputs, targets = self.rows(index)
                 return loss_fn(called(model, inputs), targets)
 
-        places = range(min(_COMPARED, len(self)))
-        with probing(model, precise=False):
+        with probing(model):
             model.eval()
             together = losses(places)
             alone = [losses([i] * len(places))[i] for i in places]
@@ -134,8 +164,18 @@ class Records:
                 "which it does: mask what is padded, or pad all records to one length."
             )
 
+    def _drawn(self, order: Sequence[int]) -> dict[int, Any]:
+        """Return items by number, each drawn with the same global random numbers."""
+        states, items = (np.random.get_state(), random.getstate()), {}  # noqa: NPY002
+        for i in order:
+            np.random.seed(0), random.seed(0)  # noqa: NPY002
+            with forked(torch.device("cpu"), 0):
+                items[i] = on_tensors(Tensor.clone, self._dataset[i])
+        np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
+        return items
 
-class _Arrays(data.Dataset):
+
+class _Arrays:
     """Rows of arrays, which are moved to a device if they take half of what is free there."""
 
     def __init__(self, arrays: Any, device: torch.device) -> None:
@@ -151,14 +191,18 @@ class _Arrays(data.Dataset):
     def __len__(self) -> int:
         return self._count
 
-    def __getitems__(self, index: Sequence[int]) -> tuple[Any, Any]:
-        at = torch.tensor(index)
+    __getitem__ = None  # items are rows
+
+    def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
+        """Return these rows."""
+        at = torch.as_tensor(index, dtype=torch.long)
         rows = lambda x: x.index_select(0, moved(at, x.device))
         take = lambda x: rows(x) if isinstance(x, Tensor) else x[index]
         return on_tensors(take, self._pair, _ARRAYS)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
+    """Return inputs and targets of what an item, a batch or a dataset may be."""
     if isinstance(batch, Mapping):
         batch = {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
     parts = list(batch) if isinstance(batch, tuple | list) else [batch]
@@ -169,7 +213,16 @@ def _pair(batch: Any) -> tuple[Any, Any]:
 
 
 def _tensor(array: Tensor | np.ndarray) -> Tensor:
-    """The array's values, without a copy where it may be written to."""
+    """Return the array's values, without a copy where it may be written to."""
     if isinstance(array, Tensor):
         return array
     return torch.from_numpy(np.require(array, requirements="W"))
+
+
+def _long(x: Tensor) -> Tensor:
+    """Return labels of 64 bits, as losses want them."""
+    return x.long() if x.dtype in (torch.int16, torch.int32) else x
+
+
+def _floating(x: Any) -> bool:
+    return (isinstance(x, Tensor) and x.is_floating_point()) or np.asarray(x).dtype.kind == "f"

@@ -5,13 +5,12 @@ r"""One step of DP-SGD, for loops of one's own.
 The expected lot size L is *public*: the number of records that happened to be drawn would tell.
 An empty lot is a step like any other, of pure noise. `dplearn.training.plain` is the same on one
 page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise`, and its
-last line is `_update`, by an ordinary optimizer.
+last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard looks at a lot.
 """
 
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import reduce
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +23,24 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
 from dplearn.training.checks import check_model, check_phases, check_settings
+from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
-from dplearn.training.gradients import Clip, added_sum
-from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
-from dplearn.training.learned import recalled
+from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
+from dplearn.training.guard import COPIES, Viewer, stored, views
+from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.passes import Loss, wide
-from dplearn.training.probe import check_stored
-from dplearn.training.recording import state_of
 from dplearn.training.records import Part, Records
+from dplearn.training.tape import Loss, state_of
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
-_NO_OTHER_RUN = "what other runs released of this model is added: first + second"
+_ALONE = (
+    "what other runs released of these records is added (first + second), and nothing but public "
+    "data changed the model between steps"
+)
+_ITEMS = "an item of the dataset holds nothing of other records"
+_RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
-_CHECKED = 4  # records whose shapes and types those on which the model is checked have
 
 
 @dataclass(eq=False, repr=False)
@@ -76,7 +78,7 @@ class Trainer:
     # Rows at once, always the same number, for memory and speed. Default: nearly equal parts of
     # about 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
-    example: Any = None  # public (inputs, targets) that the check uses instead of made-up ones
+    example: Any = None  # public (inputs, targets) that the check uses instead of the dataset's
     # Seeds lots, noise and dropout, for teaching and tests: who knows it can subtract the noise.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
@@ -90,26 +92,25 @@ class Trainer:
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
-        every = list(self._clip.parameters.values())
-        dtype = reduce(torch.promote_types, [wide(p.dtype) for p in every])
-        self._like = every[0].new_empty(0, dtype=dtype)  # as noise and sums are
-        self._data = Records(self.dataset, self.plan, device=self._like.device)
+        self._like = self._clip.largest.new_empty(0)  # as noise and sums are
+        self._data = Records(self.dataset, self.plan, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._steps, self._itself, seeded = 0, object(), self._randomness.seed is not None
+        self._steps, self._due = 0, 1  # the step at which the guard looks next
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
-        told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
-        self._presumed = dict.fromkeys(told + [_NO_SEED] * seeded)  # in this order
+        presumed = [_SIZE_IS_PUBLIC] * (public is None) + [_ITEMS] * self._data.of_items
+        presumed += [_NO_SEED] * (self._randomness.seed is not None)
+        self._presumed = dict.fromkeys([*presumed, _ALONE])  # in this order
         run = self._fingerprint()
         records = "" if alone else self._data.digest()
         self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._context.start_equal(self.model)
         self._state: Any = None  # of the model, when it was looked at
         self._look()
-        self._data.check_collation(self.model, self.loss_fn)
+        self._data.check_items(self.model, self.loss_fn)
         self._run = run
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -136,7 +137,14 @@ class Trainer:
         left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.max_batch_size
         lot = self._data.parts(left, self._lot, rows)
         mean = self._noise(phase)
+        self._looks, self._refusal = self.steps + 1 >= self._due, ""
         tally = self._add_clipped(mean, lot, expected)
+        if self._looks and (refusal := self._context.first_of(self._refusal)):
+            del mean, tally, lot  # a traceback shows what its frames hold
+            raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
+        # A lot of no or one record is no look; several processes look at the same steps.
+        if self._looked or (self._looks and self.process_group):
+            self._due = 2 * (self.steps + 1)
         self._context.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
@@ -150,10 +158,9 @@ class Trainer:
         largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
         if isinstance(self.bound, AdaptiveQuantile):
             self._clip = self._clip._replace(largest=largest)
-        # Whether the model mixes records is found out without looking at their values.
-        sample = self.example or self._data.rows([i % len(self._data) for i in range(_CHECKED)])
-        batch = min(16, max(4, self.micro_batch or 16))
-        check_model(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
+        sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
+        if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
+            self._presumed[_RANDOM] = None
         self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
 
     def _lot(self, step: int) -> sampling.Lot:
@@ -176,39 +183,52 @@ class Trainer:
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
         scales = [1.0] if moves else groups.scales
-        runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
+        scaled = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
+        runs = [(sum(n for n, _ in run), x) for x, run in groupby(scaled, lambda run: run[1])]
         noise = self._randomness.normals([*runs, (1, share * moves)], self._like, self.steps)
         if moves:
             noise[:-1] *= largest[0]
         return noise
 
     def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
-        """Add the clipped sum of a lot over its public size; returned is the lot's tally."""
+        """Add the clipped sum of a lot over its public size; return the lot's tally."""
         tally = self._like.new_zeros(len(TALLY))
         tally[-1] = mean[-1]
-        into = self._by_name(mean), 1 / expected
-        options: Any = {"clip": self._clip, "inventory": self._inventory}
+        into, device = (mean[:-1], 1 / expected), self._like.device
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        # At steps 1, 2, 4, 8, ... nothing may be written; an accelerator would have to wait.
-        looks = self._like.device.type == "cpu" and self.steps & (self.steps + 1) == 0
-        unwritten = check_stored(self.model) if looks else nullcontext()
-        key = self._context.rank, self.steps
-        with self._randomness.for_model(self._like.device, *key), unwritten:
-            for *pair, mask in lot:
-                part = added_sum(self.model, self.loss_fn, *pair, mask=mask, into=into, **options)
+        looks, before = self._looks, stored(self.model) if self._looks else {}
+        with self._randomness.for_model(device, self._context.rank, self.steps):
+            for x, y, mask in lot:
+                states = random_states(device) if looks else []
+                part = added_sum(
+                    self.model, self.loss_fn, x, y,
+                    clip=self._clip, mask=mask, into=into, inventory=self._inventory,
+                )  # fmt: skip
                 tally += tally_of(part, self._clip.largest[0], tally.dtype)
+                if looks and len(part.losses) > 1:
+                    self._guard((x, y), part, states)
+                    looks = False
+        self._looked = self._looks and not looks
+        after = stored(self.model) if self._looks else {}
+        for name, (shape, digest) in before.items():
+            if after.get(name, (None, 0)) not in ((shape, digest), (None, 0)):
+                self._refusal = (
+                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
+                    "the model holds data without noise now."
+                )
         return tally
 
-    def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
-        parameters = self._clip.parameters
-        *parts, _ = flat.split([*(p.numel() for p in parameters.values()), 1])
-        named = zip(parameters.items(), parts, strict=True)
-        return {name: part.view(parameter.shape) for (name, parameter), part in named}
+    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
+        """Note it if records of a lot influence each other: compare with the training pass."""
+        viewer = Viewer(self.model, self.loss_fn, self._inventory, states, self._clip)
+        before, step = views(part.losses, part.norms), self.steps + 1
+        if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
+            self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
 
     def _update(self, mean: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for name, value in self._by_name(mean).items():
+        for name, value in by_name(mean[:-1], self._clip.parameters).items():
             parameter = self._clip.parameters[name]
             parameter.grad = value.to(parameter.dtype)
         self.optimizer.step()
@@ -222,8 +242,6 @@ class Trainer:
     def _counted(self, tally: Tensor, expected: float) -> Record:
         self._drawn.pop(self._steps, None)
         self._steps += 1
-        if changed_by_others(self.model, self._itself):
-            self._presumed[_NO_OTHER_RUN] = None
         norm, bound = self._clip.groups.sensitivity, self._clip.bound
         if isinstance(bound, AdaptiveQuantile):
             norm, released = self._clip.largest, dict(zip(TALLY, tally, strict=True))
@@ -257,7 +275,6 @@ class Trainer:
             "steps": self.steps,
             "seed": self._randomness.seed,
             "norms": self._clip.largest.cpu(),  # a quantile may have moved them
-            "after_others": _NO_OTHER_RUN in self._presumed,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
@@ -299,12 +316,10 @@ class Trainer:
             self.scheduler.load_state_dict(written["scheduler"])
         self._clip.largest.copy_(written["norms"])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
-        self._presumed |= dict.fromkeys([_NO_OTHER_RUN] * written["after_others"])
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
-        changed_by_others(self.model, self._itself)  # whose model is there no more
         self._drawn.clear()  # by a first step that failed
         self._data.forget()
-        self._state = None
+        self._state, self._due = None, steps + 1
         self._look()
 
     def _fingerprint(self) -> dict[str, str]:

@@ -37,12 +37,15 @@ def data(owners=OWNERS):
     return inputs, targets, np.asarray(owners)
 
 
+OTHER = nn.Linear(2, 2)
+
+
 def run(plan=EVERYBODY, records=None, net=None, server=None, **options):
     net = net or model()
     server = server or {"lr": 1.0}
     options = {"local_steps": 3, "local_learning_rate": 0.5, **options}
-    sgd = torch.optim.SGD(net.parameters(), **server)
-    return Federation(net, LOSS, records or data(), plan, optimizer=sgd, **options)
+    options.setdefault("optimizer", torch.optim.SGD(net.parameters(), **server))
+    return Federation(net, options.pop("loss_fn", LOSS), records or data(), plan, **options)
 
 
 def flat(net):
@@ -196,6 +199,9 @@ def test_a_seed_repeats_a_run_and_is_an_assumption():
         ({"local_steps": 0}, ValueError, "local_steps a whole number >= 1, got local_steps=0"),
         ({"local_learning_rate": -1.0}, ValueError, "local_learning_rate > 0"),
         ({"dropouts": 1}, ValueError, "dropouts < 1, got dropouts=1"),
+        ({"optimizer": torch.optim.SGD(OTHER.parameters())}, ValueError, "not the model's"),
+        ({"loss_fn": nn.CrossEntropyLoss()}, ValueError, 'reduction="none"'),
+        ({"records": tuple(x[:0] for x in data())}, ValueError, "at least one record, got 0"),
         ({"plan": None}, TypeError, "plan to be a FederatedPlan, got plan=None"),
         ({"records": data()[:2]}, TypeError, "records to be"),
         ({"records": data(OWNERS + 1)}, ValueError, "owners from 0 to plan.users - 1 = 6"),

@@ -204,6 +204,18 @@ def per_valid(ignored: int) -> Part:
     return model, each, numbers(7, 8), targets.where(runs() > 0, ignored)
 
 
+def over_records_that_count() -> Part:
+    """Losses divided by how many records of the batch are not ignored; one of these is."""
+
+    def each(outputs: Tensor, targets: Tensor) -> Tensor:
+        losses = F.cross_entropy(outputs, targets, ignore_index=-1, reduction="none")
+        return losses * len(targets) / (targets != -1).sum().clamp(min=1)
+
+    model, _, inputs, targets = loss(each)
+    targets[-1] = -1
+    return model, each, inputs, targets
+
+
 def mix_style() -> Part:
     """Half of the time, each record gets the mean and deviation of another."""
 
@@ -374,13 +386,7 @@ MIXING: dict[str, Callable[[], Part]] = {
     "mean over the longest of packed sequences": packed,
     "losses over words that count": lambda: per_valid(-100),
     "losses over words that count, -1": lambda: per_valid(-1),
-    "losses over records that count": lambda: loss(
-        lambda o, t: (
-            F.cross_entropy(o, t, ignore_index=-1, reduction="none")
-            / (t != -1).sum().clamp(min=1)
-            * len(t)
-        )
-    ),
+    "losses over records that count": over_records_that_count,
     "styles of others, half of the time": mix_style,
     "batch norm, zero head": lambda: zero_head(normal),
     "batch norm, rezero": lambda: rezero(normal),

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
-from dplearn.training.passes import called
+from dplearn.training.tape import called
 
 torch.set_num_threads(1)  # small tensors: more threads only wait for each other
 CLASSES = 5

@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.layers.per_example import Convolution, Outer
+from dplearn.training.forms import Convolution, Outer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))

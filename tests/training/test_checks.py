@@ -17,9 +17,9 @@ from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
-from dplearn.training import Flat, check_model, checks, clipped_sum, plain
-from dplearn.training.passes import called
-from dplearn.training.probe import holdings
+from dplearn.training import Flat, check_model, clipped_sum, plain
+from dplearn.training.guard import holdings
+from dplearn.training.tape import called
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
@@ -130,7 +130,7 @@ def test_what_is_called_once_for_all_records_is_right_wherever_it_meets_them():
         clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
 
 
-@each("size", [1e-2, 1e-4, 1e-5])
+@each("size", [1e-2, 1e-4])
 def test_a_penalty_of_parameters_is_refused_however_small(size):
     model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 5))
     penalty = lambda: size * sum(p.square().sum() for p in model.parameters())
@@ -199,13 +199,10 @@ def test_whatever_keeps_numbers_is_looked_into(name):
     assert holdings(holder) != before
 
 
-def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
-    """Not even whether a token is out of range."""
-    model = Model(
-        lambda m, x: m.head(m.embed(x).mean(1)), embed=nn.Embedding(9, 8), head=nn.Linear(8, 5)
-    )
-    for words in (torch.full((1, 7), 10**6), torch.zeros(BATCH, 7).long()):
-        check_model(model, losses_of, words, TARGETS[: len(words)])
+def test_floating_numbers_of_records_play_no_part():
+    """Whole numbers are those of the records."""
+    with pytest.raises(IndexError, match=r"labels from 0 to the number of outputs - 1"):
+        check_model(nn.Linear(8, 3), losses_of, INPUTS, TARGETS + 3)
     check_model(nn.Linear(8, 5), losses_of, torch.full((2, 8), torch.nan), TARGETS[:2])
     fussy = Model(lambda m, x: m.layer(torch.linalg.cholesky(x)).sum(1), layer=nn.Linear(3, 5))
     covers = torch.eye(3).expand(BATCH, 3, 3)
@@ -215,20 +212,6 @@ def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
     started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
     with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the user's own
         check_model(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
-
-
-def test_a_large_model_is_checked_without_a_copy_in_float64(monkeypatch):
-    kinds = set()
-    model = Model(lambda m, x: (kinds.add(x.dtype), m.layer(x))[1], layer=nn.Linear(8, 5))
-    monkeypatch.setattr(checks, "_TWICE", 45)
-    check_model(model, losses_of, INPUTS, TARGETS)
-    assert kinds == {torch.float32, torch.float64}
-    kinds.clear()
-    monkeypatch.setattr(checks, "_TWICE", 44)
-    check_model(model, losses_of, INPUTS, TARGETS)
-    assert kinds == {torch.float32}
-    model = Model(lambda m, x: m.layer(x - x.mean(0)), layer=nn.Linear(8, 5))
-    refused(model, INPUTS, match="mixes records")
 
 
 def own_norm(model, x):
@@ -259,18 +242,6 @@ def test_the_model_is_looked_at_again_when_its_mode_changes():
         trainer.step()
 
 
-def test_the_model_is_looked_at_again_when_an_option_changes_that_decides():
-    norm = nn.InstanceNorm1d(8)
-    data = torch.randn(32, 8, 3), torch.zeros(32).long()
-    trainer = started(nn.Sequential(norm, nn.Flatten(), nn.Linear(24, 2)), data=data)
-    trainer.step()
-    norm.track_running_stats, norm.running_mean = True, torch.zeros(8)
-    norm.running_var = torch.ones(8)
-    with pytest.raises(NotImplementedError, match="leak"):
-        trainer.step()
-    assert trainer.steps == 1 and not norm.running_mean.any()
-
-
 class Late(nn.Linear):
     """Keeps what no check has seen: the mean of inputs that are very large."""
 
@@ -286,23 +257,6 @@ def test_what_a_pass_of_training_writes_ends_the_run():
     with pytest.raises(ValueError, match=r"'0.bias' as it is, but it changed"):
         trainer.step()
     assert trainer.steps == 0
-
-
-class Moody(nn.Module):
-    """A loss that depends on the others in one of its modes."""
-
-    def forward(self, outputs, targets):
-        losses = losses_of(outputs, targets)
-        return losses - losses.mean() if self.training else losses
-
-
-def test_the_loss_is_looked_at_again_when_its_mode_changes():
-    trainer = started(loss_fn=(loss := Moody().eval()))
-    trainer.step()
-    loss.train()
-    with pytest.raises(ValueError, match="mixes records"):
-        trainer.step()
-    assert trainer.steps == 1
 
 
 def test_the_trainable_set_may_change_during_a_run():
@@ -364,15 +318,3 @@ def test_parameters_of_the_loss_are_refused():
     for options in ({"optimizer": every, "loss_fn": plain}, {"loss_fn": loss}):
         with pytest.raises(ValueError, match="not the model's"):
             started(model, **options)
-
-
-def test_a_resume_looks_again(tmp_path):
-    trainer = started(small_model())
-    trainer.step()
-    trainer.save(tmp_path / "run.pt")
-    model = small_model()
-    again, mixing = started(model), []
-    model[1].register_forward_hook(lambda m, x, y: y - y.mean(0) if mixing else y)
-    mixing.append(True)
-    with pytest.raises(ValueError, match="mixes records"):
-        again.load(tmp_path / "run.pt")

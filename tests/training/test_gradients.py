@@ -11,10 +11,10 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum, plain, rule
-from dplearn.training.layers import RULES, per_example
-from dplearn.training.learned import recalled
-from dplearn.training.recording import recording
+from dplearn.training import Flat, check_model, clipped_sum, forms, plain, rule
+from dplearn.training.gradients import recalled
+from dplearn.training.layers import RULES
+from dplearn.training.tape import recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so that sums are a little short.
@@ -72,7 +72,7 @@ def few_at_once(monkeypatch):
     """Convolutions in several parts, and in all forms."""
     sizes = {"_NUMBERS": 200, "_AT_ONCE": 4, "_FEW": 2, "_POSITIONS": 8, "_SMALL": 300}
     for name, value in sizes.items():
-        monkeypatch.setattr(per_example, name, value)
+        monkeypatch.setattr(forms, name, value)
 
 
 @each("name", CASES)
@@ -170,7 +170,7 @@ def test_a_parameter_outside_the_graph_is_zero_and_inputs_may_have_names():
     x, targets = eights()
     part = summed(model, x, targets)
     by_name = summed(model.used, {"input": x}, targets)
-    assert torch.equal(by_name.sums["weight"], part.sums["used.weight"])
+    torch.testing.assert_close(by_name.sums["weight"], part.sums["used.weight"], rtol=1e-12, atol=0)
     assert part.sums["idle.weight"].eq(0).all() and part.sums["used.weight"].ne(0).any()
 
 

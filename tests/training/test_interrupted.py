@@ -1,15 +1,12 @@
 """Whatever interrupts a run, each step that changed the model is counted and remembered."""
 
 import dataclasses
-import signal
-import subprocess
-import sys
 
 import pytest
 import torch
 from small_runs import PLAN, generator, run, small_data, small_model, started
 
-from cases import clean_environment, each
+from cases import each
 from dplearn.training import AdaptiveQuantile, Flat, checkpoint, clipped_sum
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -108,28 +105,6 @@ def test_a_checkpoint_that_cannot_be_written_is_noticed_before_the_first_step(pa
     with pytest.raises(OSError, match="Expected checkpoint to be a file that can be written, got"):
         run(checkpoint=tmp_path / path, callback=steps.append)
     assert not steps and not list(tmp_path.iterdir())
-
-
-KILLED = """
-import os, signal, sys
-from dplearn.core.files import write_whole
-os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-write_whole(sys.argv[1], b"2")
-"""  # as `checkpoint.write` does, without PyTorch, which takes seconds to import
-
-
-@pytest.mark.slow
-def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
-    path = tmp_path / "run[1]"
-    checkpoint.write(path, {"run": {}})
-    for name in ("run[1].writing-1", ".run1.writing-1", ".run[1].metadata"):
-        (tmp_path / name).touch()  # somebody else's
-    command = [sys.executable, "-c", KILLED, str(path)]
-    killed = subprocess.run(command, env=clean_environment())
-    assert killed.returncode == -signal.SIGKILL and checkpoint.loaded(path) == {"run": {}}
-    assert len(list(tmp_path.iterdir())) == 5
-    checkpoint.write(path, {"run": {"a": 3}})
-    assert checkpoint.loaded(path) == {"run": {"a": 3}} and len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_resumed_history_presumes_that_lost_steps_were_not_released(tmp_path):

@@ -127,26 +127,3 @@ def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise()
     assert Randomness.of(torch.Generator().manual_seed(0)) == first
     with pytest.raises(ValueError, match="Expected secure=True without a generator"):
         Randomness.of(torch.Generator(), secure=True)
-
-
-def test_a_cipher_has_a_new_key_and_a_new_start_from_the_operating_system(monkeypatch):
-    def noise_from(key, start):
-        given = {32: key, 16: start}
-        monkeypatch.setattr(noise.os, "urandom", lambda count: bytes([given[count]]) * count)
-        return drawn(Randomness(), 5).tolist()
-
-    for place in range(2):
-        other = [0, 0]
-        other[place] = 1
-        assert noise_from(0, 0) == noise_from(0, 0) != noise_from(*other)
-
-
-def test_dropout_is_seeded_without_touching_the_global_generator():
-    numbers = []
-    for step in (1, 1, 2):
-        torch.rand(1)
-        before = torch.get_rng_state()
-        with Randomness(seed=0).for_model(CPU, 0, step):
-            numbers.append(torch.rand(3).tolist())
-        assert torch.equal(torch.get_rng_state(), before)
-    assert numbers[0] == numbers[1] != numbers[2]

@@ -4,14 +4,11 @@ import inspect
 
 import pytest
 import torch
-from per_record import CASES, case, losses_of
+from per_record import case, losses_of
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, small_data, small_model, started
 from torch import nn
 
-from cases import each
-from dplearn.run import DPSGD
 from dplearn.training import Trainer, plain
-from dplearn.training.layers import trainable
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -55,33 +52,3 @@ def test_a_run_of_the_trainer_is_algorithm_1(monkeypatch):
     for _ in range(PLAN.steps):
         trainer.step()
     torch.testing.assert_close(flat(trainer.model.parameters()), flat(model.parameters()))
-
-
-@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-@each("name", CASES)
-def test_each_layer_is_trained_by_both_alike(name):
-    """Two steps on all records, whose noise is far below what is compared."""
-    steps, norm = 2, 0.5
-    fields = {"sample_rate": 1.0, "steps": steps, "max_grad_norm": norm, "sampling": "none"}
-    plan = DPSGD(noise_multiplier=1e-12, **fields)
-    (model, x, y), (other, *_) = case(name), case(name)
-    trainer = started(model, plan, data=(x, y), loss_fn=losses_of, expected_batch_size=8.0)
-    for _ in range(steps):
-        trainer.step()
-        total = plain.clipped_sum(other, losses_of, x, y, norm=norm)
-        for part, p in trainable(other).items():
-            p.data -= 0.1 * total[part] / 8.0
-    torch.testing.assert_close(
-        flat(model.parameters()), flat(other.parameters()), rtol=1e-9, atol=1e-11
-    )
-
-
-def test_it_learns_where_the_trainer_does():
-    """Frozen weights stay, and a lot may be empty."""
-    model = small_model()
-    model[0].requires_grad_(False)
-    before = flat(model.state_dict())
-    none = torch.zeros(0, 3), torch.zeros(0).long()
-    plain.train(model, CROSS_ENTROPY, *none, PLAN, **LEARNING, generator=generator())
-    after = flat(model.state_dict())
-    assert torch.equal(before[:32], after[:32]) and (before[32:] != after[32:]).all()

@@ -2,27 +2,23 @@ r"""Per-example gradients of one parameter, mostly without forming them.
 
 A layer's gradient for example i is a sum over positions t (words, pixels) of outer products
 :math:`G_i = \sum_t u_{it} v_{it}^T`: u is the gradient of the layer's output, v its input.
-Clipping needs only two things of it, the norm :math:`\|G_i\|` and later the weighted sum
-:math:`\sum_i c_i G_i`, and both are cheaper than all the :math:`G_i`:
+Clipping needs only the norm :math:`\|G_i\|` and later the weighted sum :math:`\sum_i c_i G_i`:
 
 * weighted sum: one matrix product of (c u) and v, as for an ordinary gradient;
 * norm, one position: :math:`\|u\| \|v\|` (Goodfellow, 2015);
 * norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
-  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`
-  (Bu et al., 2022).
+  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`.
 
-Every form answers `squared_norm()`, `add_to(total, factors, keep)` and `dense()`. Rows where
-`keep` is False count as zero whatever they hold: 0 * inf is NaN, a factor of 0 is not enough.
-Tensors are float32 or float64, never less: the norm must hold for the sum that is released.
+Rows where `keep` is False count as zero whatever they hold: 0 * inf is NaN, a factor of 0 is not
+enough. Tensors are float32 or float64: the norm must hold for the sum that is released.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -31,53 +27,55 @@ from torch import Tensor
 # Units of rounding error that a sum of products may have lost, relative to its largest terms.
 ROUNDING = 8
 _BLOCK = 256  # squares that are added in one go
-# Of convolutions: pixels that are copied, and examples that are formed without copies, in one go.
+# Of convolutions on a processor: pixels that are copied, and examples formed, in one go.
 _NUMBERS, _AT_ONCE = 2**19, 16
+_ACCELERATOR = 100  # times as many on an accelerator
 # Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
-class PerExample(ABC):
+class PerExample(Protocol):
     """Gradients of one parameter, one per example."""
 
-    @abstractmethod
     def squared_norm(self) -> Tensor:
-        """Squared Euclidean norms, shape (B,); never too small by more than rounding."""
+        """Return squared Euclidean norms, shape (B,), never too small by more than rounding."""
 
-    @abstractmethod
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
 
-    @abstractmethod
     def dense(self) -> Tensor:
-        """All gradients, shape (B, *parameter shape)."""
+        """Return all gradients, shape (B, *parameter shape)."""
 
 
 @dataclass(frozen=True)
-class Dense(PerExample):
+class Dense:
     """Gradients that were formed: small parameters, or the cheapest way to the norm."""
 
     value: Tensor  # (B, *shape)
-    squares: Tensor | None = None  # of its norms, where they were formed, too
+    squares: Tensor | None = None  # of its norms, where they were computed with it
 
     def squared_norm(self) -> Tensor:
         return _squares(self.value) if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        value = _kept(self.value, keep).to(total)
+        value, factors = _kept(self.value, keep).to(total), factors.to(total)
+        if value.is_contiguous():
+            total += (factors @ value.reshape(len(value), -1)).view(total.shape)
+            return
         # Those of a convolution lie in memory with channels last.
         order = sorted(range(1, value.dim()), key=value.stride, reverse=True)
         rows = value.permute(0, *order)
-        added = (factors.to(total) @ _flat(rows)).view(rows.shape[1:])
-        back = [order.index(dim) for dim in range(1, value.dim())]
-        total.add_(added.permute(back).reshape(total.shape))
+        added = (factors @ rows.flatten(1)).view(rows.shape[1:])
+        total += added.permute([order.index(dim) for dim in range(1, value.dim())]).reshape(
+            total.shape
+        )
 
     def dense(self) -> Tensor:
         return self.value
 
 
 @dataclass(frozen=True)
-class Outer(PerExample):
+class Outer:
     """The sum over t of left[t] right[t]^T: a matrix product of a layer."""
 
     left: Tensor  # (B, T, p), gradients of outputs
@@ -100,34 +98,34 @@ class Outer(PerExample):
         return _pessimistic((left * right).sum((1, 2)), (u * v).sum(1))
 
     def largest_terms(self) -> Tensor:
-        """Sum over t of |left[t]| |right[t]|, the scale of rounding errors, shape (B,)."""
+        """Return the sum over t of |left[t]| |right[t]|, the scale of rounding errors."""
         return (_norms(self.left) * _norms(self.right)).sum(1)
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         left, right = _kept(self.left, keep), _kept(self.right, keep)
         scale = factors.to(left.dtype)[:, None, None]
-        if left.shape[2] <= right.shape[2]:
-            left = left * scale
-        else:
-            right = right * scale
+        left, right = (
+            (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
+        )
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
         total.view(len(left), -1).addmm_(left.to(total), right.to(total))
 
     def dense(self) -> Tensor:
-        return self.left.mT @ self.right
+        alone = self.left.shape[1] == 1
+        return self.left.mT * self.right if alone else self.left.mT @ self.right
 
-    def cheapest(self) -> PerExample:
-        """Itself, or formed where that costs less than two Gram matrices."""
+    def cheapest(self) -> "Outer | Dense":
+        """Return itself, or what was formed where that costs less than two Gram matrices."""
         return self if self.left.shape[1] == 1 or self.few() else Dense(self.dense())
 
     def few(self) -> bool:
-        """Whether two Gram matrices cost less than the gradients."""
+        """Return whether two Gram matrices cost less than the gradients."""
         (_, t, p), d = self.left.shape, self.right.shape[2]
         return 2 * t * t <= p * d
 
 
 @dataclass(frozen=True)
-class Rows(PerExample):
+class Rows:
     """The sum over t of value[t] added to row index[t]: a table that was looked up."""
 
     index: Tensor  # (B, T)
@@ -155,7 +153,7 @@ class Rows(PerExample):
 
 
 @dataclass(frozen=True)
-class Tied(PerExample):
+class Tied:
     """A table that was looked up and also multiplied with: embedding and output layer."""
 
     outer: Outer
@@ -167,8 +165,7 @@ class Tied(PerExample):
         looked_up = outer.left.gather(2, rows.index[:, None].expand(-1, outer.left.shape[1], -1))
         cross = (looked_up * (outer.right @ rows.value.mT)).sum((1, 2))
         total = outer.cheapest().squared_norm() + rows.squared_norm() + 2 * cross
-        scale = _norms(rows.value).sum(1) + outer.largest_terms()
-        return _pessimistic(total, scale)
+        return _pessimistic(total, _norms(rows.value).sum(1) + outer.largest_terms())
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         self.outer.add_to(total, factors, keep)
@@ -179,7 +176,7 @@ class Tied(PerExample):
 
 
 @dataclass(frozen=True)
-class Convolution(PerExample):
+class Convolution:
     """Weights of a convolution in any dimension."""
 
     grad: Tensor  # (B, filters, *positions)
@@ -196,25 +193,25 @@ class Convolution(PerExample):
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
-        total.add_(self._weights(grad, _kept(self.values, keep)))
+        total += self._weights(grad, _kept(self.values, keep))
 
-    def dense(self) -> Tensor:
-        return self.formed().value
-
-    def cheapest(self) -> PerExample:
-        """Itself, or formed where that costs less than two Gram matrices."""
+    def cheapest(self) -> "Convolution | Dense":
+        """Return itself, or what was formed where that costs less than two Gram matrices."""
         t, p, d = self._positions(), self.shape[0], math.prod(self.shape[1:])
         few = 2 * t**2 <= p * d if p * d > _SMALL else t**2 * (p + d) <= 8 * p * d
         return self if few and self.groups == 1 else self.formed()
 
+    def dense(self) -> Tensor:
+        return self.formed().value
+
     def formed(self) -> Dense:
-        """The gradients, and their squares while they are in the processor's caches."""
+        """Return the gradients, and their squares while they are in the processor's caches."""
         filters, channels, *kernel = self.shape
         # Where many positions share many channels, copies of pixels cost more than they save.
-        cheap = channels <= _FEW or self._positions() <= _POSITIONS
-        if self.groups > 1 or not cheap:
+        if self.groups > 1 or not (channels <= _FEW or self._positions() <= _POSITIONS):
             single = self.grad[:, None], self.values[:, None]
-            return Dense(torch.vmap(self._weights, chunk_size=_AT_ONCE)(*single))
+            at_once = _AT_ONCE * (1 if self.grad.device.type == "cpu" else _ACCELERATOR)
+            return Dense(torch.vmap(self._weights, chunk_size=at_once)(*single))
         value, squares = self.grad.new_empty(len(self.grad), filters, math.prod(self.shape[1:])), []
         for grad, values, out in self._split(value):
             torch.bmm(grad.flatten(2), self._patches(values), out=out)
@@ -223,13 +220,13 @@ class Convolution(PerExample):
         return Dense(value, torch.cat(squares))
 
     def _split(self, *others: Tensor) -> Iterator[Sequence[Tensor]]:
-        """Gradients, inputs and others of few examples at a time, whose patches fit into caches."""
-        numbers = _NUMBERS if self.grad.device.type == "cpu" else 100 * _NUMBERS
+        """Yield gradients, inputs and others of so few examples that patches fit into caches."""
+        numbers = _NUMBERS * (1 if self.grad.device.type == "cpu" else _ACCELERATOR)
         few = max(1, numbers // (self._positions() * math.prod(self.shape[1:])))
         return zip(*(x.split(few) for x in (self.grad, self.values, *others)), strict=True)
 
     def _patches(self, values: Tensor) -> Tensor:
-        """Pixels under the kernel at each position, (b, T, kernel * channels)."""
+        """Return the pixels under the kernel at each position, (b, T, kernel * channels)."""
         channels, *kernel = self.shape[1:]
         positions = self.grad.shape[2:]
         # What is copied in one go: a row of positions, or all channels under a row of the kernel.
@@ -257,13 +254,13 @@ class Convolution(PerExample):
 
 
 def combined(uses: list[PerExample]) -> PerExample:
-    """Gradients of a parameter that was used several times: they add before the norm."""
+    """Return the gradient of a parameter that was used several times: uses add before the norm."""
     if len(uses) == 1:
         return uses[0].cheapest() if isinstance(uses[0], Outer | Convolution) else uses[0]
     outers = [use for use in uses if isinstance(use, Outer)]
     rows = [use for use in uses if isinstance(use, Rows)]
     if len(outers) + len(rows) < len(uses):
-        return Dense(reduce(torch.add, [_flat(use.dense()) for use in uses]))
+        return Dense(reduce(torch.add, [use.dense().reshape(len(use.dense()), -1) for use in uses]))
     together = lambda name, parts: torch.cat([getattr(x, name) for x in parts], 1)
     outer: Any = Outer(together("left", outers), together("right", outers)) if outers else None
     if not rows:
@@ -272,18 +269,13 @@ def combined(uses: list[PerExample]) -> PerExample:
     return Tied(outer, table) if outer else table
 
 
-def _flat(values: Tensor) -> Tensor:
-    """One row per example."""
-    return values.flatten(1) if values.dim() > 1 else values[:, None]
-
-
 def _squares(values: Tensor) -> Tensor:
-    """Sum of squares of each example, shape (B,)."""
-    return _norms(_flat(values)).square()
+    """Return the sum of squares of each example, shape (B,)."""
+    return _norms(values.flatten(1) if values.dim() > 1 else values[:, None]).square()
 
 
 def _norms(rows: Tensor) -> Tensor:
-    """Norms along the last dimension, block by block: one long sum loses a hundredth of them."""
+    """Return norms along the last dimension, block by block: one long sum loses a hundredth."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
@@ -295,12 +287,12 @@ def _norms(rows: Tensor) -> Tensor:
 
 
 def _lost(values: Tensor, count: float) -> float:
-    """The largest norm of so many numbers whose squares are zero to the processor."""
+    """Return the largest norm of so many numbers whose squares are zero to the processor."""
     return math.sqrt(count * torch.finfo(values.dtype).tiny)
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
-    """A squared norm of terms that cancel, rounded up: else it might be 0 where the sum is not."""
+    """Return a squared norm of terms that cancel, rounded up: not 0 where the sum is not."""
     units = ROUNDING * torch.finfo(squared.dtype).eps
     return torch.addcmul(squared.clamp(min=0), scale, scale, value=units)
 

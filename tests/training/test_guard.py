@@ -1,0 +1,126 @@
+"""The guard looks at real lots: it finds what the start cannot, and refuses no strange record."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from per_record import CASES, CLASSES, Model, case, losses_of
+from small_runs import PLAN, small_model, started
+from test_checks import GOOD, built
+from torch import nn
+from torch.utils._pytree import tree_map_only
+
+from cases import each
+from dplearn.training import AdaptiveQuantile
+
+LOTS = dataclasses.replace(PLAN, sample_rate=0.5, steps=8)
+
+
+def centred(model, x):
+    """The inputs less their mean, from the second epoch on or in large lots only."""
+    return model.last(x - x.mean(0) if model.epoch or len(x) > model.large else x)
+
+
+def late(**attributes):
+    model = Model(centred, last=nn.Linear(3, 2))
+    vars(model).update({"epoch": 0, "large": 99, **attributes})
+    return model
+
+
+def test_what_begins_to_mix_is_refused_at_the_next_look():
+    trainer = started(model := late(), plan=LOTS)
+    trainer.step(), trainer.step()
+    vars(model)["epoch"] = 1
+    trainer.step()  # not looked at
+    with pytest.raises(ValueError, match=r"mixes records\. The 3 steps done have no guarantee"):
+        trainer.step()
+    assert trainer.steps == 3 == trainer.history().steps
+    weight = model.last.weight.clone()
+    with pytest.raises(ValueError, match=r"copies of one other, at step 4"):
+        trainer.step()  # and again: neither noise nor the optimizer has touched the model
+    assert torch.equal(model.last.weight, weight)
+
+
+def test_what_mixes_in_large_lots_only_is_refused_and_no_frame_holds_a_record():
+    trainer = started(late(large=9), plan=LOTS)
+    with pytest.raises(ValueError, match="at step 1") as caught:
+        trainer.step()
+    frame = caught.tb
+    while frame:
+        if frame.tb_frame.f_code.co_filename.endswith("training/trainer.py"):
+            assert not any(isinstance(x, torch.Tensor) for x in frame.tb_frame.f_locals.values())
+        frame = frame.tb_next
+
+
+def test_a_lot_of_one_record_is_no_look():
+    trainer = started(late(large=9), plan=dataclasses.replace(PLAN, steps=200, sample_rate=1e-3))
+    with pytest.raises(ValueError, match="mixes records"):
+        for _ in range(200):
+            trainer.step()
+            assert trainer.records[-1].private.lot_size < 2
+            vars(trainer)["_lot"] = lambda _: torch.arange(16).numpy()  # a larger one comes
+
+
+def strange(factor):
+    """Of 64 records like the given ones, every fifth times a factor."""
+
+    def rows(x):
+        x = x[torch.arange(64) % len(x)]
+        if x.is_floating_point():
+            x = x * (1 + 0.1 * torch.randn(x.shape)).to(x.dtype)
+            x[::5] = x[::5] * factor
+        return x
+
+    return lambda pair: tree_map_only(torch.Tensor, rows, pair)
+
+
+# Models that take arguments of as many rows as records, or refuse what is not a number.
+ONLY_SO = "look-ups", "adjacency", "window", "mask of", "causal mask", "missing values not allowed"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
+@pytest.mark.usefixtures("unchecked")
+@each("factor", [1e4, 1e19, math.nan])
+def test_no_good_model_is_refused_for_strange_records(factor):
+    """A false refusal would be an output about one record."""
+    good = {name: lambda name=name: built(GOOD[name], 0) for name in GOOD}
+    for name in CASES:
+        model, x, y = case(name, dtype=torch.float32)
+        good[f"case {name}"] = lambda model=model, x=x, y=y: (model, losses_of, x, y)
+    for name, make in good.items():
+        if any(word in name for word in ONLY_SO):
+            continue
+        torch.manual_seed(0)
+        model, loss_fn, *pair = make()
+        trainer = started(model, plan=LOTS, loss_fn=loss_fn, data=strange(factor)(tuple(pair)))
+        for _ in range(4):
+            trainer._due = 1  # a look at every step
+            trainer.step()
+
+
+def test_looks_are_at_powers_of_two_and_after_a_resume(tmp_path, monkeypatch):
+    looks = []
+    monkeypatch.setattr("dplearn.training.Trainer._guard", lambda t, *_: looks.append(t.steps + 1))
+    bound = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
+    trainer = started(small_model(dropout=0.5), plan=LOTS, bound=bound)
+    for _ in range(8):
+        trainer.step()
+    assert looks == [1, 2, 4, 8]
+    again = started(small_model(), plan=LOTS)
+    for _ in range(5):
+        again.step()
+    again.save(tmp_path / "run")
+    other = started(small_model(), plan=LOTS)
+    other.load(tmp_path / "run")
+    looks.clear()
+    other.step(), other.step()
+    assert looks == [6]
+
+
+def test_random_models_say_that_sizes_were_not_compared():
+    noisy = Model(lambda m, x: m.last(x + torch.randn(x.shape)), last=nn.Linear(3, CLASSES))
+    told = "was not tried in smaller lots"
+    for model, random in ((noisy, True), (small_model(dropout=0.5), False)):
+        assert any(told in text for text in started(model).history().assumptions) == random
