@@ -22,6 +22,10 @@ r"""What an entry of the formula book is: a plain function under decorators that
 * `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
   (`claim`, an expression or a function), or the same function where its hypothesis is dropped
   (`given`); what else it changes it says, the rest is the formula's.
+* `setting`: what the letters stand for where the formula is printed, in English and Chinese, the
+  quantity that its value is, stems of words that name this situation and no other, and what no
+  mechanism can beat (`below`). More of them say the same formula in fewer or other letters. Every
+  entry whose value a text could print has one; `claims` judges by nothing else.
 * The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
   parameters that the common list does not explain. What `help` shows is made from all of this.
 
@@ -85,6 +89,23 @@ class Typed(Fact):
 
 
 @dataclass(frozen=True, eq=False)
+class Setting(Fact):
+    """One situation in which an entry has the answer, in the letters of print."""
+
+    text: str
+    chinese: str
+    about: str  # a key of `terms.QUANTITIES`
+    names: tuple[str, ...] = ()  # stems of words that name it, of any language
+    below: Callable[..., Any] | Literal["exact"] | None = None
+    second: str = ""  # delta of the pair (value, delta), an expression in the columns
+    rare: bool = False  # whether it is meant only where the words name it
+    into: Callable[..., Mapping[str, Any]] | None = None  # the entry's parameters of the columns
+    value: Callable[..., float] | None = None  # of the entry's value and the columns
+    given: str = ""
+    domain: Mapping[str, Domain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Misprint(Fact):
     """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
 
@@ -134,6 +155,7 @@ class Formula:
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
     typed: Sequence[Typed] = ()
+    settings: Sequence[Setting] = ()
     misprints: Sequence[Misprint] = ()
 
     @property
@@ -291,6 +313,7 @@ def formula(
             remarks="" if statement else remarks,
             printed=tuple(p for p in parts if isinstance(p, Printed)),
             typed=tuple(p for p in parts if isinstance(p, Typed)),
+            settings=tuple(p for p in parts if isinstance(p, Setting)),
             misprints=tuple(p for p in parts if isinstance(p, Misprint)),
             **fields,
         )
@@ -326,6 +349,36 @@ def given(
 def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
     """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
     return _Fields({"oracle": function, **options})
+
+
+def setting(
+    text: str,
+    chinese: str,
+    about: str,
+    names: str = "",
+    /,
+    *,
+    below: Callable[..., Any] | Literal["exact"] | None = None,
+    second: str = "",
+    rare: bool = False,
+    into: Callable[..., Mapping[str, Any]] | None = None,
+    value: Callable[..., float] | None = None,
+    given: str = "",
+    **domain: Domain,
+) -> Setting:
+    """Return a situation in which the entry's value is what a text calls `about`.
+
+    The columns of its table are the function's parameters, or those of `domain` where `into` makes
+    the entry's parameters of them; a domain given here replaces the entry's. `below` maps columns,
+    as arrays, to what no mechanism beats: "exact" if the value itself is attained; left out, it is
+    the value of an identity, else the oracle. `names` are stems divided by blanks, with _ for a
+    blank inside of one; `given` is a hypothesis in the columns.
+    """
+    if about not in terms.QUANTITIES:
+        among = ", ".join(terms.QUANTITIES)
+        raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
+    stems = tuple(stem.replace("_", " ") for stem in names.split())
+    return Setting(text, chinese, about, stems, below, second, rare, into, value, given, domain)
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
