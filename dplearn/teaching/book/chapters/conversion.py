@@ -120,8 +120,8 @@ enter(rdp_to_epsilon_mironov,
               orders, rdps, delta: below.rdp_epsilon(orders, np.sum(rdps, axis=-1, keepdims=True),
               delta), into=lambda orders, rdps, delta: {"orders": orders, "rdp": sum(rdps),
               "delta": delta}, orders=ORDER, rdps=RHO, delta=SLACK),
-      setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-              "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "epsilon",
+      setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+              "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon",
               "gauss normal 高斯", below=lambda orders, noise_multiplier, delta:
               below.gaussian_epsilon(1 / noise_multiplier, delta), into=lambda orders,
               noise_multiplier, delta: {"orders": orders, "rdp": orders / (2 *
@@ -195,8 +195,8 @@ enter(rdp_to_epsilon,
          "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", REPEATED, below=lambda rho,
          delta, steps: below.gaussian_epsilon(np.sqrt(2 * steps * rho), delta), into=lambda rho,
          delta, steps: {"rho": steps * rho, "delta": delta}, rho=RHO, delta=SLACK, steps=COUNT)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "epsilon", "gauss normal 高斯",
+@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon", "gauss normal 高斯",
          below=lambda noise_multiplier, delta: below.gaussian_epsilon(1 / noise_multiplier, delta),
          into=lambda noise_multiplier, delta: {"rho": 1 / (2 * noise_multiplier**2), "delta":
          delta}, noise_multiplier=NOISE, delta=SLACK)
@@ -300,8 +300,8 @@ def touching_steps(*, order, rho, delta):
 @given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
 @oracle(least_moment_bound, tolerance=1e-8, points=60)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "epsilon",
+@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon",
          "gauss normal moment 高斯", below=lambda noise_multiplier, delta: below.gaussian_epsilon(1
          / noise_multiplier, delta), noise_multiplier=NOISE, delta=SLACK)
 @typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")

@@ -214,8 +214,8 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 @setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
          "gdp gaussian_dp tail", below=lambda mu, epsilon: below.gaussian_delta(epsilon, mu),
          mu=MU, epsilon=LOSS)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "delta",
+@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "delta",
          "gauss normal tail 高斯", below=lambda noise_multiplier, epsilon:
          below.gaussian_delta(epsilon, 1 / noise_multiplier), into=lambda noise_multiplier,
          epsilon: {"mu": 1 / noise_multiplier, "epsilon": epsilon}, noise_multiplier=NOISE,

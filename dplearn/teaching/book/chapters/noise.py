@@ -299,8 +299,8 @@ def staircase_variance(*, epsilon):
          "Dwork & Roth 2014, Theorem A.1")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @oracle(oracles.normal_sigma)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "sigma", "gauss normal 高斯",
+@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "sigma", "gauss normal 高斯",
          below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
          12.0), delta=SLACK)
 @setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
@@ -338,8 +338,8 @@ enter(gaussian_delta,
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
       oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
-      setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-              "一次回答（L2 敏感度 Δ）加标准差 σ 的高斯噪声，(ε,δ)-DP", "delta",
+      setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+              "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "delta",
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
       setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
               "k 次发布，各加高斯噪声 σ（敏感度 Δ），合计 (ε,δ)-DP", "delta", REPEATED, into=lambda

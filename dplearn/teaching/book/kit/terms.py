@@ -14,8 +14,8 @@ KINDS = {
 QUANTITIES = {
     "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
     "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
-    "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f", "sensitivity": "Δ", "steps": "k",
-    "rate": "q", "order": "α",
+    "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f",
+    "sensitivity": "Δ", "steps": "k", "rate": "q", "order": "α",
 }  # fmt: skip
 # Stems of words that name several releases, and several people, of any language.
 REPEATED = "compos releas fold round step quer 组合"
