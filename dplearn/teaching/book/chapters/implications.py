@@ -146,7 +146,8 @@ def renyi_name_and_shame(*, order, delta):
 @given("0 < delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
 @oracle(lambda records, delta: 1 - math.prod([1 - delta] * records))
 @setting("some of n records is published, each with chance δ",
-         "n 条记录各以概率 δ 被公布，至少公布一条", "probability", "somebody publish shame")
+         "n 条记录各以概率 δ 被公布，至少公布一条", "probability", "somebody publish shame",
+         event=r"(?:some|any).*published.*")
 @printed("0.4512", records=60_000, delta=1e-5)
 @wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
        claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
@@ -238,7 +239,8 @@ def gaussian_loss_tail(*, mu, epsilon):
 @oracle(largest_loss_tail)
 @setting("the privacy loss of an (ε,δ)-DP mechanism exceeds 2ε", "(ε,δ)-DP 机制的隐私损失超过 2ε",
          "probability", "loss 损失", below=lambda epsilon, delta: 0 * epsilon, epsilon=LOSS,
-         delta=SLACK)
+         delta=SLACK,
+         event=r"L>=?2epsilon")
 @printed("0.00158198", "0.00158198", epsilon=1.0, delta=1e-3)
 @wrong("smaller-law", "It bounds Q of that event; from epsilon = 0.47 on it is too small for P.",
        printed("0.00073576", "0.00158198", epsilon=1.0, delta=1e-3),

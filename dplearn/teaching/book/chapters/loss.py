@@ -110,7 +110,8 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @oracle(lambda epsilon, loss: loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon),
         loss=loss, reach=60.0 + epsilon, kinks=[0.0, epsilon]), unsafe="larger")
 @setting("the loss of the Laplace mechanism is at most l", "拉普拉斯机制的隐私损失不超过 l",
-         "probability", "loss lap 损失", rare=True, loss=Linear(-0.05, 0.05), epsilon=LOSS)
+         "probability", "loss lap 损失", rare=True, loss=Linear(-0.05, 0.05), epsilon=LOSS,
+         event=r"L<=l")
 @printed("0.1839397206", "0.1839397206", epsilon=1.0, loss=-1.0)
 @printed("0.5000000000", epsilon=1.0, loss=math.nextafter(1.0, 0.0))
 @printed("1.0", "1.0", epsilon=1.0, loss=1.0)
@@ -133,7 +134,8 @@ def laplace_loss_cdf(*, loss, epsilon):
 @oracle(lambda mu, loss: loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss=loss,
         reach=60.0), unsafe="larger")
 @setting("the loss of a μ-GDP Gaussian release is at most l", "μ-GDP 高斯发布的隐私损失不超过 l",
-         "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU)
+         "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU,
+         event=r"L<=l")
 @printed("0.5", mu=1.0, loss=0.5)
 @printed("0.6914624613", mu=1.0, loss=1.0)
 @wrong("no-drift", "The mean of a loss is a divergence, and larger than 0.", claim="Phi(loss / mu)",

@@ -199,7 +199,8 @@ def vector_laplace_epsilon(*, shift, scale):
 @oracle(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
-         scale=NOISE, threshold=Log(0.1, 9.0))
+         scale=NOISE, threshold=Log(0.1, 9.0),
+         event=r"\|\w+\|>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
        oracle=partial(integrated_tail, sides=1))
@@ -238,7 +239,8 @@ def laplace_variance(*, scale):
 @given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
 @oracle(geometric_difference, absolute=0.0, unsafe=None)
 @setting("the geometric law with parameter ε", "参数 ε 的双边几何分布", "probability",
-         "geometric discrete 几何")
+         "geometric discrete 几何",
+         event=r"\w=\w")
 @printed("0.4621171573", rate=1.0, value=0)
 @printed("0.0625407564", rate=1.0, value=-2)
 @wrong("one-sided-constant",
