@@ -13,11 +13,10 @@ import numpy as np
 from dplearn.core.display import as_json
 from dplearn.teaching.book.kit.domains import by_name
 from dplearn.teaching.book.kit.entry import Misprint
-from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import QUANTITIES
 from dplearn.teaching.claims.letters import base
-from dplearn.teaching.claims.matching import PER_STEP, Match, compare, variants
+from dplearn.teaching.claims.matching import PER_STEP, Match, compare, in_units
 from dplearn.teaching.claims.reading import (
     Claim,
     NotReadError,
@@ -35,6 +34,12 @@ VERDICTS = (
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
 # Words that say that a condition stands elsewhere.
 _ELSEWHERE = ("unless", "except", "certain condition", "除非")
+# Words beside a scale that is none of a noise on an answer.
+_NO_SCALE = ("rate of", "inverse", "smooth", "速率")
+_EACH = (
+    "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
+    "per-round", "每",
+)  # fmt: skip
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
@@ -113,10 +118,10 @@ class _Context:
     def named(self, match: Match) -> float:
         """Return how many words name the setting; -1 if they speak of another law of noise."""
         table = match.table
-        count = float(sum(stem.lower() in self.words for stem in {*table.names}))
-        count += 2.5 * (table.rare and count > 0) + 100 * (table.entry.id in self.ids)
+        count = float(sum(stem.lower() in self.words for stem in {*table.setting.names}))
+        count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
-            text = table.text.lower()
+            text = table.setting.text.lower()
             for law, other in (("laplace", "gauss"), ("gauss", "laplace")):
                 if law in text and other not in text and self.speaks_of(_LAWS[other]):
                     return -1
@@ -128,13 +133,18 @@ class _Context:
 
 
 def _judged(claim: Claim, context: _Context) -> Finding:
-    found = [_decided(reading, context) for reading in alternatives(claim)]
+    each = claim.about in PER_STEP and context.speaks_of(_EACH)
+    found = [_decided(reading, context) for reading in alternatives(replace(claim, each=each))]
     exact = lambda pair: any(m.exact for m in pair[1])
     best = next((pair for pair in found if exact(pair)), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best
-    if finding.verdict in ("refuted", "depends", "conditional") and _unread(claim, context, matches):
-        return replace(finding, verdict="not read", reason="A condition of its letters is not read.")
+    if finding.verdict in ("refuted", "depends", "conditional") and _unread(
+        claim, context, matches
+    ):
+        return replace(
+            finding, verdict="not read", reason="A condition of its letters is not read."
+        )
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
@@ -156,23 +166,21 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
     for quantity in about:
         asked = replace(claim, about=quantity)
         for table in tables(quantity):
-            for k, variant in enumerate(variants(asked, table)):
-                if k and not context.speaks_of(variant.names):
-                    continue
-                match = compare(asked, variant, context.conditions, context.unread)
-                if match is None or (not claim.about and not match.exact):
-                    continue
-                match = replace(match, named=context.named(match))
-                identity = match.verdict == "refuted" and variant.sign == 0
-                if not (identity and match.named <= 0):
-                    yield match
+            match = compare(asked, in_units(asked, table), context.conditions, context.unread)
+            if match is None or (not claim.about and not match.exact):
+                continue
+            match = replace(match, named=context.named(match))
+            # On its shape alone nothing is accused that may be about something else.
+            shape = match.verdict == "refuted" and (table.sign == 0 or quantity == "p")
+            if not (shape and (match.named <= 0 or quantity == "p")):
+                yield match
 
 
 def _merged(matches: Sequence[Match]) -> list[Match]:
     """Return one match for each setting: the best that is known there."""
     out: dict[tuple, Match] = {}
     for match in matches:
-        key = match.table.text, match.step, match.direct or not match.exact
+        key = match.table.setting.text, match.step, match.direct or not match.exact
         old = out.get(key)
         if old is None:
             out[key] = match
@@ -191,21 +199,18 @@ def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> li
     """Return the matches of one reading of the left side: of a total, or of one step."""
     if not (exact := [m for m in matches if m.exact]):
         if len({m.step for m in matches}) == 2:
-            each = claim.about in PER_STEP and context.speaks_of(("each ", "per step", "per round"))
-            matches = [m for m in matches if m.step == (claim.per_step or each)]
+            matches = [m for m in matches if m.step == claim.per_step]
         return matches
-    steps = {m.step for m in exact if not m.table.rare} or {m.step for m in exact}
+    steps = {m.step for m in exact if not m.table.setting.rare} or {m.step for m in exact}
     matches = [m for m in matches if m.step in steps]
     inverse = [m for m in matches if m.exact and not m.direct and not m.step]
     wrong = ("refuted", "conditional")
-    worse = [m for m in matches if m.direct and m.verdict in wrong and not m.table.rare]
+    worse = [m for m in matches if m.direct and m.verdict in wrong and not m.table.setting.rare]
     if not inverse or not worse:
         return matches
     note = f"on this side of the frontier only; {worse[0].note}"
     matches = [m for m in matches if m not in worse or m.exact]
-    return [
-        replace(m, verdict="conditional", note=note) if m in inverse else m for m in matches
-    ]
+    return [replace(m, verdict="conditional", note=note) if m in inverse else m for m in matches]
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
@@ -215,7 +220,10 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         what = QUANTITIES.get(claim.about, "")
         about = f" about {what}" if what else ""
         return Finding(verdict="not read", reason=f"No setting{about} has these letters."), []
-    near = [m for m in matches if not m.table.rare or m.named > 0] or matches
+    near = [m for m in matches if not m.table.setting.rare or m.named > 0]
+    if not near or (_strangers(claim, context, matches) and max(m.named for m in near) <= 0):
+        why = "The words do not say in which of the settings it is meant."
+        return _finding("not read", matches, why), matches
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if all(m.named < 0 for m in near):
         return _finding("not read", matches, "The words speak of another law of noise."), matches
@@ -224,7 +232,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     pool = [m for m in pool if m.verdict != "open"] or pool
     head = min(pool, key=lambda m: (not m.exact, m.rank))
     kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
-    others = {m.verdict for m in near if m.named >= 0}
+    others = {m.verdict for m in matches if m.named >= 0}
     opposed = {"refuted", "conditional"} if head.verdict in ("holds", "safe") else {"holds", "safe"}
     split = len(kinds) > 1 and not kinds <= {"conditional", "refuted"} and kinds != {
         "true", "conditional",
@@ -238,6 +246,14 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if verdict in ("refuted", "safe", "conditional"):
         finding = _with_misprint(claim, head, finding)
     return finding, matches
+
+
+def _strangers(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
+    """Return whether the words name a special setting, which has other letters."""
+    fitting = {m.table.entry.id for m in matches}
+    special = (t for t in tables(claim.about) if t.setting.rare and t.entry.id not in fitting)
+    other = claim.about == "scale" and context.speaks_of(_NO_SCALE)
+    return other or any(context.speaks_of([*t.setting.names]) for t in special)
 
 
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
@@ -264,8 +280,8 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
     lines = tuple(
         Line(
             verdict=m.verdict,
-            setting=m.table.text,
-            chinese=m.table.chinese,
+            setting=m.table.setting.text,
+            chinese=m.table.setting.chinese,
             entry=m.table.entry.id,
             reference=str(m.table.entry.reference),
             note=m.note,

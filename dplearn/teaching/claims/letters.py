@@ -10,7 +10,7 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "epsilon": "epsilon eps", "epsilon_0": "epsilon_0 epsilon0 eps_0 eps0",
         "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
         "delta": "delta beta", "slack": "delta beta", "paid": "delta", "beta": "beta alpha delta",
-        "order": "alpha a lambda l", "orders": "alpha lambda a l",
+        "order": "alpha a lambda l tau", "orders": "alpha lambda a l tau",
         "rdp": "epsilon rho D tau gamma R", "moment": "lambda alpha l", "log_moment": "K alpha",
         "rho": "rho xi", "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p r gamma",
@@ -39,7 +39,7 @@ LISTS = {
 # What is known by the letter of a quantity: a column of this name is one.
 KINDS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
-    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale", "steps": "steps",
+    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale threshold_scale query_scale", "steps": "steps",
     "rate": "sample_rate", "order": "order orders", "p": "truth one", "log_moment": "log_moment",
     "sensitivity": "sensitivity distance max_norm max_grad_norm",
 }  # fmt: skip

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Whole
 from dplearn.teaching.book.kit.expression import Expression
+from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims.letters import KIND_OF, LENGTHS, LETTERS, base, below, fits
 from dplearn.teaching.claims.reading import Claim
 from dplearn.teaching.claims.table import Table, scaled
@@ -48,20 +49,22 @@ class Match:
         return ORDER.index(self.verdict)
 
 
-def variants(claim: Claim, table: Table) -> list[Table]:
-    """Return the tables with noise in units of the sensitivity that a claim speaks of."""
+def in_units(claim: Claim, table: Table) -> Table:
+    """Return the table with noise in units of the sensitivity that a claim speaks of."""
     own = "sensitivity" in table.domains
     scales = table.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(table.domains)
     if claim.about == "sensitivity" or not (own or scales):
-        return [table]
+        return table
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
-    spoken = {"Delta", "S", "C", "L_1"} | ({"s"} if claim.about in ("sigma", "scale", "rho") else set())
+    spoken = {"Delta", "S", "C", "L_1"} | (
+        {"s"} if claim.about in ("sigma", "scale", "rho") else set()
+    )
     if "noise_multiplier" not in table.domains or "s" not in LETTERS["noise_multiplier"]:
         spoken |= {"s"}
     if letters & spoken and not taken:
-        return [table if own else scaled(table, np.nan)]
-    return [scaled(table, 1.0) if own else table, scaled(table, 2.0)]
+        return table if own else scaled(table, np.nan)
+    return scaled(table, 1.0) if own else table
 
 
 def compare(
@@ -69,8 +72,19 @@ def compare(
 ) -> Match | None:
     """Return how a claim fares in a setting; None if its letters do not fit."""
     best: Match | None = None
+    if claim.event:
+        event = re.fullmatch(table.setting.event or "$.", claim.event)
+        if not event:
+            return None
+        try:
+            read = parse(event[1], printed=True) if event.groups() else None
+        except ValueError:
+            return None
+        claim = replace(claim, threshold=read)
     for target in ("@", *table.columns):
-        if target == "@" and claim.about != table.about or not _may_be_target(claim, table, target):
+        if (target == "@" and claim.about != table.about) or not _may_be_target(
+            claim, table, target
+        ):
             continue
         for bound in _bound(claim, table, target):
             found = _valued(claim, table, target, bound, conditions, unread)
@@ -114,7 +128,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     names, lists = set(claim.names), [n for n in table.lists if n != target]
     numbered = {n for n in names if re.fullmatch(r"\w+_[1-9]", n)}
     if lists and len(numbered) > 1:
-        if len({base(n) for n in numbered}) > 1 or not fits(min(numbered), lists[0]):
+        if any(not any(fits(n, c) for c in lists) for n in numbered):
             return
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
@@ -135,7 +149,9 @@ def _is_item(name: str) -> bool:
     return below(name).split("_")[0] in ("i", "j", "t", "m")
 
 
-def _assignments(names: Sequence[str], free: Sequence[str], table: Table) -> Iterator[dict[str, str]]:
+def _assignments(
+    names: Sequence[str], free: Sequence[str], table: Table
+) -> Iterator[dict[str, str]]:
     if len(names) > len(free):
         return
     options = []
@@ -152,7 +168,7 @@ def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
     """Return the columns for which the claim has a formula or a number instead of a letter."""
     if target != "@":
         return []
-    if claim.event:
+    if claim.threshold:
         return ["threshold"]
     is_formula = claim.second is not None and not claim.bare
     return [_slack(table)] if is_formula and not table.setting.second and _slack(table) else []
@@ -171,33 +187,19 @@ def _valued(
     at = {name: value if c == "@" else columns[c] for name, c in bound.items()}
     changed = dict(columns)
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
-        (whole,) = table.lists[:1]
-        k = int(below(name)) - 1
+        whole, k = next(c for c in table.lists if fits(name, c)), int(name[-1]) - 1
         if k >= columns[whole].shape[-1]:
             return None
-        changed[whole] = changed[whole] if changed[whole] is not columns[whole] else np.full(
-            columns[whole].shape, np.inf if whole == "noise_multipliers" else 0.0
-        )
+        if changed[whole] is columns[whole]:
+            empty = np.inf if whole == "noise_multipliers" else 0.0
+            changed[whole] = np.full(columns[whole].shape, empty)
         changed[whole][:, k] = columns[whole][:, k]
         at[name] = columns[whole][:, [k]]
     pair = _pair_of(claim, table, target, bound, at, changed)
     if isinstance(pair, Match) or pair == "refused":
         return pair if isinstance(pair, Match) else None
-    if claim.event:
-        if not (event := re.fullmatch(table.setting.event or "$.", claim.event)):
-            return None
-        if event.groups():
-            try:
-                from dplearn.teaching.book.kit.parser import parse
-
-                threshold = parse(event[1], printed=True)
-                at_threshold = dict(at)
-                for name in threshold.names - {*at}:
-                    at_threshold[name] = columns["threshold"]
-                changed["threshold"] = np.broadcast_to(threshold(**at_threshold), value.shape)
-                at = at_threshold
-            except (ValueError, KeyError):
-                return None
+    if claim.threshold:
+        changed["threshold"] = np.broadcast_to(claim.threshold(**at), value.shape)
     if any(changed[n] is not columns[n] for n in columns):
         value = table.value_at(changed)
         low = table.below_at(changed, value) if low is not None else None
@@ -237,11 +239,11 @@ def _pair_of(
         said = table.columns.get(column) if claim.bare else claim.second(**at)
         if said is None:
             return "refused"
-        needed = table.second_at(table.columns)
+        needed = table.second_at(changed)
         small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
         return "small" if np.mean(small) > 0.02 else ""
     if not own:  # pure: it holds with every delta
-        return "" if zero or claim.bare else "refused"
+        return "" if zero or (below(claim.bare) in ("", "prime") and claim.bare) else "refused"
     if claim.bare:
         spoken = next((n for n, c in bound.items() if c == own), "")
         if spoken == claim.bare:
@@ -285,9 +287,9 @@ class _Trial:
         good &= np.abs(truth) > 1e-290
         if good.sum() < 8:
             good = ~np.isnan(truth) & self.table.holds
-        equal = np.isfinite(truth) & np.isclose(self.claimed, truth, rtol=1e-6, atol=0)
+        equal = np.isfinite(truth) & np.isclose(self.claimed, truth, rtol=1e-6, atol=2e-15)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
-        inside, spoken, missed = self._inside(conditions)
+        inside, said, missed = self._inside(conditions)
         direct = self.target == "@"
         step = not direct and self.table.about == self.claim.about
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
@@ -295,9 +297,10 @@ class _Trial:
         claimed = self.claimed / self.table.scale_of(self.columns)
         about = Match(self.table, "holds", "", direct, exact, step, lost, claimed=claimed)
         if self.table.sign == 0 and direct:
-            if exact:
-                return about
-            return replace(about, verdict="refuted", note=self._example(truth, ~equal & good))
+            if not exact and np.any(self.claimed[good] < 0):
+                return None  # no variance and no probability: its letters are others
+            note = "" if exact else self._example(truth, ~equal & good)
+            return replace(about, verdict="holds" if exact else "refuted", note=note)
         sign = self.table.sign if direct else -self._slope * self.table.sign
         if sign == 0:
             return None
@@ -312,49 +315,61 @@ class _Trial:
             if exact:
                 return about
             safe = bool(np.all(proved[self.table.holds])) and good.sum() > 20
-            return replace(about, verdict="safe", note=self._looseness(truth, sign)) if safe else None
+            return (
+                replace(about, verdict="safe", note=self._looseness(truth, sign)) if safe else None
+            )
         wrong = self._wrong(sign, exact) & inside
         share = wrong.sum() / max((inside & ~np.isnan(truth)).sum(), 1)
         if share < 0.004:
             safe = proved[self.table.holds].mean() > 0.99
             verdict = "holds" if exact else "safe" if safe else "open"
-            return replace(about, verdict=verdict, note="" if exact else self._looseness(truth, sign))
+            return replace(
+                about, verdict=verdict, note="" if exact else self._looseness(truth, sign)
+            )
         frontier = self.low if direct else truth
         note = self._example(frontier, wrong)
         rule = self.table.hypothesis
         if exact:
             if not rule or not np.any(wrong & ~self.table.holds):
                 return about
-            verdict = "refuted" if spoken else "conditional"
+            verdict = "refuted" if said & self._violated(wrong) else "conditional"
             return replace(about, verdict=verdict, note=f"only if {self._letters(rule)}; {note}")
         within = self.table.holds
-        if rule and not spoken and not np.any(wrong & within) and within.sum() > 20:
-            return replace(about, verdict="conditional", note=f"only if {self._letters(rule)}; {note}")
-        where = "" if spoken or share > 0.8 else self._region(wrong)
+        if rule and not said and not np.any(wrong & within) and within.sum() > 20:
+            return replace(
+                about, verdict="conditional", note=f"only if {self._letters(rule)}; {note}"
+            )
+        where = "" if said or share > 0.8 else self._region(wrong)
         verdict = "conditional" if where else "refuted"
         return replace(about, verdict=verdict, note=f"{where}{note}")
 
-    def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, bool, bool]:
-        """Return where the conditions hold, whether one was used, and whether one was not."""
-        inside, spoken, missed = np.ones(self.value.shape, bool), False, False
-        left = self.claim.left.partition("(")[0].rstrip("'^2*")
-        letters = dict(self.at)
-        if left and left not in letters:
-            letters[left] = self.claimed
-            letters.setdefault(f"{base(left)}_prime", self.claimed)
+    def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
+        """Return where the conditions hold, the columns they speak of, and whether one was missed."""
+        inside, said, missed = np.ones(self.value.shape, bool), set[str](), False
+        letters, columns = dict(self.at), dict(self.bound)
+        if left := self.claim.left.partition("(")[0].removesuffix("^2"):
+            left = left.replace("'", "_prime").rstrip("^*")
+            letters[left], columns[left] = self.claimed, self.target
         for condition in conditions:
-            if not condition.names & {*letters}:
+            if not condition.names <= {*letters}:
                 missed |= bool({base(n) for n in condition.names} & {base(n) for n in letters})
                 continue
-            if not condition.names <= {*letters}:
+            now = inside & np.broadcast_to(condition(**letters), inside.shape).astype(bool)
+            if now.sum() < 6:
                 missed = True
                 continue
-            now = inside & np.broadcast_to(condition(**letters), inside.shape).astype(bool)
-            if now.sum() >= 6:
-                inside, spoken = now, spoken or bool((~now).any())
-            else:
-                missed = True
-        return inside, spoken, missed
+            inside = now
+            said |= {columns.get(name, name) for name in condition.names}
+        return inside, said, missed
+
+    def _violated(self, wrong: NDArray) -> set[str]:
+        """Return the columns of the hypothesis' clauses that are not met where a claim fails."""
+        at, names = self.table.unscaled(self.columns), set[str]()
+        for clause in re.split(r"\s+and\s+", self.table.hypothesis):
+            rule = parse(clause)
+            if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
+                names |= rule.names
+        return names | ({"@"} if self.table.about in names else set())
 
     def _wrong(self, sign: int, exact: bool) -> NDArray:
         low = self.low if self.target == "@" else self.columns[self.target]
@@ -373,7 +388,9 @@ class _Trial:
     def _slope(self) -> int:
         """Return whether the value rises or falls with the target column."""
         x, whole = self.columns[self.target], isinstance(self.table.domains.get(self.target), Whole)
-        moved = self.table.value_at({**self.columns, self.target: x * 1.01 + whole}) - self.table.value
+        with np.errstate(invalid="ignore"):
+            up = self.table.value_at({**self.columns, self.target: x * 1.01 + whole})
+            moved = up - self.table.value
         moved = moved[np.isfinite(moved)]
         return int(np.sign(np.median(moved))) if moved.size else 0
 
@@ -387,7 +404,8 @@ class _Trial:
         """Return the plainest failing point in the letters of the formula."""
         if not wrong.any():
             return ""
-        size = np.abs(np.log(np.maximum(np.abs(self.claimed / truth), 1e-300))).ravel()
+        with np.errstate(all="ignore"):
+            size = np.abs(np.log(np.maximum(np.abs(self.claimed / truth), 1e-300))).ravel()
         failing = np.flatnonzero(wrong.ravel())
         clear = [k for k in failing if not size[k] < 0.01]
         k = int((clear or failing)[0])
@@ -410,7 +428,7 @@ class _Trial:
             for way, sign in ((1, "<"), (-1, ">")):
                 seen = failing[order][::way]
                 first = int(np.argmax(seen))
-                if first > 0.3 * len(x) and seen[first:].mean() > 0.5:
+                if first > 0.3 * len(x) and seen[first:].mean() > 0.75:
                     return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}; "
         return ""
 

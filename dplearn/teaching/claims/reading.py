@@ -74,6 +74,14 @@ _LIST = re.compile(
 _BEST = re.compile(
     r"(?<![a-z\\])\\?(?:min|inf)\s*(?:\\limits)?\s*_\s*(?:\{?\s*\\?(?:alpha|lambda|α|λ)(?:[^{}]*\})?)"
 )
+# A constant that the words bound from below.
+_CONSTANT = re.compile(
+    r"(?<![\w\\])c\s*(\^\{?2\}?|²)?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)"
+)
+# A letter with one value.
+_FIXED = re.compile(
+    r"(?<![\w\\^])((?:\\[a-z]+|[A-Za-zα-ω])(?:_\w)?)\s*=\s*(?:10\s*\^\s*\{?\s*-|\d)[\d.}]*(?=\s*(?:[$,;)}]|$|\\\)|[a-z]))"
+)
 # A word, which no condition contains.
 _PROSE = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
@@ -96,6 +104,8 @@ class Claim:
     root: bool = False  # whether the left side is a square, so that the root of the right is meant
     second: Expression | None = None  # of a pair, what stands beside it
     event: str = ""  # of a probability
+    threshold: Expression | None = None  # what the event exceeds
+    each: bool = False  # whether the words speak of each step
     left: str = ""
     best: bool = False  # whether the best order is meant
     text: str = ""  # the right side as printed
@@ -104,7 +114,7 @@ class Claim:
     def names(self) -> frozenset[str]:
         """Return all letters on its right, those of a pair's second formula among them."""
         more = self.second.names if self.second and not self.bare else frozenset()
-        return self.right.names | more
+        return self.right.names | more | (self.threshold.names if self.threshold else frozenset())
 
     @property
     def bare(self) -> str:
@@ -114,7 +124,7 @@ class Claim:
     @property
     def per_step(self) -> bool:
         """Return whether the left side is what one step has."""
-        return bool(re.search(r"_(0|i|j|t|step|iter|1)\b", self.left))
+        return self.each or bool(re.search(r"_(0|i|j|t|step|iter|1)\b", self.left))
 
     @property
     def total(self) -> bool:
@@ -131,35 +141,67 @@ def refuse(why: str) -> NoReturn:
     raise NotReadError(why)
 
 
-def claims_of(text: str) -> tuple[list[Claim], str]:
-    """Return the claims of one printed formula, and the conditions printed with it."""
+def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
+    """Return the claims of one printed formula, and the conditions printed with it.
+
+    The `words` around it may explain the letter c, as in ``c² > 2 ln(1.25/δ)``.
+    """
     if len(text) > _LONGEST:
         refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
     text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
     text = re.sub(r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber", "", text).strip(" .,;，。")
     beside = ""
-    if (cut := _CUT.search(text, 2)) and _SIGN.search(text) or (cut and "DP" in text[: cut.start()]):
+    if ((cut := _CUT.search(text, 2)) and _SIGN.search(text)) or (
+        cut and "DP" in text[: cut.start()]
+    ):
         text, beside = text[: cut.start()], text[cut.start() :]
     text, rest = _REMAINDER.subn("", text)
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
     text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")
     text, best = _BEST.subn("", text)
     found = _pair(text) or _of_law(text) or _of_event(text) or _relations(text)
+    constant = _CONSTANT.search(words.replace("{,}", "."))
+    explained = f"{beside}, c{constant[1]} = {constant[2]}" if constant else beside
+    found = [_with_definitions(claim, explained) for claim in found]
     # Of a main term, and of one that stands before a remainder, nothing but nearness is said.
     found = [replace(c, relation="~" if rest else c.relation, best=best > 0) for c in found]
     return found, beside
 
 
+def _with_definitions(claim: Claim, beside: str) -> Claim:
+    """Return the claim with the letters replaced that are explained beside it, as in ``μ = Δ/σ``."""
+    for part in re.split(r"\\q?quad|[,;]|\\text\s*\{[^{}]*\}|\b(?:where|with|and|for)\b", beside):
+        sides = part.split("=")
+        if len(sides) != 2 or re.search(r"[<>≤≥]|\\[lg]eq?(?![a-z])", part):
+            continue
+        name = re.fullmatch(r"(.+?)(\^2|\^\{2\}|²)?", sides[0].strip())
+        letter = name and _letter(_right(name[1]))
+        if not letter or letter not in claim.names:
+            continue
+        formula = _right(sides[1])
+        if not formula.names:
+            continue  # one value of a letter is a condition
+        steps = formula.program + ((Step("sqrt", 1),) if name[2] else ())
+        inline = lambda e, letter=letter, steps=steps: Expression(
+            e.text,
+            tuple(s for step in e.program for s in (steps if step == (letter, 0) else (step,))),
+        )
+        second = claim.second and inline(claim.second)
+        claim = replace(claim, right=inline(claim.right), second=second, text="")
+    return claim
+
+
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons that stand in a text, and the letters of those that are not read."""
     found, unread = list[Expression](), set[str]()
-    chain = lambda m: (
-        f" {m[3]} <{'=' * (m[2] == '[')} {m[1]} <{'=' * (m[5] == ']')} {m[4]} "
-    )
+    chain = lambda m: f" {m[3]} <{'=' * (m[2] == '[')} {m[1]} <{'=' * (m[5] == ']')} {m[4]} "
+    for fixed in _FIXED.finditer(words[: 2 * _LONGEST]):
+        unread |= {_plain(fixed[1])}  # for one value alone
     for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * _LONGEST])):
         if not _COMPARED.search(part):
             continue
         part = part.strip(" ,.").removeprefix("\\text").strip(" {")
+        part = part.lstrip("}") if part.count("{") < part.count("}") else part
         part = part.removeprefix("(") if part.count("(") > part.count(")") else part
         part = part.rstrip(")") if part.count("(") < part.count(")") else part
         part = part.rstrip("}") if part.count("{") < part.count("}") else part
@@ -296,7 +338,7 @@ def _relations(text: str) -> list[Claim]:
         except NotReadError as error:
             why = why or str(error)
             continue
-        if not claim.right.names or (letter := _letter(claim.right)) and _same(letter, about):
+        if not claim.right.names or ((letter := _letter(claim.right)) and _same(letter, about)):
             continue
         root = about == "sigma" and plain.endswith("^2")
         claims.append(replace(claim, root=root))
@@ -314,9 +356,7 @@ def _quantity(plain: str) -> str:
     return next((q for q, form in _LEFT.items() if re.fullmatch(form, plain)), "")
 
 
-def _claim(
-    about: str, right: str, sign: str = "=", *, second: str = "", left: str = ""
-) -> Claim:
+def _claim(about: str, right: str, sign: str = "=", *, second: str = "", left: str = "") -> Claim:
     relation = "<" if _UP.match(sign) else "~" if _ABOUT.match(sign) else "="
     relation = ">" if re.match(r"\\g|[>≥]", sign) else relation
     formula = _right(right)
@@ -337,13 +377,15 @@ def alternatives(claim: Claim) -> list[Claim]:
 
 def two_releases(claim: Claim) -> Claim:
     """Return x + x' as a sum over the letters x_1 and x_2 of two releases."""
-    names = sorted(claim.right.names)
-    is_sum = [s.inputs for s in claim.right.program] == [0, 0, 2] and claim.right.program[2].what == "+"
-    if not (is_sum and len(names) == 2 and names[1] == f"{names[0]}_prime"):
-        return claim
-    old = dict(zip(names, (f"{names[0]}_1", f"{names[0]}_2"), strict=True))
-    steps = (Step(old.get(str(s.what), s.what), s.inputs) for s in claim.right.program)
-    return replace(claim, right=Expression(claim.right.text, tuple(steps)))
+
+    def numbered(formula: Expression) -> Expression:
+        names, (*letters, last) = sorted(formula.names), formula.program
+        if last != ("+", 2) or len(letters) != 2 or names[1:] != [f"{names[0]}_prime"]:
+            return formula
+        return Expression(formula.text, (Step(f"{names[0]}_1"), Step(f"{names[0]}_2"), last))
+
+    second = numbered(claim.second) if claim.second else None
+    return replace(claim, right=numbered(claim.right), second=second)
 
 
 def _depth(text: str) -> int:

@@ -25,9 +25,6 @@ _PLAIN, _CORNERS, _RANDOM = 40, 36, 84
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
 _WIDTH = 3  # of a list
-_REPLACED = "; a record is replaced: sensitivity 2 in units of one contribution"
-_REPLACED_ZH = "；替换一条记录：敏感度为单个贡献的 2 倍"
-_REPLACING = ("replac", "substitut", "swap", "bounded dp", "替换")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,32 +33,12 @@ class Table:
 
     entry: Formula
     setting: Setting
-    unit: float | None = None  # a sensitivity other than 1; nan for a column of its own
+    unit: float | None = None  # 1 if the sensitivity is held there; nan if noise is in units of it
 
     @property
     def about(self) -> str:
         """Return the quantity that the value is."""
         return self.setting.about
-
-    @property
-    def text(self) -> str:
-        """Return what the letters mean."""
-        return self.setting.text + _REPLACED * (self.unit == 2)
-
-    @property
-    def chinese(self) -> str:
-        """Return the same in Chinese."""
-        return self.setting.chinese + _REPLACED_ZH * (self.unit == 2)
-
-    @property
-    def rare(self) -> bool:
-        """Return whether it is meant only where the words name it."""
-        return self.setting.rare or self.unit == 2
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the stems of the words that name it."""
-        return _REPLACING if self.unit == 2 else self.setting.names
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -110,11 +87,9 @@ class Table:
         """Return where the hypothesis is met."""
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         if given and isinstance(given, str):
-            rule, at = parse(given), self._unscaled(self.columns)
+            rule, at = parse(given), self.unscaled(self.columns)
             if rule.names <= {*at}:
-                return np.broadcast_to(
-                    np.all(rule(**at), axis=-1, keepdims=True), self.value.shape
-                )
+                return np.broadcast_to(np.all(rule(**at), axis=-1, keepdims=True), self.value.shape)
         return np.ones(self.value.shape, bool)
 
     @property
@@ -136,7 +111,7 @@ class Table:
                 return np.inf if 0.0 in point.values() else np.nan
 
         with np.errstate(all="ignore"):
-            values = np.array([one(point) for point in self._points(self._unscaled(columns))])
+            values = np.array([one(point) for point in self._points(self.unscaled(columns))])
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
@@ -144,7 +119,7 @@ class Table:
         second = self.setting.second
         if not second:
             return None
-        at = self._unscaled(columns)
+        at = self.unscaled(columns)
         if isinstance(second, str):
             return np.broadcast_to(parse(second)(**at), self.value.shape)
         return np.array([second(**point) for point in self._points(at)])[:, None]
@@ -161,7 +136,7 @@ class Table:
         below = self.setting.below
         if below == "exact" or (below is None and self.entry.kind == "identity"):
             return value
-        at = self._unscaled(columns)
+        at = self.unscaled(columns)
         if callable(below):
             with np.errstate(all="ignore"):
                 low = np.asarray(by_name(below)(at), float) * self.scale_of(columns)
@@ -183,7 +158,7 @@ class Table:
 
     def points(self) -> list[dict[str, Any]]:
         """Return the points as the setting's own parameters."""
-        return self._points(self._unscaled(self.columns))
+        return self._points(self.unscaled(self.columns))
 
     def _points(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
         """Return the rows of the table; whole numbers are int, and lists stay lists."""
@@ -193,7 +168,7 @@ class Table:
             rows[name] = x if x.shape[-1] > 1 else x[:, 0].astype(int if whole else float).tolist()
         return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
-    def _unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    def unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return the columns with lengths in units of the sensitivity."""
         if self.unit is None or "sensitivity" in self.domains:
             return dict(columns)

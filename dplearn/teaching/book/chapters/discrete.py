@@ -114,8 +114,6 @@ _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
          "Canonne, Kamath & Steinke 2020, Theorem 7")
 @given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", _WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
 @oracle(discrete_delta, absolute=1e-250)
-@setting("discrete Gaussian noise of parameter σ on a whole answer, as (ε,δ)-DP",
-         "整数回答加参数 σ 的离散高斯噪声，(ε,δ)-DP", "delta", "discrete integer 离散", rare=True)
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
        printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0),
@@ -137,9 +135,6 @@ def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
          "Canonne, Kamath & Steinke 2020, Theorem 4")
 @given("sigma > 0 and sensitivity >= 1 and order > 1", _WHOLE_QUERY, order=Log(1.02, 100.0))
 @oracle(discrete_renyi, tolerance=1e-8)
-@setting("discrete Gaussian noise of parameter σ on a whole answer, RDP of order α",
-         "整数回答加参数 σ 的离散高斯噪声，α 阶 RDP", "rdp", "discrete integer 离散", rare=True,
-         below=lambda sigma, sensitivity, order: 0 * order)
 @printed("1", "1.00000000", sigma=1.0, sensitivity=1, order=2.0)
 @wrong("equality", "Equal where alpha Delta is a whole number, smaller between.",
        says=r"D_\alpha = \alpha\,\frac{\Delta^2}{2\sigma^2} \text{ for all } \alpha > 1",
@@ -180,9 +175,6 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
 @given("sigma >= 0.5 and clients >= 1 and sensitivity >= 1 and epsilon >= 0", sigma=Log(0.5, 2.0),
        clients=Whole(1, 100), sensitivity=Whole(1, 10), epsilon=Linear(0.0, 5.0))
 @oracle(sum_delta, points=60)
-@setting("sum of the discrete Gaussian noise of n clients, as (ε,δ)-DP",
-         "n 个客户端离散高斯噪声之和，(ε,δ)-DP", "delta", "discrete client 离散", rare=True,
-         below=lambda sigma, clients, sensitivity, epsilon: 0 * epsilon)
 @printed("9.947e-06", "9.888e-06", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38)
 @wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
        printed("1.012e-05", "2.343e-05", sigma=0.5, clients=100, sensitivity=5, epsilon=4.38),

@@ -149,8 +149,14 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
 @given("0 < noise_multiplier < 2*bit_noise", noise_multiplier=Log(0.1, 20.0),
        bit_noise=Log(0.1, 100.0))
 @oracle(left_for_the_sum, tolerance=1e-7, points=60)
-@setting("what the gradients keep if a noisy count of clipped gradients adapts the norm",
-         "用带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma", "adaptive quantile bit count 自适应",
+@setting("what the gradients keep if a noisy count of bits ±1/2 adapts the clipping norm",
+         "用取值 ±1/2 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma",
+         "adaptive quantile bit count 自适应", noise_multiplier=Log(0.3, 5.0),
+         bit_noise=Log(0.2, 50.0))
+@setting("what the gradients keep if a noisy count of bits 0 and 1 adapts the clipping norm",
+         "用取值 0 和 1 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma", "{0,_1} {0,1} in_{0",
+         rare=True, given="0 < noise_multiplier < bit_noise", into=lambda noise_multiplier,
+         bit_noise: {"noise_multiplier": noise_multiplier, "bit_noise": bit_noise / 2},
          noise_multiplier=Log(0.3, 5.0), bit_noise=Log(0.2, 50.0))
 @printed("1.00503781526", noise_multiplier=1.0, bit_noise=5.0)
 @wrong("for-free", "The count of clipped gradients is a release too.", claim="noise_multiplier")
@@ -209,6 +215,11 @@ def realised_mean_sensitivity(*, max_grad_norm, batch):
 @given("leaves >= 1 and noise_multiplier > 0", leaves=Whole(1, 300),
        noise_multiplier=Log(0.3, 30.0))
 @oracle(tree_by_counting, points=40)
+@setting("tree aggregation where one record comes in many leaves, however many",
+         "一条记录占任意多片叶的树聚合", "rho", "often several more_than_once epochs 多次", rare=True,
+         into=lambda leaves, noise_multiplier: {"leaves": leaves,
+         "noise_multiplier": noise_multiplier}, value=lambda value, **_: math.inf,
+         leaves=Whole(1, 5000), noise_multiplier=NOISE)
 @setting("tree aggregation of n values, one record in one leaf",
          "n 个值的树聚合，一条记录占一片叶", "rho", "tree prefix 树", rare=True, leaves=Whole(1,
          5000), noise_multiplier=NOISE)

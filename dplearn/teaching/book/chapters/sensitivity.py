@@ -260,6 +260,11 @@ def sum_sensitivity(*, lower, upper, adjacency):
 @setting("sum of clipped gradients, one record added or removed", "裁剪梯度之和，增删一条记录",
          "sensitivity", "add remov 增删", into=lambda max_grad_norm: {"max_norm": max_grad_norm,
          "dimension": 10, "adjacency": "add_remove"}, max_grad_norm=NOISE)
+@setting("sum of clipped gradients over a fixed number B, one record added or removed",
+         "裁剪梯度之和除以固定的 B，增删一条记录", "sensitivity", "fixed public constant 固定",
+         into=lambda max_grad_norm, batch: {"max_norm": max_grad_norm, "dimension": 10,
+         "adjacency": "add_remove"}, value=lambda value, batch, **_: value / batch,
+         max_grad_norm=NOISE, batch=Whole(2, 300))
 @setting("sum of clipped gradients, one record replaced", "裁剪梯度之和，替换一条记录",
          "sensitivity", "replac another 替换", into=lambda max_grad_norm: {"max_norm":
          max_grad_norm, "dimension": 10, "adjacency": "replace_one"}, max_grad_norm=NOISE)

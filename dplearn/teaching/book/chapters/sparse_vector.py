@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import NOISE, Choice, Derived, Drawn, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
 
 
 # Sparse vectors: noisy answers are compared to one noisy threshold, 0
@@ -102,16 +102,6 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": Fals
 @given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
        monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @oracle(sparse_vector_epsilon, points=25)
-@setting("sparse vector with one positive answer, noise b on threshold and answers",
-         "稀疏向量，一个正回答，阈值与回答的噪声尺度均为 b", "epsilon",
-         "sparse above_threshold abovethreshold 稀疏", rare=True, below="exact", into=lambda scale:
-         {"threshold_scale": scale, "query_scale": scale, "positives": 1, "monotone": False},
-         scale=NOISE)
-@setting("sparse vector with c positive answers, noise 2b on answers",
-         "稀疏向量，c 个正回答，阈值尺度 b、回答尺度 2b", "epsilon",
-         "sparse above_threshold abovethreshold 稀疏", rare=True, below="exact", into=lambda scale,
-         positives: {"threshold_scale": scale, "query_scale": 2 * scale, "positives": positives,
-         "monotone": False}, scale=NOISE, positives=Whole(2, 40))
 @printed("1", "0.4242490722", at=_AT_THE_EDGE, threshold_scale=2.0, query_scale=4.0, positives=1)
 @printed("3.25", "1.1648439217", at=_AT_THE_EDGE, threshold_scale=4.0, query_scale=4 / 3,
          positives=2)
