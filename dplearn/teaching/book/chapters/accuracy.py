@@ -263,7 +263,8 @@ def above_threshold_accuracy(*, epsilon, queries, failure):
 @wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
        "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
        r"\text{ where a record is added or removed}", oracle=partial(mean_change,
-       adjacency="add_remove"), records=Whole(3, 1000), met="opendp/smartnoise-core, issue 356 (2021)")
+       adjacency="add_remove"), records=Whole(3, 1000),
+       met="opendp/smartnoise-core, issue 356 (2021)")
 @wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
        claim="upper / records")
 def bounded_mean_sensitivity(*, lower, upper, records):

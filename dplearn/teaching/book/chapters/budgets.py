@@ -246,7 +246,8 @@ def gaussian_epsilon_closed(*, noise_multiplier, delta, steps=1):
        noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA, steps=_STEPS)
 @oracle(exact_epsilon)
 @setting(*_ALONE, "epsilon", "gauss normal 高斯 order 阶", **_ONE,
-         below=lambda order, **columns: _below_epsilon(**columns) + 0 * order, noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA)
+         below=lambda order, **columns: _below_epsilon(**columns) + 0 * order,
+         noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA)
 @setting(*_TOGETHER, "epsilon", _FOLD,
          below=lambda order, **columns: _below_epsilon(**columns) + 0 * order)
 @printed("5.378231", "4.3771781", noise_multiplier=1.0, order=5.0, delta=1e-5, steps=1)
