@@ -140,7 +140,6 @@ CLAIMS = [
     ("√(2 lm(1.25/δ))/ε", "position 5, got 'lm'; did you mean ln."),
     ("sqr(2)", "position 1, got 'sqr'; did you mean sqrt"),
     ("Exp(2)", "did you mean exp"),
-    (r"\frac1\delta", r"\{ after .frac at position 6"),
     (r"\sqrt[3]{T}", "sqrt"),
     ("ε' + kε", "epsilon with a prime or without, got both"),
     ("T.real", "got '.'"),

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import NOISE, Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
@@ -141,6 +141,9 @@ _ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 @given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
        count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
 @oracle(clipped_mean_change)
+@setting("mean of n values in [0, u], one record added or removed",
+         "[0, u] 内 n 个数的均值，增删一条记录", "sensitivity", "mean average add remov 均值",
+         below="exact", count=Whole(2, 5000), upper=NOISE)
 @printed("0.1", "0.1", at=_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
        printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
@@ -225,6 +228,12 @@ _ADJACENCY = Choice("add_remove", "replace_one")
 @given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
        upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
 @oracle(sum_change)
+@setting("sum of values in [l, u], one record replaced", "[l, u] 内数值之和，替换一条记录",
+         "sensitivity", "replac 替换", into=lambda lower, upper: {"lower": lower, "upper": upper,
+         "adjacency": "replace_one"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
+@setting("sum of values in [l, u], one record added or removed", "[l, u] 内数值之和，增删一条记录",
+         "sensitivity", "add remov 增删", into=lambda lower, upper: {"lower": lower, "upper":
+         upper, "adjacency": "add_remove"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
 @printed("125", lower=50.0, upper=125.0, adjacency="add_remove")
 @printed("75", lower=50.0, upper=125.0, adjacency="replace_one")
 @wrong("difference", "That is for replacing a record; one that joins brings its whole value.",
@@ -248,6 +257,17 @@ def sum_sensitivity(*, lower, upper, adjacency):
          "Abadi et al. 2016, Algorithm 1")
 @given("max_norm > 0", max_norm=Log(0.01, 100.0), dimension=Whole(1, 4), adjacency=_ADJACENCY)
 @oracle(clipped_sum_change, points=60)
+@setting("sum of clipped gradients, one record added or removed", "裁剪梯度之和，增删一条记录",
+         "sensitivity", "add remov 增删", into=lambda max_grad_norm: {"max_norm": max_grad_norm,
+         "dimension": 10, "adjacency": "add_remove"}, max_grad_norm=NOISE)
+@setting("sum of clipped gradients over a fixed number B, one record added or removed",
+         "裁剪梯度之和除以固定的 B，增删一条记录", "sensitivity", "fixed public constant 固定",
+         into=lambda max_grad_norm, batch: {"max_norm": max_grad_norm, "dimension": 10,
+         "adjacency": "add_remove"}, value=lambda value, batch, **_: value / batch,
+         max_grad_norm=NOISE, batch=Whole(2, 300))
+@setting("sum of clipped gradients, one record replaced", "裁剪梯度之和，替换一条记录",
+         "sensitivity", "replac another 替换", into=lambda max_grad_norm: {"max_norm":
+         max_grad_norm, "dimension": 10, "adjacency": "replace_one"}, max_grad_norm=NOISE)
 @printed("1.5", max_norm=1.5, dimension=3, adjacency="add_remove")
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",

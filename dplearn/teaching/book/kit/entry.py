@@ -97,11 +97,13 @@ class Setting(Fact):
     about: str  # a key of `terms.QUANTITIES`
     names: tuple[str, ...] = ()  # stems of words that name it, of any language
     below: Callable[..., Any] | Literal["exact"] | None = None
-    second: str = ""  # delta of the pair (value, delta), an expression in the columns
+    # Delta of the pair (value, delta): an expression in the columns, or a function of them.
+    second: str | Callable[..., float] = ""
     rare: bool = False  # whether it is meant only where the words name it
     into: Callable[..., Mapping[str, Any]] | None = None  # the entry's parameters of the columns
     value: Callable[..., float] | None = None  # of the entry's value and the columns
     given: str = ""
+    event: str = ""  # of a probability: a pattern, whose group is the column `threshold`
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
 
@@ -359,11 +361,12 @@ def setting(
     /,
     *,
     below: Callable[..., Any] | Literal["exact"] | None = None,
-    second: str = "",
+    second: str | Callable[..., float] = "",
     rare: bool = False,
     into: Callable[..., Mapping[str, Any]] | None = None,
     value: Callable[..., float] | None = None,
     given: str = "",
+    event: str = "",
     **domain: Domain,
 ) -> Setting:
     """Return a situation in which the entry's value is what a text calls `about`.
@@ -372,13 +375,14 @@ def setting(
     the entry's parameters of them; a domain given here replaces the entry's. `below` maps columns,
     as arrays, to what no mechanism beats: "exact" if the value itself is attained; left out, it is
     the value of an identity, else the oracle. `names` are stems divided by blanks, with _ for a
-    blank inside of one; `given` is a hypothesis in the columns.
+    blank inside of one; `given` is a hypothesis in the columns; `event` is a pattern of the event
+    whose probability it is, without blanks, whose group is the column `threshold`.
     """
     if about not in terms.QUANTITIES:
         among = ", ".join(terms.QUANTITIES)
         raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
     stems = tuple(stem.replace("_", " ") for stem in names.split())
-    return Setting(text, chinese, about, stems, below, second, rare, into, value, given, domain)
+    return Setting(text, chinese, about, stems, below, second, rare, into, value, given, event, domain)
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:

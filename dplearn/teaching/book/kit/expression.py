@@ -34,6 +34,8 @@ FUNCTIONS: dict[str, Callable] = {
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "erf": special.erf, "erfc": special.erfc,
     "Phi": special.ndtr, "probit": special.ndtri, "binom": special.binom,
     "min": lambda *x: reduce(np.minimum, x), "max": lambda *x: reduce(np.maximum, x),
+    "erfinv": special.erfinv, "sum": lambda x: np.sum(x, axis=-1, keepdims=np.ndim(x) > 0),
+    "largest": lambda x: np.max(x, axis=-1, keepdims=np.ndim(x) > 0),
 }  # fmt: skip
 _SYMBOLS = BINARY | PREFIX | FUNCTIONS
 # How tightly an operator binds; a power binds its exponent from the right.

@@ -1,0 +1,440 @@
+"""A claim beside one setting: its letters are given to columns, and its values compared.
+
+Above what is proved a claim is safe, below what no mechanism beats it is refuted, and between the
+two it is open.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.teaching.book.kit.domains import Whole
+from dplearn.teaching.book.kit.expression import Expression
+from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.claims.letters import KIND_OF, LENGTHS, LETTERS, base, below, fits
+from dplearn.teaching.claims.reading import Claim
+from dplearn.teaching.claims.table import Table, scaled
+
+ORDER = ("holds", "safe", "conditional", "open", "refuted")
+_ASSIGNMENTS = 60
+# Quantities whose parameters are no claims of their own.
+_ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error", "sensitivity")
+# What a step has and what all steps have go by one letter.
+PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
+_SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
+_SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "τ", "xi": "ξ"}
+
+
+@dataclass(frozen=True)
+class Match:
+    """How a claim fares in one setting."""
+
+    table: Table
+    verdict: str
+    note: str = ""
+    direct: bool = True  # whether it is about the value, rather than about a column
+    exact: bool = False  # whether it equals what is proved
+    step: bool = False  # whether its left side is what one step has
+    unread: bool = False  # whether a condition of its letters could not be used
+    named: float = 0.0  # words that name the setting
+    claimed: NDArray | None = field(default=None, compare=False)
+
+    @property
+    def rank(self) -> int:
+        """Return its place in the order of verdicts."""
+        return ORDER.index(self.verdict)
+
+
+def in_units(claim: Claim, table: Table) -> Table:
+    """Return the table with noise in units of the sensitivity that a claim speaks of."""
+    own = "sensitivity" in table.domains
+    scales = table.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(table.domains)
+    if claim.about == "sensitivity" or not (own or scales):
+        return table
+    taken = {"max_grad_norm", "max_norm"} & {*table.domains}
+    letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
+    spoken = {"Delta", "S", "C", "L_1"} | (
+        {"s"} if claim.about in ("sigma", "scale", "rho") else set()
+    )
+    if "noise_multiplier" not in table.domains or "s" not in LETTERS["noise_multiplier"]:
+        spoken |= {"s"}
+    if letters & spoken and not taken:
+        return table if own else scaled(table, np.nan)
+    return scaled(table, 1.0) if own else table
+
+
+def compare(
+    claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
+) -> Match | None:
+    """Return how a claim fares in a setting; None if its letters do not fit."""
+    best: Match | None = None
+    if claim.event:
+        event = re.fullmatch(table.setting.event or "$.", claim.event)
+        if not event:
+            return None
+        try:
+            read = parse(event[1], printed=True) if event.groups() else None
+        except ValueError:
+            return None
+        claim = replace(claim, threshold=read)
+    for target in ("@", *table.columns):
+        if (target == "@" and claim.about != table.about) or not _may_be_target(
+            claim, table, target
+        ):
+            continue
+        for bound in _bound(claim, table, target):
+            found = _valued(claim, table, target, bound, conditions, unread)
+            if found is None or (claim.total and found.step and not found.exact):
+                continue
+            best = found if best is None else _preferred(claim, best, found)
+    return best
+
+
+def _preferred(claim: Claim, best: Match, found: Match) -> Match:
+    """Return the better way to read a claim: of a total, unless the left side is one step's."""
+    if found.step != best.step:
+        inverse, direct = (best, found) if best.step else (found, best)
+        step = (inverse.exact or claim.per_step) and not direct.exact and not claim.total
+        return inverse if step else direct
+    return found if (found.rank, not found.exact) < (best.rank, not best.exact) else best
+
+
+def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
+    if target == "@":
+        return True
+    own = KIND_OF.get(target) == claim.about
+    pinned = target == "sensitivity" and table.unit is not None and not np.isnan(table.unit)
+    other = target in table.lists or pinned or table.about in _ONE_WAY or table.sign == 0
+    pure = claim.second is None or not claim.second.names
+    return own and not other and pure and not claim.event
+
+
+def _slack(table: Table) -> str:
+    """Return the column that is the delta of a pair; "" if there is none."""
+    return next((n for n in ("slack", "delta") if n in table.domains), "")
+
+
+def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
+    """Return every way to give the letters of a claim to the columns and the value."""
+    pinned = "sensitivity" in table.domains and table.unit is not None
+    free = [n for n in table.columns if n != target and not (n == "sensitivity" and pinned)]
+    free += ["@"] if target != "@" else []
+    skipped = [n for n in _replaced(claim, table, target) if n in free]
+    wanted = [n for n in free if n not in skipped]
+    names, lists = set(claim.names), [n for n in table.lists if n != target]
+    numbered = {n for n in names if re.fullmatch(r"\w+_[1-9]", n)}
+    if lists and len(numbered) > 1:
+        if any(not any(fits(n, c) for c in lists) for n in numbered):
+            return
+        names -= numbered
+        wanted = [n for n in wanted if n not in lists]
+    elif lists and not any(_is_item(n) for n in names):
+        return
+    must = {n for n in wanted if not (table.setting.second and n in table.second_only)}
+    pair = claim.second is not None and not claim.bare and bool(claim.second.names)
+    if table.setting.second:
+        must = {*wanted} if pair else must
+        wanted = wanted if pair or claim.bare else [n for n in wanted if n in must]
+    for given in _assignments(sorted(names), [*wanted, *skipped], table):
+        lists_fit = all(_is_item(n) == (c in table.lists) for n, c in given.items())
+        if must <= {*given.values()} and (lists_fit or not table.lists):
+            yield given
+
+
+def _is_item(name: str) -> bool:
+    return below(name).split("_")[0] in ("i", "j", "t", "m")
+
+
+def _assignments(
+    names: Sequence[str], free: Sequence[str], table: Table
+) -> Iterator[dict[str, str]]:
+    if len(names) > len(free):
+        return
+    options = []
+    for name in names:
+        able = [c for c in free if fits(name, c, table.about if c == "@" else "")]
+        alone = sum(base(other) == name for other in names) == 1
+        options.append([name, *(c for c in able if c != name)] if name in able and alone else able)
+    for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
+        if len({*chosen}) == len(chosen):
+            yield dict(zip(names, chosen, strict=True))
+
+
+def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
+    """Return the columns for which the claim has a formula or a number instead of a letter."""
+    if target != "@":
+        return []
+    if claim.threshold:
+        return ["threshold"]
+    is_formula = claim.second is not None and not claim.bare
+    return [_slack(table)] if is_formula and not table.setting.second and _slack(table) else []
+
+
+def _valued(
+    claim: Claim,
+    table: Table,
+    target: str,
+    bound: dict[str, str],
+    conditions: Sequence[Expression],
+    unread: set[str],
+) -> Match | None:
+    """Return how a claim fares when its letters stand for these columns."""
+    columns, value, low = dict(table.columns), table.value, table.below
+    at = {name: value if c == "@" else columns[c] for name, c in bound.items()}
+    changed = dict(columns)
+    for name in sorted(claim.names - {*bound}):  # numbered letters of a list
+        whole, k = next(c for c in table.lists if fits(name, c)), int(name[-1]) - 1
+        if k >= columns[whole].shape[-1]:
+            return None
+        if changed[whole] is columns[whole]:
+            empty = np.inf if whole == "noise_multipliers" else 0.0
+            changed[whole] = np.full(columns[whole].shape, empty)
+        changed[whole][:, k] = columns[whole][:, k]
+        at[name] = columns[whole][:, [k]]
+    pair = _pair_of(claim, table, target, bound, at, changed)
+    if isinstance(pair, Match) or pair == "refused":
+        return pair if isinstance(pair, Match) else None
+    if claim.threshold:
+        changed["threshold"] = np.broadcast_to(claim.threshold(**at), value.shape)
+    if any(changed[n] is not columns[n] for n in columns):
+        value = table.value_at(changed)
+        low = table.below_at(changed, value) if low is not None else None
+    try:
+        claimed = np.broadcast_to(claim.right(**at), value.shape).astype(float)
+        frontier = claimed
+        if target != "@" and low is not None and low is not value:
+            on = {n: low if bound.get(n) == "@" else x for n, x in at.items()}
+            frontier = np.broadcast_to(claim.right(**on), value.shape).astype(float)
+    except (ValueError, TypeError):
+        return None
+    if claim.root:
+        with np.errstate(invalid="ignore"):
+            claimed, frontier = np.sqrt(claimed), np.sqrt(frontier)
+    trial = _Trial(claim, table, target, bound, at, columns, value, low, claimed, frontier)
+    found = trial.match(conditions, unread)
+    if found and pair == "small" and found.verdict in ("holds", "safe"):
+        note = "the δ of the pair is too small"
+        return replace(found, verdict="refuted", note=note, exact=False)
+    return found
+
+
+def _pair_of(
+    claim: Claim, table: Table, target: str, bound: dict, at: dict, changed: dict
+) -> Match | str:
+    """Return "small" if the second part of a pair is; else put it into the columns it replaces."""
+    if claim.second is None or target != "@":
+        return ""
+    own, shape = _slack(table), table.value.shape
+    zero = not claim.second.names and float(claim.second()) == 0
+    if not claim.second.names and not zero:
+        return "refused"
+    if table.setting.second:
+        if zero:
+            return "refused"
+        column = bound.get(claim.bare) or "delta"
+        said = table.columns.get(column) if claim.bare else claim.second(**at)
+        if said is None:
+            return "refused"
+        needed = table.second_at(changed)
+        small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
+        return "small" if np.mean(small) > 0.02 else ""
+    if not own:  # pure: it holds with every delta
+        return "" if zero or (below(claim.bare) in ("", "prime") and claim.bare) else "refused"
+    if claim.bare:
+        spoken = next((n for n, c in bound.items() if c == own), "")
+        if spoken == claim.bare:
+            return ""
+        if below(claim.bare).strip("_") not in ("", "prime"):
+            return "refused"
+        note = f"the pair has {sign_of(claim.bare)} where the formula has {sign_of(spoken)}"
+        return Match(table, "refuted", note)
+    changed[own] = np.broadcast_to(claim.second(**at), shape).astype(float)
+    return ""
+
+
+def sign_of(name: str) -> str:
+    """Return a letter as it is written: ``ε_0′``."""
+    first, _, rest = name.partition("_")
+    marks = rest.split("_") if rest else []
+    primes = "′" * marks.count("prime")
+    rest = "_".join(m for m in marks if m != "prime")
+    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """The values of a claim beside those of a table."""
+
+    claim: Claim
+    table: Table
+    target: str
+    bound: dict[str, str]
+    at: dict[str, NDArray]
+    columns: dict[str, NDArray]
+    value: NDArray
+    low: NDArray | None
+    claimed: NDArray
+    frontier: NDArray
+
+    def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
+        """Return the outcome of the comparison."""
+        truth = self.value if self.target == "@" else self.columns[self.target]
+        good = np.isfinite(self.claimed) & ~np.isnan(truth) & self.table.holds
+        good &= np.abs(truth) > 1e-290
+        if good.sum() < 8:
+            good = ~np.isnan(truth) & self.table.holds
+        equal = np.isfinite(truth) & np.isclose(self.claimed, truth, rtol=1e-6, atol=2e-15)
+        exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
+        inside, said, missed = self._inside(conditions)
+        direct = self.target == "@"
+        step = not direct and self.table.about == self.claim.about
+        letters = {base(n) for n in self.at} | {base(self.claim.left)}
+        lost = missed or bool(letters & {base(n) for n in unread})
+        claimed = self.claimed / self.table.scale_of(self.columns)
+        about = Match(self.table, "holds", "", direct, exact, step, lost, claimed=claimed)
+        if self.table.sign == 0 and direct:
+            if not exact and np.any(self.claimed[good] < 0):
+                return None  # no variance and no probability: its letters are others
+            note = "" if exact else self._example(truth, ~equal & good)
+            return replace(about, verdict="holds" if exact else "refuted", note=note)
+        sign = self.table.sign if direct else -self._slope * self.table.sign
+        if sign == 0:
+            return None
+        if exact and self.table.entry.kind == "asymptotic":
+            return about
+        margin = sign * (self.claimed - truth)
+        with np.errstate(invalid="ignore"):
+            proved = (margin >= -1e-6 * np.abs(truth)) | np.isnan(truth) | ~inside
+        no_value = np.isnan(self.claimed) & ~np.isnan(truth)
+        proved &= ~(no_value & inside)
+        if self.low is None:
+            if exact:
+                return about
+            safe = bool(np.all(proved[self.table.holds])) and good.sum() > 20
+            return (
+                replace(about, verdict="safe", note=self._looseness(truth, sign)) if safe else None
+            )
+        wrong = self._wrong(sign, exact) & inside
+        share = wrong.sum() / max((inside & ~np.isnan(truth)).sum(), 1)
+        if share < 0.004:
+            safe = proved[self.table.holds].mean() > 0.99
+            verdict = "holds" if exact else "safe" if safe else "open"
+            return replace(
+                about, verdict=verdict, note="" if exact else self._looseness(truth, sign)
+            )
+        frontier = self.low if direct else truth
+        note = self._example(frontier, wrong)
+        rule = self.table.hypothesis
+        if exact:
+            if not rule or not np.any(wrong & ~self.table.holds):
+                return about
+            verdict = "refuted" if said & self._violated(wrong) else "conditional"
+            return replace(about, verdict=verdict, note=f"only if {self._letters(rule)}; {note}")
+        within = self.table.holds
+        if rule and not said and not np.any(wrong & within) and within.sum() > 20:
+            return replace(
+                about, verdict="conditional", note=f"only if {self._letters(rule)}; {note}"
+            )
+        where = "" if said or share > 0.8 else self._region(wrong)
+        verdict = "conditional" if where else "refuted"
+        return replace(about, verdict=verdict, note=f"{where}{note}")
+
+    def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
+        """Return where the conditions hold, the columns they speak of, and whether one was missed."""
+        inside, said, missed = np.ones(self.value.shape, bool), set[str](), False
+        letters, columns = dict(self.at), dict(self.bound)
+        if left := self.claim.left.partition("(")[0].removesuffix("^2"):
+            left = left.replace("'", "_prime").rstrip("^*")
+            letters[left], columns[left] = self.claimed, self.target
+        for condition in conditions:
+            if not condition.names <= {*letters}:
+                missed |= bool({base(n) for n in condition.names} & {base(n) for n in letters})
+                continue
+            now = inside & np.broadcast_to(condition(**letters), inside.shape).astype(bool)
+            if now.sum() < 6:
+                missed = True
+                continue
+            inside = now
+            said |= {columns.get(name, name) for name in condition.names}
+        return inside, said, missed
+
+    def _violated(self, wrong: NDArray) -> set[str]:
+        """Return the columns of the hypothesis' clauses that are not met where a claim fails."""
+        at, names = self.table.unscaled(self.columns), set[str]()
+        for clause in re.split(r"\s+and\s+", self.table.hypothesis):
+            rule = parse(clause)
+            if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
+                names |= rule.names
+        return names | ({"@"} if self.table.about in names else set())
+
+    def _wrong(self, sign: int, exact: bool) -> NDArray:
+        low = self.low if self.target == "@" else self.columns[self.target]
+        claimed = self.frontier
+        if self.claim.about in ("epsilon", "rho", "rdp"):
+            claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
+        with np.errstate(all="ignore"):
+            wrong = sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-14
+            wrong |= np.isnan(claimed) & np.isfinite(low)
+            wrong |= np.isposinf(low) & (sign > 0) & (claimed < 1e300)
+            if self.claim.about == "delta" and not exact:
+                wrong |= (claimed > 1) & (low < 0.5)
+        return wrong & ~np.isnan(low)
+
+    @property
+    def _slope(self) -> int:
+        """Return whether the value rises or falls with the target column."""
+        x, whole = self.columns[self.target], isinstance(self.table.domains.get(self.target), Whole)
+        with np.errstate(invalid="ignore"):
+            up = self.table.value_at({**self.columns, self.target: x * 1.01 + whole})
+            moved = up - self.table.value
+        moved = moved[np.isfinite(moved)]
+        return int(np.sign(np.median(moved))) if moved.size else 0
+
+    def _looseness(self, truth: NDArray, sign: int) -> str:
+        with np.errstate(all="ignore"):
+            ratio = np.abs(self.claimed / truth) ** sign
+        ratio = ratio[np.isfinite(ratio)]
+        return f"{np.median(ratio):.3g} times what is proved, in the median" if ratio.size else ""
+
+    def _example(self, truth: NDArray, wrong: NDArray) -> str:
+        """Return the plainest failing point in the letters of the formula."""
+        if not wrong.any():
+            return ""
+        with np.errstate(all="ignore"):
+            size = np.abs(np.log(np.maximum(np.abs(self.claimed / truth), 1e-300))).ravel()
+        failing = np.flatnonzero(wrong.ravel())
+        clear = [k for k in failing if not size[k] < 0.01]
+        k = int((clear or failing)[0])
+        parts = []
+        for name, column in self.bound.items():
+            x = self.value if column == "@" else self.columns[column]
+            parts.append(f"{sign_of(name)} = {', '.join(f'{v:.4g}' for v in x[k])}")
+        claimed = np.ravel(self.claimed)[k]
+        said = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
+        return f"at {', '.join(parts)} it gives {said} where {np.ravel(truth)[k]:.4g} is needed"
+
+    def _region(self, wrong: NDArray) -> str:
+        """Return the threshold on one letter beyond which nothing fails, if there is one."""
+        failing = wrong.ravel()
+        for name, column in self.bound.items():
+            if column == "@" or column in self.table.lists:
+                continue
+            x = self.columns[column].ravel()
+            order = np.argsort(x, kind="stable")
+            for way, sign in ((1, "<"), (-1, ">")):
+                seen = failing[order][::way]
+                first = int(np.argmax(seen))
+                if first > 0.3 * len(x) and seen[first:].mean() > 0.75:
+                    return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}; "
+        return ""
+
+    def _letters(self, rule: str) -> str:
+        """Return a hypothesis in the letters of the formula."""
+        names = {c: sign_of(n) for n, c in self.bound.items() if c != "@"}
+        if self.target != "@":
+            names[self.target] = sign_of(base(self.claim.left) or self.target)
+        return re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], sign_of(m[0])), rule)
