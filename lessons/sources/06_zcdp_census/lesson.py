@@ -741,7 +741,7 @@ for name in ("zcdp", "rdp", "pld"):
 #
 # ### Noise for a budget
 #
-# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100) and [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight).
+# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100) [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight), [with the smallest $\rho$](explorer:formula_book?id=G-C10d&misprint=discrete-laplace), [its δ](explorer:formula_book?id=G-D3e&misprint=two-for-four), [k releases](explorer:formula_book?id=G-D3f&misprint=k-outside-only) and [with Gaussian noise](explorer:formula_book?id=G-B19d&misprint=square-of-k), [one order](explorer:formula_book?id=G-D3g&misprint=no-order) and [what it gives](explorer:formula_book?id=G-D3h), [from Gaussian DP](explorer:formula_book?id=G-D6b&misprint=no-half), [Laplace noise for a $\rho$](explorer:formula_book?id=G-B2d).
 
 # %%
 for name, sigma in (("root", 1 / np.sqrt(2 * 2.0)), ("variance taken for it", 1 / (2 * 2.0))):
