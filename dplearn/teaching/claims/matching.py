@@ -331,7 +331,7 @@ class Trial:
         claimed, truth, holds = self.claimed, self.truth, self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(truth) & holds & (np.abs(truth) > 1e-290)
         good = good if good.sum() >= 8 else ~np.isnan(truth) & holds
-        equal = np.isfinite(truth) & np.isclose(claimed, truth, rtol=1e-6, atol=2e-15)
+        equal = np.isfinite(truth) & np.isclose(claimed, truth, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
@@ -368,7 +368,7 @@ class Trial:
                 return out
             verdict = "refuted" if said & self._violated(wrong) else "conditional"
             return replace(failing, verdict=verdict, note=only)
-        if self._rule and not said and not np.any(wrong & holds) and holds.sum() > 20:
+        if self._rule and not said and not np.any(wrong & holds) and holds.mean() > 0.25:
             return replace(failing, verdict="conditional", note=only)
         if where := "" if said or share > 0.8 else self._region(wrong):
             return replace(failing, verdict="conditional", note=f"{where}; {failing.note}")
@@ -406,7 +406,7 @@ class Trial:
         if self.claim.about in ("epsilon", "rho", "rdp"):
             claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
         with np.errstate(all="ignore"):
-            wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-14
+            wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
             wrong |= (self.claim.about == "delta" and not exact) & (claimed > 1) & (low < 0.5)
@@ -434,7 +434,7 @@ class Trial:
 
     def _region(self, wrong: NDArray) -> str:
         """Return the threshold on one letter beyond which nothing fails, if there is one."""
-        for name, column in self.letters.items():
+        for name, column in self.bound.items():
             if column in self.table.lists or column not in self.columns:
                 continue
             x = self.columns[column].ravel()

@@ -199,6 +199,7 @@ def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
     u[_PLAIN : _PLAIN + _CORNERS] = np.round(u[_PLAIN : _PLAIN + _CORNERS])
     low, high = domain.low, domain.high
     x = low * (high / low) ** u if isinstance(domain, Log) else low + (high - low) * u
+    x = np.clip(x, low, high)
     small = isinstance(domain, Log) and high <= 0.5 and low < 1e-4
     usual = [v for v in (_SMALL if small else _USUAL) if low <= v <= high]
     usual += [v for v in (0.5, 0.75, 0.25, -1.0) if low <= v <= high and not usual]

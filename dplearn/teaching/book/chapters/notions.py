@@ -168,7 +168,7 @@ def zcdp_to_rdp(*, rho, order):
          "Bun & Steinke 2016, Proposition 1.3, from its proof")
 @given("rho > 0 and order > 1 and 0 < delta < 1", rho=_RHO, order=Log(1.05, 200.0), delta=_DELTA)
 @oracle(lambda rho, delta: gaussian_zcdp_epsilon(rho=rho, delta=delta))
-@setting("every ρ-zCDP mechanism, by the Rényi order α", "任意 ρ-zCDP 机制，由 Rényi 阶 α",
+@setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，由 Rényi 阶 α",
          "epsilon", "zcdp concentrat 集中", below=lambda rho, order, delta:
          below.gaussian_epsilon(np.sqrt(2 * rho), delta) + 0 * order)
 @printed("5.378231", "4.3771781", rho=0.5, order=5.0, delta=1e-5)
