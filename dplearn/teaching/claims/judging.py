@@ -193,6 +193,11 @@ def _merged(matches: Sequence[Match]) -> list[Match]:
             wrong = old if old.verdict == "refuted" else match
             also = old.direct != match.direct or not wrong.table.hypothesis
             out[key] = replace(wrong, verdict="conditional" if also else "refuted")
+        elif not (match.exact or old.exact) and {old.verdict, match.verdict} == {
+            "conditional",
+            "refuted",
+        }:
+            out[key] = old if old.verdict == "refuted" else match
         elif (match.exact, -match.rank) > (old.exact, -old.rank):
             out[key] = match
     return list(out.values())

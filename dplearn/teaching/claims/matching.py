@@ -442,7 +442,7 @@ class Trial:
             for way, sign in ((1, "<"), (-1, ">")):
                 seen = wrong.ravel()[order][::way]
                 first = int(np.argmax(seen))
-                if first > 0.3 * len(x) and seen[first:].mean() > 0.75:
+                if first > 0.5 * len(x) and seen[first:].mean() > 0.75:
                     return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}"
         return ""
 
