@@ -6,7 +6,7 @@ settings agree or a word names one of them; else it depends, which is no verdict
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
-        return as_json(self)
+        return as_json(asdict(self))
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from dplearn.core.display import print_json
 from dplearn.teaching.claims.judging import Finding, proofread
 from dplearn.teaching.claims.pages import KINDS, Place, places, places_in
 
@@ -64,8 +65,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.sarif:
         print(json.dumps(_sarif(rows), indent=2, ensure_ascii=False))
     elif options.json:
-        objects = [{"file": n, **p._asdict(), **f.to_dict()} for n, p, f in rows]
-        print(json.dumps(objects, indent=2, allow_nan=False))
+        print_json([{"file": n, **p._asdict(), **f.to_dict()} for n, p, f in rows])
     else:
         silent = 0 if options.all else counts.pop("not read", 0)
         parts = [f"{count} {verdict}" for verdict, count in counts.most_common()]
