@@ -435,7 +435,7 @@ class Trial:
     def _region(self, wrong: NDArray) -> str:
         """Return the threshold on one letter beyond which nothing fails, if there is one."""
         for name, column in self.bound.items():
-            if column in self.table.lists or column not in self.columns:
+            if column in (*self.table.lists, "sensitivity", "@"):
                 continue
             x = self.columns[column].ravel()
             order = np.argsort(x, kind="stable")
