@@ -1,8 +1,6 @@
-"""How far answers are from the truth: variances and tails of noise, and what follows from them."""
+"""How far answers are from the truth: sizes, tails and errors of noise, and where it is told."""
 
-import itertools
 import math
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +8,8 @@ from scipy.special import ndtr, ndtri
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Linear, Log, Whole
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import Log, Whole
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
@@ -21,11 +19,6 @@ def variance_of_geometric(*, epsilon, sides=2):
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
     return float(weights @ (k - mean) ** 2 / weights.sum())
-
-
-def laplace_spread(*, scale):
-    """Variance of Laplace noise by quadrature."""
-    return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
 def largest_of_answers(*, epsilon, steps, failure, sensitivity):
@@ -39,6 +32,15 @@ def largest_of_answers(*, epsilon, steps, failure, sensitivity):
     return oracles.smallest(rare, low=1e-12 * scale, high=80 * scale, rtol=1e-11)
 
 
+def spread_of_sum(*, sigma_1, sigma_2):
+    """Standard deviation of the sum, from the convolution of two densities on a grid."""
+    reach = 9 * (sigma_1 + sigma_2)
+    x = np.linspace(-reach, reach, 4001)
+    one, other = (np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2))
+    total = np.convolve(one / one.sum(), other / other.sum())
+    return math.sqrt(total @ np.linspace(-2 * reach, 2 * reach, total.size) ** 2)
+
+
 def normal_tail(*, noise_std, threshold, sides=2):
     """P(|X| > threshold), or of one side, by quadrature."""
     log_density = oracles.log_normal(0.0, noise_std)
@@ -50,6 +52,22 @@ def normal_quantile(*, noise_std, failure, sides=2):
     """What |X|, or X, exceeds with this chance."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= failure
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
+
+
+def mean_size(*, log_density, far):
+    """Mean of |X| by quadrature."""
+    return math.exp(log_moment_of_size(log_density, 1, far))
+
+
+def exponential_shortfall(*, epsilon, candidates, failure, sensitivity):
+    """How far below one best candidate all others lie if they are chosen with this chance."""
+    rate = epsilon / (2 * sensitivity)
+
+    def rare(gap: float) -> bool:
+        weights = np.exp(-rate * gap * (np.arange(candidates) > 0))
+        return float(weights[1:].sum() / weights.sum()) <= failure
+
+    return oracles.smallest(rare, low=0.0, high=100 / rate)
 
 
 def above_threshold_error(*, epsilon, queries, failure):
@@ -78,18 +96,6 @@ def above_threshold_error(*, epsilon, queries, failure):
                             rtol=1e-8) / epsilon  # fmt: skip
 
 
-def mean_change(*, lower, upper, records, adjacency):
-    """The most that a mean of values in a range changes, all at its ends or in the middle."""
-    ends = (lower, (lower + upper) / 2, upper)
-    sizes = [records] if adjacency == "replace_one" else range(2, 6)
-    changes = []
-    for n, base, new in itertools.product(sizes, ends, ends):
-        other = [base] * (n - 1) + ([new] if adjacency == "replace_one" else [])
-        changes.append(abs(math.fsum(other) / len(other) - math.fsum([base] * (n - 1)
-                       + [ends[2] if base < ends[2] else ends[0]]) / n))
-    return max(changes)
-
-
 def _least_error(epsilon, queries, failure):
     """The noise of the last answer errs alone; or the largest of all, if the threshold sinks."""
     alone = -np.log(2 * failure)
@@ -98,6 +104,40 @@ def _least_error(epsilon, queries, failure):
 
 
 _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
+
+
+@formula("G-B4b", "Classical noise of the Gaussian mechanism, as first printed", "upper",
+         "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Section 2, noise of a sum")
+@given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(0.02, 1.0), delta=Log(1e-12, 0.9))
+@oracle(oracles.normal_sigma)
+@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
+         "对一个 L2 敏感度 Δ 的回答加高斯噪声 σ，换成 (ε,δ)-DP", "sigma", "gauss normal 高斯", 
+         below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta))
+@printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
+@wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
+       given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
+@wrong("variance", "sqrt(2 ln(2/delta)) is the deviation at epsilon = 1; this is its square.",
+       claim="2 * log(2 / delta) / epsilon**2", kind="identity")
+def gaussian_sigma_two(*, epsilon, delta):
+    r"""\sigma \ge \frac{\Delta_2\sqrt{2\ln(2/\delta)}}\varepsilon"""
+    return math.sqrt(2 * math.log(2 / delta)) / epsilon
+
+
+@formula("G-B19c", "Two independent Gaussian noises on one answer", "identity",
+         "Dwork & Roth 2014, Appendix A, rotation of Gaussian noise")
+@given("sigma_1 > 0 and sigma_2 > 0", sigma_1=Log(0.5, 5.0), sigma_2=Log(0.5, 5.0))
+@oracle(spread_of_sum, tolerance=1e-7, unsafe=None, points=40)
+@setting("two independent Gaussian noises of standard deviations σ_1 and σ_2 added to one answer",
+         "加在同一回答上的两个独立高斯噪声，标准差 σ_1 与 σ_2", "sigma",
+         "independ sum_of added 独立")
+@printed("5.0", sigma_1=3.0, sigma_2=4.0)
+@wrong("sum", "Variances add up, deviations do not.", claim="sigma_1 + sigma_2")
+def added_noise_std(*, sigma_1, sigma_2):
+    r"""\sigma = \sqrt{\sigma_1^2 + \sigma_2^2}
+
+    sigma_1: Standard deviation of one noise
+    sigma_2: That of the other one"""
+    return math.hypot(sigma_1, sigma_2)
 
 
 @formula("G-B3c", "Variance of the geometric mechanism", "identity",
@@ -115,29 +155,6 @@ _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 def geometric_variance(*, epsilon):
     r"""\operatorname{Var} = \frac{2e^{-\varepsilon}}{(1-e^{-\varepsilon})^2}"""
     return 0.5 / math.sinh(epsilon / 2) ** 2
-
-
-@formula("G-B14c", "Variance of the Laplace mechanism", "identity",
-         "Dwork & Roth 2014, Definitions 3.2 and 3.3")
-@given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
-       sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
-@oracle(lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
-        absolute=0.0, unsafe=None, points=40)
-@setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
-         "一个灵敏度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET,
-         sensitivity=Log(0.1, 10.0))
-@setting("variance of Laplace noise on each of k answers of sensitivity Δ, ε in all",
-         "k 个灵敏度 Δ 的回答上每次拉普拉斯噪声的方差，总共 ε", "variance",
-         "each_of k_answers k_quer split budget 每次 每个")
-@printed("2.0", epsilon=1.0, sensitivity=1.0, steps=1)
-@wrong("square-of-scale", "A Laplace law of scale b has the variance 2 b^2.",
-       claim="(steps * sensitivity / epsilon)**2")
-@wrong("sum-of-variances", "Each answer has epsilon/k: its deviation is k times as large.",
-       claim="2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
-def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
-    r"""\operatorname{Var} = \frac{2k^2\Delta^2}{\varepsilon^2}"""
-    return 2 * (steps * sensitivity / epsilon) ** 2
 
 
 @formula("G-B14d", "Error of several answers with Laplace noise", "upper",
@@ -176,8 +193,8 @@ def laplace_answers_error(*, epsilon, steps=1, failure, sensitivity):
 @setting("chance that Gaussian noise of standard deviation σ exceeds t in absolute value",
          "标准差 σ 的高斯噪声绝对值超过 t 的概率", "probability", "gauss normal 高斯 正态",
          into=lambda sigma, threshold: {"noise_std": sigma, "threshold": threshold},
-         below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.05, 50.0),
-         threshold=Log(0.01, 100.0))
+         below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.2, 5.0),
+         threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @printed("0.1353352832", "0.0455002639", noise_std=1.0, threshold=2.0)
 @wrong("no-half", "The exponent of the density has a 2 below.",
        claim="exp(-threshold**2 / noise_std**2)", threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
@@ -214,19 +231,85 @@ def gaussian_error(*, noise_std, failure):
     return -noise_std * float(ndtri(failure / 2))
 
 
-@formula("G-B14g", "One tail of the Laplace law", "identity", "Dwork & Roth 2014, Fact 3.7")
-@given("scale > 0 and threshold >= 0", scale=Log(1e-2, 1e2), threshold=Log(1e-3, 500.0))
-@oracle(lambda scale, threshold: integrated_tail(scale=scale, threshold=threshold, sides=1),
-        tolerance=1e-8, absolute=0.0, unsafe=None, points=60)
-@setting("chance that Laplace noise of scale b exceeds t on one side",
-         "尺度 b 的拉普拉斯噪声在一侧超过 t 的概率", "probability", "one_side one-side 单侧 一侧")
-@printed("0.0248935342", scale=1.0, threshold=3.0)
-@wrong("both-sides", "Both tails together weigh so much.", claim="exp(-threshold / scale)")
-def laplace_one_tail(*, scale, threshold):
-    r"""P(X > t) = \tfrac12e^{-t/b},\quad t \ge 0
+@formula("G-B14g", "Mean absolute error of Gaussian noise", "identity",
+         "Dwork & Roth 2014, Appendix A, mean of the half-normal law")
+@given("noise_std > 0", noise_std=Log(0.05, 50.0))
+@oracle(lambda noise_std: mean_size(log_density=oracles.log_normal(0.0, noise_std),
+        far=60 * noise_std), unsafe=None, points=40)
+@setting("mean absolute error of Gaussian noise of standard deviation σ",
+         "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
+         rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0))
+@printed("0.7978845608", noise_std=1.0)
+@wrong("deviation", "The root of the mean square, a quarter more.", claim="noise_std")
+@wrong("upside-down", "2/pi stands under the root.", claim="noise_std * sqrt(pi / 2)")
+def gaussian_mean_error(*, noise_std):
+    r"""E|X| = \sigma\sqrt{2/\pi}"""
+    return noise_std * math.sqrt(2 / math.pi)
 
-    threshold: t, in the units of the scale"""
-    return math.exp(-threshold / scale) / 2
+
+@formula("G-B14h", "Mean absolute error of the Laplace mechanism", "identity",
+         "Dwork & Roth 2014, Definition 3.2, mean size of the law")
+@given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
+@oracle(lambda epsilon, sensitivity: mean_size(log_density=oracles.log_laplace(0.0,
+        sensitivity / epsilon), far=200 * sensitivity / epsilon), unsafe=None, points=40)
+@setting("mean absolute error of the Laplace mechanism on an answer of sensitivity Δ",
+         "敏感度 Δ 的回答上拉普拉斯机制的平均绝对误差", "error",
+         "mean_abs expect average E| 期望 平均", rare=True)
+@printed("2.0", epsilon=0.5, sensitivity=1.0)
+@wrong("deviation", "The root of the mean square is sqrt(2) times as large.",
+       claim="sqrt(2) * sensitivity / epsilon")
+def laplace_mean_error(*, epsilon, sensitivity):
+    r"""E|X| = \frac\Delta\varepsilon"""
+    return sensitivity / epsilon
+
+
+@formula("G-B8b", "Error of the exponential mechanism", "upper",
+         "Dwork & Roth 2014, Corollary 3.12")
+@given("epsilon > 0 and candidates >= 2 and 0 < failure < 1 and sensitivity > 0", epsilon=_BUDGET,
+       candidates=Whole(2, 1000), failure=_FAILURE, sensitivity=Log(0.1, 10.0))
+@oracle(exponential_shortfall, unsafe="smaller")
+@setting("how far below the best the exponential mechanism chooses, but for a chance of β",
+         "指数机制的选择低于最优的程度（概率 β 除外）", "error",
+         "exponential utility 指数机制 效用",
+         below=lambda epsilon, candidates, failure, sensitivity: (1 - 1e-9) * np.maximum(2 *
+         sensitivity / epsilon * np.log((candidates - 1) * (1 - failure) / failure), 0.0))
+@printed("18.420681", "18.3804794", epsilon=1.0, candidates=100, failure=0.01, sensitivity=1.0)
+@wrong("no-two", "The 2 of the exponent comes back: scores may move both ways.",
+       claim="sensitivity * (log(candidates) + log(1 / failure)) / epsilon")
+@wrong("no-candidates", "Many bad candidates share what a single one is seldom given.",
+       claim="2 * sensitivity * log(1 / failure) / epsilon", candidates=Whole(20, 1000))
+def exponential_mechanism_error(*, epsilon, candidates, failure, sensitivity):
+    r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon\ln\frac{|R|}\beta\Big) \le \beta
+
+    candidates: |R|, among which it chooses
+    failure: beta, the chance to choose a worse one"""
+    return 2 * sensitivity * math.log(candidates / failure) / epsilon
+
+
+@formula("G-B20", "A new key in a histogram: the threshold", "identity",
+         "Korolova, Kenthapadi, Mishra & Ntoulas 2009, Theorem 1, for one key")
+@given("epsilon > 0 and threshold >= 1", epsilon=_BUDGET, threshold=Log(1.0, 500.0))
+@oracle(lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
+        sides=1), tolerance=1e-8, absolute=1e-290, points=60)
+@setting("δ of counts with Laplace noise of scale 1/ε, told only above a threshold: a new key",
+         "带尺度 1/ε 拉普拉斯噪声的计数，只公布超过阈值者的 δ：新的键", "delta",
+         "threshold histogram partition key stability 阈值 直方图", rare=True)
+@printed("4.1e-08", epsilon=1.0, threshold=17.3)
+@wrong("from-zero", "The key of a new record has the count 1, not 0.",
+       claim="exp(-epsilon * threshold) / 2")
+@wrong("both-sides", "An upper bound: only noise above counts.", kind="identity",
+       claim="exp(-epsilon * (threshold - 1))")
+@wrong("gaussian", "Gaussian noise of the classical size for 1e-5 has a tail of its own.",
+       says=r"\text{the same with Gaussian noise}", oracle=lambda epsilon, threshold: normal_tail(
+       noise_std=math.sqrt(2 * math.log(1.25e5)) / epsilon, threshold=threshold - 1, sides=1),
+       epsilon=Log(0.02, 1.0), met="opendp/smartnoise-sdk, issue 204 (2020)")
+def new_key_delta(*, epsilon, threshold):
+    r"""\delta = \tfrac12e^{-\varepsilon(\tau-1)},\quad
+    \tau = 1 + \frac{\ln(1/2\delta)}\varepsilon
+
+    Each record has one key.
+    threshold: tau, below which no count is told"""
+    return math.exp(-epsilon * (threshold - 1)) / 2
 
 
 @formula("G-H4", "Accuracy of AboveThreshold", "upper", "Dwork & Roth 2014, Theorem 3.24")
@@ -249,24 +332,3 @@ def above_threshold_accuracy(*, epsilon, queries, failure):
     If no answer but the last is close to the threshold from below.
     failure: beta, the chance of an error"""
     return 8 * (math.log(queries) + math.log(2 / failure)) / epsilon
-
-
-@formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values", "identity",
-         "Dwork & Roth 2014, Definition 3.1")
-@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
-       records=Whole(2, 1000))
-@oracle(partial(mean_change, adjacency="replace_one"))
-@setting("mean of n values in [m, M], one of them replaced",
-         "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
-         "replac bounded fixed_n known_n substitut 替换")
-@printed("1.0", lower=0.0, upper=100.0, records=100)
-@wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
-       "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
-       r"\text{ where a record is added or removed}", oracle=partial(mean_change,
-       adjacency="add_remove"), records=Whole(3, 1000),
-       met="opendp/smartnoise-core, issue 356 (2021)")
-@wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
-       claim="upper / records")
-def bounded_mean_sensitivity(*, lower, upper, records):
-    r"""x_i \in [m, M]:\quad \Delta = \frac{M - m}n"""
-    return (upper - lower) / records

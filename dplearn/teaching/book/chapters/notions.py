@@ -6,29 +6,13 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from dplearn.teaching.book.chapters.conversion import coins_within
 from dplearn.teaching.book.chapters.divergences import renyi
 from dplearn.teaching.book.chapters.families import mean_loss_of_coins
-from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
-from dplearn.teaching.book.chapters.sampling import mixed_event_delta
+from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import Derived, Distribution, Log, Whole
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
-
-
-def gaussian_zcdp_epsilon(*, rho, delta, steps=1):
-    """Exact epsilon of Gaussian releases of this zCDP, which no bound from zCDP can beat."""
-    return oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rho))
-
-
-def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """The largest epsilon known of releases of this divergence: Gaussian noise, or one that tells.
-
-    The noise is such that its divergence at that order is the one in question.
-    """
-    noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
-    return max(noise, coins_within(orders=orders, rdp=rdp, delta=delta))
 
 
 def coins_mu(*, epsilon):
@@ -39,28 +23,12 @@ def coins_mu(*, epsilon):
     return max(float(ndtri(1 - a) - ndtri(miss(a))) for a in rates if 0 < miss(a) < 1)
 
 
-def coins_auc(*, epsilon):
-    """Chance that a member's answer beats another's, ties by a coin, of randomized response."""
-    p, q = oracles.randomized_response(epsilon)
-    return math.fsum(a * b * (0.5 if i == j else float(i < j))
-                     for (i, a), (j, b) in itertools.product(enumerate(p), enumerate(q)))
-
-
 def subset_epsilon(*, epsilon, records, batch):
     """Worst event of randomized response on whether a record is in the subset: all are listed."""
     p, q = oracles.randomized_response(epsilon)
     chosen = [0 in subset for subset in itertools.combinations(range(records), batch)]
     rate = sum(chosen) / len(chosen)
     return oracles.worst_event_epsilon_at(rate * p + (1 - rate) * q, q, 0.0)
-
-
-def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Delta of a sampled leaky coin at the amplified epsilon; the worst event of both orders."""
-    p, q = oracles.leaky_response(epsilon, delta)
-    amplified = math.log1p(sample_rate * math.expm1(epsilon))
-    both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
-            for added in (False, True))
-    return max(both)
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
@@ -81,30 +49,7 @@ def _sampled_rdp(order, rdp, sample_rate):
     return np.maximum(np.logaddexp(*parts) / (order - 1) * (1 - 1e-6), noise)
 
 
-_DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
-_LOSS = Log(0.02, 10.0)
-_EACH = "compos releas fold rounds steps adaptiv 组合"
-
-
-@formula("G-D1b", "Several Rényi DP releases as (epsilon, delta)-DP", "upper",
-         "Mironov 2017, Propositions 1 and 3")
-@given("orders > 1 and rdp >= 0 and steps >= 1 and 0 < delta < 1", orders=Log(1.05, 200.0),
-       rdp=Log(1e-3, 5.0), steps=_STEPS, delta=_DELTA)
-@oracle(repeated_rdp_epsilon, points=50)
-@setting("k adaptive releases, each (α,ε)-RDP, as (ε',δ)-DP",
-         "k 次自适应发布，每次 (α,ε)-RDP，换成 (ε',δ)-DP", "epsilon", _EACH,
-         below=lambda orders, rdp, steps, delta: np.maximum(below.rdp_epsilon(orders, rdp, delta),
-         below.gaussian_epsilon(np.sqrt(2 * steps * rdp / orders), delta)))
-@printed("4.7792139", "3.5649137", orders=10.0, rdp=0.05, steps=70, delta=1e-5)
-@wrong("one-step", "What is converted is the divergence of all releases.", steps=Whole(30, 150),
-       claim="rdp - log(delta)/(orders - 1)")
-@wrong("converted-first", "An upper bound; the logarithm is paid once, if the sum comes first.",
-       claim="steps * (rdp - log(delta)/(orders - 1))", kind="identity", steps=Whole(2, 150))
-@wrong("bracket", "Only the logarithm is divided.", claim="(steps*rdp - log(delta))/(orders - 1)",
-       orders=Log(3.0, 200.0))
-def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
-    r"""\varepsilon' = k\varepsilon + \frac{\ln(1/\delta)}{\alpha-1}"""
-    return steps * rdp - math.log(delta) / (orders - 1)
+_RHO, _LOSS = Log(1e-4, 10.0), Log(0.02, 10.0)
 
 
 @formula("G-D3e", "From zCDP to delta", "upper", "Bun & Steinke 2016, Lemma 3.6")
@@ -131,25 +76,6 @@ def zcdp_to_delta(*, rho, epsilon):
     return 2 * tail / (x + math.sqrt(x**2 + 4 / (math.pi * rho)))
 
 
-@formula("G-D3f", "Several zCDP releases as (epsilon, delta)-DP", "upper",
-         "Bun & Steinke 2016, Proposition 1.3 and Lemma 2.3")
-@given("rho > 0 and steps >= 1 and 0 < delta < 1", rho=Log(1e-4, 5.0), steps=_STEPS, delta=_DELTA)
-@oracle(gaussian_zcdp_epsilon)
-@setting("k adaptive releases, each ρ-zCDP, as (ε,δ)-DP",
-         "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", _EACH,
-         below=lambda rho, steps, delta: below.gaussian_epsilon(np.sqrt(2 * steps * rho), delta))
-@printed("5.2985259", "4.3771781", rho=0.005, steps=100, delta=1e-5)
-@wrong("k-outside-only", "The root holds the rho of all releases, too.", steps=Whole(2, 150),
-       claim="steps*rho + 2*sqrt(rho*log(1/delta))")
-@wrong("root-only", "The first term grows with k, too: it rules when k rho is large.",
-       claim="rho + 2*sqrt(steps*rho*log(1/delta))", steps=Whole(20, 150), rho=Log(0.1, 5.0))
-@wrong("converted-first", "An upper bound; the root is paid once if the sum comes first.",
-       claim="steps*(rho + 2*sqrt(rho*log(1/delta)))", kind="identity", steps=Whole(2, 150))
-def zcdp_releases_to_epsilon(*, rho, steps, delta):
-    r"""\varepsilon = k\rho + 2\sqrt{k\rho\ln(1/\delta)}"""
-    return steps * rho + 2 * math.sqrt(-steps * rho * math.log(delta))
-
-
 @formula("G-D3g", "zCDP bounds every Rényi order", "identity", "Bun & Steinke 2016, Definition 1.1")
 @given("rho > 0 and order > 1", rho=_RHO, order=Log(1.05, 100.0))
 @oracle(lambda rho, order: oracles.normal_renyi(math.sqrt(2 * rho), 1.0, order), points=50)
@@ -162,55 +88,6 @@ def zcdp_releases_to_epsilon(*, rho, steps, delta):
 def zcdp_to_rdp(*, rho, order):
     r"""\rho\text{-zCDP} \iff D_\alpha \le \alpha\rho \text{ for all } \alpha > 1"""
     return order * rho
-
-
-@formula("G-D3h", "From zCDP to epsilon and delta by one order", "upper",
-         "Bun & Steinke 2016, Proposition 1.3, from its proof")
-@given("rho > 0 and order > 1 and 0 < delta < 1", rho=_RHO, order=Log(1.05, 200.0), delta=_DELTA)
-@oracle(lambda rho, delta: gaussian_zcdp_epsilon(rho=rho, delta=delta))
-@setting("every ρ-zCDP mechanism, by the Rényi order α", "任意 ρ-zCDP 机制，由 Rényi 阶 α",
-         "epsilon", "zcdp concentrat 集中", below=lambda rho, order, delta:
-         below.gaussian_epsilon(np.sqrt(2 * rho), delta) + 0 * order)
-@printed("5.378231", "4.3771781", rho=0.5, order=5.0, delta=1e-5)
-@wrong("no-order", "The divergence at that order is alpha rho.",
-       claim="rho - log(delta)/(order - 1)", order=Log(5.0, 200.0), rho=Log(0.1, 10.0))
-@wrong("order-less-one", "The bound of the divergence has alpha; alpha - 1 divides the logarithm.",
-       claim="(order - 1)*rho - log(delta)/order", rho=Log(0.1, 10.0))
-def zcdp_to_epsilon_at_order(*, rho, order, delta):
-    r"""\varepsilon = \alpha\rho + \frac{\ln(1/\delta)}{\alpha-1}"""
-    return order * rho - math.log(delta) / (order - 1)
-
-
-@formula("G-D4c", "Pure DP bounds every Rényi order", "upper", "Mironov 2017, Section II")
-@given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
-@oracle(coins_renyi, points=60)
-@setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
-         "pure every any 纯", below=lambda epsilon, order: below.coin_rdp(epsilon, order))
-@printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
-@wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
-       claim="epsilon / 2")
-@wrong("quarter", "epsilon^2/8 is for a loss of bounded range.", claim="order * epsilon**2 / 8",
-       epsilon=Log(0.02, 1.0), order=Log(1.05, 5.0))
-def pure_to_every_order(*, epsilon, order):
-    r"""\varepsilon\text{-DP} \Rightarrow D_\alpha \le \varepsilon \text{ for every } \alpha
-
-    order: Any; the bound is the limit of large ones"""
-    return epsilon + 0 * order
-
-
-@formula("G-D6b", "zCDP of Gaussian DP", "identity",
-         "Dong, Roth & Su 2019, Corollary B.6")
-@given("mu > 0", mu=Log(0.02, 8.0), order=Log(1.1, 50.0))
-@oracle(lambda mu, order: oracles.normal_renyi(mu, 1.0, order) / order, points=50)
-@setting("every μ-GDP mechanism, as zCDP", "任意 μ-GDP 机制，作为 zCDP", "rho",
-         "gdp gaussian_diff f-dp")
-@printed("0.5", mu=1.0)
-@wrong("no-half", "An upper bound, twice the value.", claim="mu**2")
-@wrong("linear", "rho grows like the square of a distance; for mu > 1 this is too small.",
-       claim="mu / 2")
-def gdp_to_zcdp(*, mu):
-    r"""\mu\text{-GDP} \Rightarrow \rho = \frac{\mu^2}2"""
-    return mu**2 / 2
 
 
 @formula("G-D6c", "Gaussian DP of pure DP", "identity",
@@ -229,22 +106,27 @@ def pure_to_gdp(*, epsilon):
 
 
 @formula("G-D10b", "Log moments of Gaussian noise", "identity", "Abadi et al. 2016, Section 3.2")
-@given("moment > 0 and noise_multiplier > 0", moment=Log(0.5, 60.0),
-       noise_multiplier=Log(0.3, 50.0))
-@oracle(lambda moment, noise_multiplier: moment * oracles.normal_renyi(1.0, noise_multiplier,
-        moment + 1), points=50)
+@given("moment > 0 and noise_multiplier > 0 and steps >= 1", moment=Log(0.5, 60.0),
+       noise_multiplier=Log(0.3, 50.0), steps=Whole(1, 150))
+@oracle(lambda moment, noise_multiplier, steps: math.fsum([moment * oracles.normal_renyi(1.0,
+        noise_multiplier, moment + 1)] * steps), points=50)
 @setting("the λ-th log moment of Gaussian noise of standard deviation σ, one release",
-         "标准差 σ 的高斯噪声一次发布的 λ 阶对数矩", "log_moment", "gauss normal 高斯 moment 矩")
-@printed("1.0", moment=1.0, noise_multiplier=1.0)
+         "标准差 σ 的高斯噪声一次发布的 λ 阶对数矩", "log_moment", "gauss normal 高斯 moment 矩",
+         into=lambda **columns: {**columns, "steps": 1}, moment=Log(0.5, 60.0),
+         noise_multiplier=Log(0.3, 50.0))
+@setting("the λ-th log moment of k releases with Gaussian noise of standard deviation σ",
+         "标准差 σ 的高斯噪声 k 次发布的 λ 阶对数矩", "log_moment",
+         "compos releas steps rounds 组合")
+@printed("1.0", moment=1.0, noise_multiplier=1.0, steps=1)
 @wrong("shifted", "The moment of the loss is of one order less than that of the ratio.",
-       claim="moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
+       claim="steps*moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
 @wrong("square", "The mean of the loss is missing: lambda alone, beside its square.",
-       claim="moment**2/(2*noise_multiplier**2)")
+       claim="steps*moment**2/(2*noise_multiplier**2)")
 @wrong("no-two", "Twice the value; the main term for sampled noise has it so.",
-       claim="moment*(moment + 1)/noise_multiplier**2")
-def gaussian_log_moment(*, moment, noise_multiplier):
-    r"""K(\lambda) = \frac{\lambda(\lambda+1)}{2\sigma^2}"""
-    return moment * (moment + 1) / (2 * noise_multiplier**2)
+       claim="steps*moment*(moment + 1)/noise_multiplier**2")
+def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
+    r"""K(\lambda) = \frac{k\lambda(\lambda+1)}{2\sigma^2}"""
+    return steps * moment * (moment + 1) / (2 * noise_multiplier**2)
 
 
 @formula("G-A12c", "Mean loss of pure DP, the first bound", "upper",
@@ -262,25 +144,6 @@ def gaussian_log_moment(*, moment, noise_multiplier):
 def mean_loss_first_bound(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le \varepsilon(e^\varepsilon - 1)"""
     return epsilon * math.expm1(epsilon)
-
-
-@formula("G-E1e", "Poisson sampling: the amplified delta", "identity",
-         "Balle, Barthe & Gaboardi 2018, Theorem 8")
-@given("epsilon >= 0 and 0 < delta < 1 and 0 < sample_rate <= 1", epsilon=Log(0.02, 3.0),
-       delta=Log(1e-7, 0.3), sample_rate=Log(1e-3, 1.0))
-@oracle(sampled_leak_delta, tolerance=1e-6, absolute=1e-15)
-@setting("δ of a release on a random share q of the data, of an (ε,δ)-DP mechanism",
-         "在随机抽取的比例 q 的数据上发布的 δ，机制为 (ε,δ)-DP", "delta",
-         "sampl amplif 抽样 采样 放大",
-         delta=Log(1e-9, 0.3), sample_rate=Log(1e-4, 1.0))
-@printed("1e-07", epsilon=1.0, delta=1e-5, sample_rate=0.01)
-@wrong("unchanged", "An upper bound: who is not sampled cannot be told of.", claim="delta",
-       sample_rate=Log(1e-4, 0.9))
-@wrong("square", "A record is sampled with chance q, not with its square.",
-       claim="sample_rate**2 * delta", sample_rate=Log(1e-4, 0.9))
-def amplified_delta(*, delta, sample_rate):
-    r"""\delta' = q\delta \text{ at } \varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
-    return sample_rate * delta
 
 
 @formula("G-E2b", "Sampling without replacement: the amplified epsilon", "identity",
@@ -344,16 +207,3 @@ def shuffled_epsilon_first(*, local_epsilon, records, delta):
     return 12 * local_epsilon * math.sqrt(-math.log(delta) / records)
 
 
-@formula("G-N3b", "Area under the curve of any attack on pure DP", "identity",
-         "Dong, Roth & Su 2019, Proposition 2.4, area above the trade-off function")
-@given("epsilon >= 0", epsilon=_LOSS)
-@oracle(coins_auc, unsafe="smaller")
-@setting("area under the ROC curve of any attack on an ε-DP release",
-         "对 ε-DP 发布的任意攻击的 ROC 曲线下面积", "auc", "attack member ROC area 攻击")
-@printed("0.731058579", epsilon=1.0)
-@wrong("advantage", "That is TPR - FPR at its largest; half of it and one half make the area.",
-       claim="tanh(epsilon / 2)", epsilon=_LOSS)
-@wrong("linear", "The slope at 0 is a quarter.", claim="min(0.5 + epsilon/2, 1.0)")
-def largest_auc(*, epsilon):
-    r"""\mathrm{AUC} \le \frac{e^\varepsilon}{1+e^\varepsilon}"""
-    return 1 / (1 + math.exp(-epsilon))

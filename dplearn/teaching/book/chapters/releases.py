@@ -137,7 +137,7 @@ def concentrated_composition(*, epsilons, slack):
 
 def _below_of_list(epsilons, slack):
     """The largest of the releases alone, as randomized response, at that delta."""
-    return below.coins_epsilon(np.max(epsilons, axis=-1), 1, slack)
+    return below.coins_epsilon(np.max(epsilons, axis=-1, keepdims=True), 1, slack)
 
 
 @formula("G-C5c", "Total delta of different releases", "upper",
@@ -150,7 +150,7 @@ def _below_of_list(epsilons, slack):
          "自适应发布的 δ，第 i 次 (ε_i,δ_i)-DP，松弛 δ'", "delta",
          "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1),
          slack=Log(1e-9, 0.3), below=lambda deltas, slack:
-         1 - (1 - slack) * np.prod(1 - deltas, axis=-1))
+         1 - (1 - slack) * np.prod(1 - deltas, axis=-1, keepdims=True))
 @printed("0.6", deltas=np.array([0.1, 0.2]), slack=0.3)
 @wrong("largest", "Each release may fail on its own.", says=r"\delta = \delta' + \max_i\delta_i",
        claim=lambda deltas, slack: slack + max(deltas))
@@ -229,8 +229,6 @@ def group_privacy_rdp(*, rdp, doublings=1):
 @oracle(pure_dp_rho, tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
-@wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
-       claim="epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip")
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", claim="epsilon / 2")
 @wrong("discrete-laplace", "Of a count; where the answer may move by more, geometric noise has a "
        "smaller rho, near to that of Laplace noise.", says=r"\text{geometric noise of } \varepsilon"
