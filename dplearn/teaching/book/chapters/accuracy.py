@@ -21,13 +21,13 @@ def variance_of_geometric(*, epsilon, sides=2):
     return float(weights @ (k - mean) ** 2 / weights.sum())
 
 
-def largest_of_answers(*, epsilon, steps, failure, sensitivity):
+def largest_of_answers(*, epsilon, steps, beta, sensitivity):
     """What the largest of so many noises of the Laplace mechanism exceeds with this chance."""
     scale = sensitivity / epsilon
 
     def rare(threshold: float) -> bool:
         one = integrated_tail(scale=scale, threshold=threshold, sides=2)
-        return -math.expm1(steps * math.log1p(-min(one, 1 - 1e-16))) <= failure
+        return -math.expm1(steps * math.log1p(-min(one, 1 - 1e-16))) <= beta
 
     return oracles.smallest(rare, low=1e-12 * scale, high=80 * scale, rtol=1e-11)
 
@@ -48,9 +48,9 @@ def normal_tail(*, noise_std, threshold, sides=2):
                             threshold + 50 * noise_std))
 
 
-def normal_quantile(*, noise_std, failure, sides=2):
+def normal_quantile(*, noise_std, beta, sides=2):
     """What |X|, or X, exceeds with this chance."""
-    rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= failure
+    rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
 
 
@@ -59,18 +59,18 @@ def mean_size(*, log_density, far):
     return math.exp(log_moment_of_size(log_density, 1, far))
 
 
-def exponential_shortfall(*, epsilon, candidates, failure, sensitivity):
+def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
     """How far below one best candidate all others lie if they are chosen with this chance."""
     rate = epsilon / (2 * sensitivity)
 
     def rare(gap: float) -> bool:
         weights = np.exp(-rate * gap * (np.arange(candidates) > 0))
-        return float(weights[1:].sum() / weights.sum()) <= failure
+        return float(weights[1:].sum() / weights.sum()) <= beta
 
     return oracles.smallest(rare, low=0.0, high=100 / rate)
 
 
-def above_threshold_error(*, epsilon, queries, failure):
+def above_threshold_error(*, epsilon, queries, beta):
     """Smallest margin within which AboveThreshold errs no more often, on the worst answers.
 
     All answers but the last lie the margin below the threshold and the last lies it above, or all
@@ -91,15 +91,15 @@ def above_threshold_error(*, epsilon, queries, failure):
 
         return max(chance(True), chance(False))
 
-    enough = lambda margin: fails(margin) <= failure
-    return oracles.smallest(enough, low=1e-6, high=8 * math.log(4 * queries / failure),
+    enough = lambda margin: fails(margin) <= beta
+    return oracles.smallest(enough, low=1e-6, high=8 * math.log(4 * queries / beta),
                             rtol=1e-8) / epsilon  # fmt: skip
 
 
-def _least_error(epsilon, queries, failure):
+def _least_error(epsilon, queries, beta):
     """The noise of the last answer errs alone; or the largest of all, if the threshold sinks."""
-    alone = -np.log(2 * failure)
-    some = -np.log(-2 * np.expm1(np.log1p(-np.minimum(2 * failure, 1 - 1e-9)) / queries))
+    alone = -np.log(2 * beta)
+    some = -np.log(-2 * np.expm1(np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))
     return 4 * np.maximum(np.maximum(alone, some), 0.0) / epsilon
 
 
@@ -159,31 +159,31 @@ def geometric_variance(*, epsilon):
 
 @formula("G-B14d", "Error of several answers with Laplace noise", "upper",
          "Dwork & Roth 2014, Theorem 3.8")
-@given("epsilon > 0 and steps >= 1 and 0 < failure < 1 and sensitivity > 0", epsilon=_BUDGET,
-       steps=Whole(1, 1000), failure=_FAILURE, sensitivity=Log(0.1, 10.0))
+@given("epsilon > 0 and steps >= 1 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
+       steps=Whole(1, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
 @oracle(largest_of_answers, points=40)
 @setting("error that, with chance 1-β, no answer of k with Laplace noise of scale Δ/ε exceeds",
          "k 个加尺度 Δ/ε 的拉普拉斯噪声的回答以概率 1-β 都不超过的误差", "error",
          "k_answers k_quer all_answers largest simult union queries 所有",
-         below=lambda epsilon, steps, failure, sensitivity: (1 - 1e-9)
-         * -np.log(-np.expm1(np.log1p(-failure) / steps)) * sensitivity / epsilon)
+         below=lambda epsilon, steps, beta, sensitivity: (1 - 1e-9)
+         * -np.log(-np.expm1(np.log1p(-beta) / steps)) * sensitivity / epsilon)
 @setting("error of one answer of the Laplace mechanism that is exceeded with chance β",
          "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET, failure=_FAILURE,
+         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET, beta=_FAILURE,
          sensitivity=Log(0.1, 10.0), below="exact")
-@printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, failure=0.01, sensitivity=1.0)
+@printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, beta=0.01, sensitivity=1.0)
 @wrong("one-answer", "Enough for each answer alone; the worst of k is further off.",
-       claim="log(1 / failure) / epsilon * sensitivity")
+       claim="log(1 / beta) / epsilon * sensitivity")
 @wrong("times-k", "An upper bound: the logarithm of k is enough.",
-       claim="steps * log(1 / failure) / epsilon * sensitivity", kind="identity",
-       failure=Log(1e-9, 0.1))
+       claim="steps * log(1 / beta) / epsilon * sensitivity", kind="identity",
+       beta=Log(1e-9, 0.1))
 @wrong("inverse", "The chance is that of failing: its inverse belongs in the logarithm.",
-       claim="log(steps * failure) / epsilon * sensitivity")
-def laplace_answers_error(*, epsilon, steps=1, failure, sensitivity):
+       claim="log(steps * beta) / epsilon * sensitivity")
+def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
     r"""P\Big(\max_{i\le k}|X_i| > \frac\Delta\varepsilon\ln\frac k\beta\Big) \le \beta
 
-    failure: beta, the chance that an answer is off by more"""
-    return sensitivity * math.log(steps / failure) / epsilon
+    beta: The chance that an answer is off by more"""
+    return sensitivity * math.log(steps / beta) / epsilon
 
 
 @formula("G-B14e", "Tail of Gaussian noise", "upper",
@@ -212,23 +212,23 @@ def gaussian_tail_bound(*, noise_std, threshold):
 
 @formula("G-B14f", "Error of an answer with Gaussian noise", "identity",
          "Dwork & Roth 2014, Appendix A, tail of the Gaussian")
-@given("noise_std > 0 and 0 < failure < 1", noise_std=Log(0.05, 50.0), failure=Log(1e-9, 0.9))
+@given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
 @oracle(normal_quantile, tolerance=1e-8, unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
-         into=lambda sigma, failure: {"noise_std": sigma, "failure": failure},
-         sigma=Log(0.05, 50.0), failure=Log(1e-9, 0.9))
-@printed("1.95996398", noise_std=1.0, failure=0.05)
+         into=lambda sigma, beta: {"noise_std": sigma, "beta": beta},
+         sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
+@printed("1.95996398", noise_std=1.0, beta=0.05)
 @wrong("one-side", "So much lies on one side; noise errs on both.",
-       printed("1.64485363", "1.95996398", noise_std=1.0, failure=0.05),
-       claim="noise_std * probit(1 - failure)")
+       printed("1.64485363", "1.95996398", noise_std=1.0, beta=0.05),
+       claim="noise_std * probit(1 - beta)")
 @wrong("variance", "The quantile grows with the deviation.", claim="noise_std**2 * probit(1 - "
-       "failure / 2)", met="opendp/smartnoise-core, issue 316")
-def gaussian_error(*, noise_std, failure):
+       "beta / 2)", met="opendp/smartnoise-core, issue 316")
+def gaussian_error(*, noise_std, beta):
     r"""P\big(|X| > \sigma\,\Phi^{-1}(1 - \tfrac\beta2)\big) = \beta
 
-    failure: beta, the chance that the answer is off by more"""
-    return -noise_std * float(ndtri(failure / 2))
+    beta: The chance that the answer is off by more"""
+    return -noise_std * float(ndtri(beta / 2))
 
 
 @formula("G-B14g", "Mean absolute error of Gaussian noise", "identity",
@@ -265,25 +265,25 @@ def laplace_mean_error(*, epsilon, sensitivity):
 
 @formula("G-B8b", "Error of the exponential mechanism", "upper",
          "Dwork & Roth 2014, Corollary 3.12")
-@given("epsilon > 0 and candidates >= 2 and 0 < failure < 1 and sensitivity > 0", epsilon=_BUDGET,
-       candidates=Whole(2, 1000), failure=_FAILURE, sensitivity=Log(0.1, 10.0))
+@given("epsilon > 0 and candidates >= 2 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
+       candidates=Whole(2, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
 @oracle(exponential_shortfall, unsafe="smaller")
 @setting("how far below the best the exponential mechanism chooses, but for a chance of β",
          "指数机制的选择低于最优的程度（概率 β 除外）", "error",
          "exponential utility 指数机制 效用",
-         below=lambda epsilon, candidates, failure, sensitivity: (1 - 1e-9) * np.maximum(2 *
-         sensitivity / epsilon * np.log((candidates - 1) * (1 - failure) / failure), 0.0))
-@printed("18.420681", "18.3804794", epsilon=1.0, candidates=100, failure=0.01, sensitivity=1.0)
+         below=lambda epsilon, candidates, beta, sensitivity: (1 - 1e-9) * np.maximum(2 *
+         sensitivity / epsilon * np.log((candidates - 1) * (1 - beta) / beta), 0.0))
+@printed("18.420681", "18.3804794", epsilon=1.0, candidates=100, beta=0.01, sensitivity=1.0)
 @wrong("no-two", "The 2 of the exponent comes back: scores may move both ways.",
-       claim="sensitivity * (log(candidates) + log(1 / failure)) / epsilon")
+       claim="sensitivity * (log(candidates) + log(1 / beta)) / epsilon")
 @wrong("no-candidates", "Many bad candidates share what a single one is seldom given.",
-       claim="2 * sensitivity * log(1 / failure) / epsilon", candidates=Whole(20, 1000))
-def exponential_mechanism_error(*, epsilon, candidates, failure, sensitivity):
+       claim="2 * sensitivity * log(1 / beta) / epsilon", candidates=Whole(20, 1000))
+def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon\ln\frac{|R|}\beta\Big) \le \beta
 
     candidates: |R|, among which it chooses
-    failure: beta, the chance to choose a worse one"""
-    return 2 * sensitivity * math.log(candidates / failure) / epsilon
+    beta: The chance to choose a worse one"""
+    return 2 * sensitivity * math.log(candidates / beta) / epsilon
 
 
 @formula("G-B20", "A new key in a histogram: the threshold", "identity",
@@ -313,22 +313,22 @@ def new_key_delta(*, epsilon, threshold):
 
 
 @formula("G-H4", "Accuracy of AboveThreshold", "upper", "Dwork & Roth 2014, Theorem 3.24")
-@given("epsilon > 0 and queries >= 1 and 0 < failure < 1", epsilon=_BUDGET,
-       queries=Whole(1, 1000), failure=_FAILURE)
+@given("epsilon > 0 and queries >= 1 and 0 < beta < 1", epsilon=_BUDGET,
+       queries=Whole(1, 1000), beta=_FAILURE)
 @oracle(above_threshold_error, tolerance=1e-6, points=25)
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个灵敏度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=_least_error)
-@printed("60.8072197", epsilon=1.0, queries=10, failure=0.01)
+@printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)
 @wrong("no-queries", "The largest of the noises on k answers grows with ln k.",
-       claim="8 * log(2 / failure) / epsilon", queries=Whole(50, 1000))
+       claim="8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))
 @wrong("scale-one", "The noises have scales of 2 and 4 over epsilon, not 1.",
-       claim="2 * (log(queries) + log(2 / failure)) / epsilon")
-def above_threshold_accuracy(*, epsilon, queries, failure):
+       claim="2 * (log(queries) + log(2 / beta)) / epsilon")
+def above_threshold_accuracy(*, epsilon, queries, beta):
     r"""\alpha = \frac{8\big(\ln k + \ln(2/\beta)\big)}\varepsilon:\ \text{with chance } 1-\beta
     \text{ answers } \top \text{ are } \ge T - \alpha \text{ and answers } \bot \text{ are } \le
     T + \alpha
 
     If no answer but the last is close to the threshold from below.
-    failure: beta, the chance of an error"""
-    return 8 * (math.log(queries) + math.log(2 / failure)) / epsilon
+    beta: The chance of an error"""
+    return 8 * (math.log(queries) + math.log(2 / beta)) / epsilon
