@@ -96,15 +96,20 @@ def proofread(formula: str, *, words: str = "") -> Finding:
     >>> proofread(r"k\rho\text{-zCDP}", words="a group of k people").verdict
     'refuted'
     """
+    return judged(formula, words=words)[0]
+
+
+def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
+    """Return the finding of `proofread`, and how the formula fares in every setting."""
     try:
-        claims, beside = claims_of(formula)
+        claims, beside = claims_of(formula, words[:2000])
     except NotReadError as error:
-        return Finding(verdict="not read", reason=str(error))
+        return Finding(verdict="not read", reason=str(error)), []
     except (RecursionError, IndexError):
-        return Finding(verdict="not read", reason="Expected a formula, got something else.")
+        return Finding(verdict="not read", reason="Expected a formula, got something else."), []
     context = _Context(f"{words[:2000]} {beside}")
     found = [_judged(two_releases(claim), context) for claim in claims]
-    return min(found, key=lambda finding: VERDICTS.index(finding.verdict))
+    return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
 
 
 class _Context:
@@ -132,30 +137,28 @@ class _Context:
         return any(stem in self.words for stem in stems)
 
 
-def _judged(claim: Claim, context: _Context) -> Finding:
+def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
+    """Return the finding about one claim, in the reading of its quotients that has an equal."""
     each = claim.about in PER_STEP and context.speaks_of(_EACH)
     found = [_decided(reading, context) for reading in alternatives(replace(claim, each=each))]
-    exact = lambda pair: any(m.exact for m in pair[1])
-    best = next((pair for pair in found if exact(pair)), None)
+    best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best
-    if finding.verdict in ("refuted", "depends", "conditional") and _unread(
-        claim, context, matches
-    ):
-        return replace(
-            finding, verdict="not read", reason="A condition of its letters is not read."
-        )
+    doubtful = finding.verdict in ("refuted", "depends", "conditional")
+    if doubtful and _unread(context, matches):
+        why = "A condition of its letters is not read."
+        return replace(finding, verdict="not read", reason=why), matches
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
-    about = ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
-    if finding.verdict in ("refuted", "holds", "safe") and sized and sized[1] != "1" and bare:
-        if claim.about in about and not context.ids:
-            reason = "The words name a sensitivity that the formula does not have."
-            return replace(finding, verdict="not read", reason=reason)
-    return finding
+    about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
+    judged = finding.verdict in ("refuted", "holds", "safe") and not context.ids
+    if judged and about and bare and sized and sized[1] != "1":
+        why = "The words name a sensitivity that the formula does not have."
+        return replace(finding, verdict="not read", reason=why), matches
+    return finding, matches
 
 
-def _unread(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
+def _unread(context: _Context, matches: Sequence[Match]) -> bool:
     """Return whether the words have a condition of the claim's letters that was not used."""
     return context.speaks_of(_ELSEWHERE) or bool(matches and all(m.unread for m in matches))
 
@@ -221,7 +224,8 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         about = f" about {what}" if what else ""
         return Finding(verdict="not read", reason=f"No setting{about} has these letters."), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    if not near or (_strangers(claim, context, matches) and max(m.named for m in near) <= 0):
+    special = near and max(m.named for m in near) <= 0 and _special(claim, context, matches)
+    if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
@@ -248,12 +252,11 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     return finding, matches
 
 
-def _strangers(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
+def _special(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
     """Return whether the words name a special setting, which has other letters."""
     fitting = {m.table.entry.id for m in matches}
-    special = (t for t in tables(claim.about) if t.setting.rare and t.entry.id not in fitting)
-    other = claim.about == "scale" and context.speaks_of(_NO_SCALE)
-    return other or any(context.speaks_of([*t.setting.names]) for t in special)
+    others = (t for t in tables(claim.about) if t.entry.id not in fitting and t.setting.rare)
+    return any(context.speaks_of(t.setting.names) for t in others)
 
 
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
@@ -320,5 +323,5 @@ def _equals(claim: Claim, head: Match, misprint: Misprint) -> bool:
         return False
     if table.setting.value:
         values = [table.setting.value(v, **p) for v, p in zip(values, points, strict=True)]
-    claimed = head.claimed
-    return claimed is not None and np.allclose(claimed[:10, 0], values, rtol=1e-6, atol=0)
+    claimed = head.trial.claimed / table.scale_of(table.columns)
+    return np.allclose(claimed[:10, 0], values, rtol=1e-6, atol=0)

@@ -6,8 +6,9 @@ two it is open.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +34,24 @@ _SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "�
 class Match:
     """How a claim fares in one setting."""
 
-    table: Table
-    verdict: str
+    trial: "Trial"
+    verdict: str = "holds"
     note: str = ""
-    direct: bool = True  # whether it is about the value, rather than about a column
     exact: bool = False  # whether it equals what is proved
     step: bool = False  # whether its left side is what one step has
     unread: bool = False  # whether a condition of its letters could not be used
     named: float = 0.0  # words that name the setting
-    claimed: NDArray | None = field(default=None, compare=False)
+    example: int | None = None  # the index of the plainest failing point
+
+    @property
+    def table(self) -> Table:
+        """Return the table of the setting."""
+        return self.trial.table
+
+    @property
+    def direct(self) -> bool:
+        """Return whether it is about the value, rather than about a column."""
+        return self.trial.target == "@"
 
     @property
     def rank(self) -> int:
@@ -52,7 +62,7 @@ class Match:
 def in_units(claim: Claim, table: Table) -> Table:
     """Return the table with noise in units of the sensitivity that a claim speaks of."""
     own = "sensitivity" in table.domains
-    scales = table.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(table.domains)
+    scales = table.setting.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(table.domains)
     if claim.about == "sensitivity" or not (own or scales):
         return table
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
@@ -82,7 +92,7 @@ def compare(
             return None
         claim = replace(claim, threshold=read)
     for target in ("@", *table.columns):
-        if (target == "@" and claim.about != table.about) or not _may_be_target(
+        if (target == "@" and claim.about != table.setting.about) or not _may_be_target(
             claim, table, target
         ):
             continue
@@ -108,7 +118,7 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
         return True
     own = KIND_OF.get(target) == claim.about
     pinned = target == "sensitivity" and table.unit is not None and not np.isnan(table.unit)
-    other = target in table.lists or pinned or table.about in _ONE_WAY or table.sign == 0
+    other = target in table.lists or pinned or table.setting.about in _ONE_WAY or table.sign == 0
     pure = claim.second is None or not claim.second.names
     return own and not other and pure and not claim.event
 
@@ -156,7 +166,7 @@ def _assignments(
         return
     options = []
     for name in names:
-        able = [c for c in free if fits(name, c, table.about if c == "@" else "")]
+        able = [c for c in free if fits(name, c, table.setting.about if c == "@" else "")]
         alone = sum(base(other) == name for other in names) == 1
         options.append([name, *(c for c in able if c != name)] if name in able and alone else able)
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
@@ -196,36 +206,23 @@ def _valued(
         changed[whole][:, k] = columns[whole][:, k]
         at[name] = columns[whole][:, [k]]
     pair = _pair_of(claim, table, target, bound, at, changed)
-    if isinstance(pair, Match) or pair == "refused":
-        return pair if isinstance(pair, Match) else None
+    if pair == "refused":
+        return None
     if claim.threshold:
         changed["threshold"] = np.broadcast_to(claim.threshold(**at), value.shape)
     if any(changed[n] is not columns[n] for n in columns):
         value = table.value_at(changed)
         low = table.below_at(changed, value) if low is not None else None
+    trial = Trial(claim, table, target, bound, at, columns, value, low)
     try:
-        claimed = np.broadcast_to(claim.right(**at), value.shape).astype(float)
-        frontier = claimed
-        if target != "@" and low is not None and low is not value:
-            on = {n: low if bound.get(n) == "@" else x for n, x in at.items()}
-            frontier = np.broadcast_to(claim.right(**on), value.shape).astype(float)
-    except (ValueError, TypeError):
+        found = trial.match(conditions, unread)
+    except ValueError:  # a letter of a list outside of a sum
         return None
-    if claim.root:
-        with np.errstate(invalid="ignore"):
-            claimed, frontier = np.sqrt(claimed), np.sqrt(frontier)
-    trial = _Trial(claim, table, target, bound, at, columns, value, low, claimed, frontier)
-    found = trial.match(conditions, unread)
-    if found and pair == "small" and found.verdict in ("holds", "safe"):
-        note = "the δ of the pair is too small"
-        return replace(found, verdict="refuted", note=note, exact=False)
-    return found
+    return replace(found, verdict="refuted", note=pair, exact=False) if found and pair else found
 
 
-def _pair_of(
-    claim: Claim, table: Table, target: str, bound: dict, at: dict, changed: dict
-) -> Match | str:
-    """Return "small" if the second part of a pair is; else put it into the columns it replaces."""
+def _pair_of(claim: Claim, table: Table, target: str, bound: dict, at: dict, changed: dict) -> str:
+    """Return why a pair fails by its second part; else put that into the columns it replaces."""
     if claim.second is None or target != "@":
         return ""
     own, shape = _slack(table), table.value.shape
@@ -241,7 +238,7 @@ def _pair_of(
             return "refused"
         needed = table.second_at(changed)
         small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
-        return "small" if np.mean(small) > 0.02 else ""
+        return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
     if not own:  # pure: it holds with every delta
         return "" if zero or (below(claim.bare) in ("", "prime") and claim.bare) else "refused"
     if claim.bare:
@@ -250,8 +247,7 @@ def _pair_of(
             return ""
         if below(claim.bare).strip("_") not in ("", "prime"):
             return "refused"
-        note = f"the pair has {sign_of(claim.bare)} where the formula has {sign_of(spoken)}"
-        return Match(table, "refuted", note)
+        return f"the pair has {sign_of(claim.bare)} where the formula has {sign_of(spoken)}"
     changed[own] = np.broadcast_to(claim.second(**at), shape).astype(float)
     return ""
 
@@ -266,85 +262,120 @@ def sign_of(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
-    """The values of a claim beside those of a table."""
+class Trial:
+    """A claim whose letters stand for columns of a table, and its values there."""
 
     claim: Claim
     table: Table
-    target: str
+    target: str  # the column that it is about; "@" for the value
     bound: dict[str, str]
     at: dict[str, NDArray]
     columns: dict[str, NDArray]
     value: NDArray
     low: NDArray | None
-    claimed: NDArray
-    frontier: NDArray
+
+    @cached_property
+    def sign(self) -> int:
+        """Return 1 if a claim that is too small promises too much, -1 if too large; 0 if neither."""
+        if self.target == "@":
+            return self.table.sign
+        x, whole = self.columns[self.target], isinstance(self.table.domains[self.target], Whole)
+        up = self.table.value_at({**self.columns, self.target: x * 1.01 + whole})
+        with np.errstate(invalid="ignore"):
+            moved = up - self.table.value
+        moved = moved[np.isfinite(moved)]
+        return -self.table.sign * int(np.sign(np.median(moved))) if moved.size else 0
+
+    @cached_property
+    def truth(self) -> NDArray:
+        """Return what is proved: the value, or the column that the claim is about."""
+        return self.value if self.target == "@" else self.columns[self.target]
+
+    @cached_property
+    def claimed(self) -> NDArray:
+        """Return what is claimed at every point."""
+        return self._right(self.at)
+
+    @cached_property
+    def frontier(self) -> NDArray:
+        """Return what is claimed where the value is what no mechanism beats."""
+        if self.target == "@" or self.low is None or self.low is self.value:
+            return self.claimed
+        return self._right(
+            {n: self.low if self.bound.get(n) == "@" else x for n, x in self.at.items()}
+        )
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """Return the letters that stand for columns, that of the left side among them."""
+        own = {} if self.target == "@" else {base(self.claim.left) or self.target: self.target}
+        return {**{n: c for n, c in self.bound.items() if c != "@"}, **own}
+
+    def at_points(self, columns: Mapping[str, NDArray]) -> tuple[NDArray, NDArray, NDArray | None]:
+        """Return claim, proof and the side from below at other points."""
+        value = self.table.value_at(columns)
+        low = self.table.below_at(columns, value)
+        claimed = self._right({n: value if c == "@" else columns[c] for n, c in self.bound.items()})
+        if self.target == "@":
+            return claimed, value, low
+        return claimed, columns[self.target], columns[self.target]
+
+    def _right(self, at: Mapping[str, NDArray]) -> NDArray:
+        size = max((len(x) for x in at.values()), default=len(self.value))
+        claimed = np.broadcast_to(self.claim.right(**at), (size, 1)).astype(float)
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(claimed) if self.claim.root else claimed
 
     def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
         """Return the outcome of the comparison."""
-        truth = self.value if self.target == "@" else self.columns[self.target]
-        good = np.isfinite(self.claimed) & ~np.isnan(truth) & self.table.holds
-        good &= np.abs(truth) > 1e-290
-        if good.sum() < 8:
-            good = ~np.isnan(truth) & self.table.holds
-        equal = np.isfinite(truth) & np.isclose(self.claimed, truth, rtol=1e-6, atol=2e-15)
+        claimed, truth, holds = self.claimed, self.truth, self.table.holds
+        good = np.isfinite(claimed) & ~np.isnan(truth) & holds & (np.abs(truth) > 1e-290)
+        good = good if good.sum() >= 8 else ~np.isnan(truth) & holds
+        equal = np.isfinite(truth) & np.isclose(claimed, truth, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
-        direct = self.target == "@"
-        step = not direct and self.table.about == self.claim.about
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
-        lost = missed or bool(letters & {base(n) for n in unread})
-        claimed = self.claimed / self.table.scale_of(self.columns)
-        about = Match(self.table, "holds", "", direct, exact, step, lost, claimed=claimed)
-        if self.table.sign == 0 and direct:
-            if not exact and np.any(self.claimed[good] < 0):
+        out = Match(
+            self,
+            exact=exact,
+            step=self.target != "@" and self.table.setting.about == self.claim.about,
+            unread=missed or bool(letters & {base(n) for n in unread}),
+        )
+        if self.table.sign == 0 and self.target == "@":
+            if not exact and np.any(claimed[good] < 0):
                 return None  # no variance and no probability: its letters are others
-            note = "" if exact else self._example(truth, ~equal & good)
-            return replace(about, verdict="holds" if exact else "refuted", note=note)
-        sign = self.table.sign if direct else -self._slope * self.table.sign
-        if sign == 0:
+            return out if exact else self._refuted(out, truth, ~equal & good)
+        if exact and (self.low is None or self.table.entry.kind == "asymptotic"):
+            return out
+        if self.sign == 0:
             return None
-        if exact and self.table.entry.kind == "asymptotic":
-            return about
-        margin = sign * (self.claimed - truth)
         with np.errstate(invalid="ignore"):
-            proved = (margin >= -1e-6 * np.abs(truth)) | np.isnan(truth) | ~inside
-        no_value = np.isnan(self.claimed) & ~np.isnan(truth)
-        proved &= ~(no_value & inside)
+            proved = (self.sign * (claimed - truth) >= -1e-6 * np.abs(truth)) | np.isnan(truth)
+        proved = proved & ~np.isnan(claimed) | np.isnan(truth) | ~inside
+        loose = "" if exact else self._looseness
         if self.low is None:
-            if exact:
-                return about
-            safe = bool(np.all(proved[self.table.holds])) and good.sum() > 20
-            return (
-                replace(about, verdict="safe", note=self._looseness(truth, sign)) if safe else None
-            )
-        wrong = self._wrong(sign, exact) & inside
+            safe = bool(np.all(proved[holds])) and good.sum() > 20
+            return replace(out, verdict="safe", note=loose) if safe else None
+        wrong = self._wrong(exact) & inside
         share = wrong.sum() / max((inside & ~np.isnan(truth)).sum(), 1)
         if share < 0.004:
-            safe = proved[self.table.holds].mean() > 0.99
-            verdict = "holds" if exact else "safe" if safe else "open"
-            return replace(
-                about, verdict=verdict, note="" if exact else self._looseness(truth, sign)
-            )
-        frontier = self.low if direct else truth
-        note = self._example(frontier, wrong)
-        rule = self.table.hypothesis
+            safe = "safe" if proved[holds].mean() > 0.99 else "open"
+            return replace(out, verdict="holds" if exact else safe, note=loose)
+        failing = self._refuted(out, self.low if self.target == "@" else truth, wrong)
+        only = f"only if {self._rule}; {failing.note}"
         if exact:
-            if not rule or not np.any(wrong & ~self.table.holds):
-                return about
+            if not self._rule or not np.any(wrong & ~holds):
+                return out
             verdict = "refuted" if said & self._violated(wrong) else "conditional"
-            return replace(about, verdict=verdict, note=f"only if {self._letters(rule)}; {note}")
-        within = self.table.holds
-        if rule and not said and not np.any(wrong & within) and within.sum() > 20:
-            return replace(
-                about, verdict="conditional", note=f"only if {self._letters(rule)}; {note}"
-            )
-        where = "" if said or share > 0.8 else self._region(wrong)
-        verdict = "conditional" if where else "refuted"
-        return replace(about, verdict=verdict, note=f"{where}{note}")
+            return replace(failing, verdict=verdict, note=only)
+        if self._rule and not said and not np.any(wrong & holds) and holds.mean() > 0.25:
+            return replace(failing, verdict="conditional", note=only)
+        if where := "" if said or share > 0.8 else self._region(wrong):
+            return replace(failing, verdict="conditional", note=f"{where}; {failing.note}")
+        return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
-        """Return where the conditions hold, the columns they speak of, and whether one was missed."""
+        """Return where the conditions hold, their columns, and whether one could not be used."""
         inside, said, missed = np.ones(self.value.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
@@ -355,11 +386,9 @@ class _Trial:
                 missed |= bool({base(n) for n in condition.names} & {base(n) for n in letters})
                 continue
             now = inside & np.broadcast_to(condition(**letters), inside.shape).astype(bool)
-            if now.sum() < 6:
-                missed = True
-                continue
-            inside = now
-            said |= {columns.get(name, name) for name in condition.names}
+            missed |= now.sum() < 6
+            if now.sum() >= 6:
+                inside, said = now, said | {columns.get(n, n) for n in condition.names}
         return inside, said, missed
 
     def _violated(self, wrong: NDArray) -> set[str]:
@@ -369,72 +398,58 @@ class _Trial:
             rule = parse(clause)
             if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
                 names |= rule.names
-        return names | ({"@"} if self.table.about in names else set())
+        return names | ({"@"} if self.table.setting.about in names else set())
 
-    def _wrong(self, sign: int, exact: bool) -> NDArray:
-        low = self.low if self.target == "@" else self.columns[self.target]
-        claimed = self.frontier
+    def _wrong(self, exact: bool) -> NDArray:
+        """Return where the claim is beaten by what no mechanism beats."""
+        low, claimed = self.low if self.target == "@" else self.truth, self.frontier
         if self.claim.about in ("epsilon", "rho", "rdp"):
             claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
         with np.errstate(all="ignore"):
-            wrong = sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-14
+            wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
-            wrong |= np.isposinf(low) & (sign > 0) & (claimed < 1e300)
-            if self.claim.about == "delta" and not exact:
-                wrong |= (claimed > 1) & (low < 0.5)
+            wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
+            wrong |= (self.claim.about == "delta" and not exact) & (claimed > 1) & (low < 0.5)
         return wrong & ~np.isnan(low)
 
     @property
-    def _slope(self) -> int:
-        """Return whether the value rises or falls with the target column."""
-        x, whole = self.columns[self.target], isinstance(self.table.domains.get(self.target), Whole)
-        with np.errstate(invalid="ignore"):
-            up = self.table.value_at({**self.columns, self.target: x * 1.01 + whole})
-            moved = up - self.table.value
-        moved = moved[np.isfinite(moved)]
-        return int(np.sign(np.median(moved))) if moved.size else 0
-
-    def _looseness(self, truth: NDArray, sign: int) -> str:
+    def _looseness(self) -> str:
         with np.errstate(all="ignore"):
-            ratio = np.abs(self.claimed / truth) ** sign
+            ratio = np.abs(self.claimed / self.truth) ** self.sign
         ratio = ratio[np.isfinite(ratio)]
         return f"{np.median(ratio):.3g} times what is proved, in the median" if ratio.size else ""
 
-    def _example(self, truth: NDArray, wrong: NDArray) -> str:
-        """Return the plainest failing point in the letters of the formula."""
-        if not wrong.any():
-            return ""
+    def _refuted(self, match: Match, truth: NDArray, wrong: NDArray) -> Match:
+        """Return the match with the plainest failing point in the letters of the formula."""
         with np.errstate(all="ignore"):
             size = np.abs(np.log(np.maximum(np.abs(self.claimed / truth), 1e-300))).ravel()
         failing = np.flatnonzero(wrong.ravel())
-        clear = [k for k in failing if not size[k] < 0.01]
-        k = int((clear or failing)[0])
-        parts = []
-        for name, column in self.bound.items():
-            x = self.value if column == "@" else self.columns[column]
-            parts.append(f"{sign_of(name)} = {', '.join(f'{v:.4g}' for v in x[k])}")
-        claimed = np.ravel(self.claimed)[k]
+        k = int(next((k for k in failing if not size[k] < 0.01), failing[0]))
+        values = {n: self.value if c == "@" else self.columns[c] for n, c in self.bound.items()}
+        point = [f"{sign_of(n)} = {', '.join(f'{v:.4g}' for v in x[k])}" for n, x in values.items()]
+        claimed = self.claimed[k, 0]
         said = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
-        return f"at {', '.join(parts)} it gives {said} where {np.ravel(truth)[k]:.4g} is needed"
+        note = f"at {', '.join(point)} it gives {said} where {truth[k, 0]:.4g} is needed"
+        return replace(match, verdict="refuted", note=note, example=k)
 
     def _region(self, wrong: NDArray) -> str:
         """Return the threshold on one letter beyond which nothing fails, if there is one."""
-        failing = wrong.ravel()
         for name, column in self.bound.items():
-            if column == "@" or column in self.table.lists:
+            if column in self.table.lists or column not in self.columns:
                 continue
             x = self.columns[column].ravel()
             order = np.argsort(x, kind="stable")
             for way, sign in ((1, "<"), (-1, ">")):
-                seen = failing[order][::way]
+                seen = wrong.ravel()[order][::way]
                 first = int(np.argmax(seen))
                 if first > 0.3 * len(x) and seen[first:].mean() > 0.75:
-                    return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}; "
+                    return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}"
         return ""
 
-    def _letters(self, rule: str) -> str:
-        """Return a hypothesis in the letters of the formula."""
-        names = {c: sign_of(n) for n, c in self.bound.items() if c != "@"}
-        if self.target != "@":
-            names[self.target] = sign_of(base(self.claim.left) or self.target)
-        return re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], sign_of(m[0])), rule)
+    @property
+    def _rule(self) -> str:
+        """Return the hypothesis in the letters of the formula."""
+        names = {c: sign_of(n) for n, c in self.letters.items()}
+        return re.sub(
+            r"[A-Za-z_]\w*", lambda m: names.get(m[0], sign_of(m[0])), self.table.hypothesis
+        )

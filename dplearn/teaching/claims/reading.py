@@ -122,6 +122,11 @@ class Claim:
         return _letter(self.second) if self.second else ""
 
     @property
+    def second_is_formula(self) -> bool:
+        """Return whether the second part of a pair is more than a letter."""
+        return self.second is not None and not self.bare and bool(self.second.names)
+
+    @property
     def per_step(self) -> bool:
         """Return whether the left side is what one step has."""
         return self.each or bool(re.search(r"_(0|i|j|t|step|iter|1)\b", self.left))

@@ -35,11 +35,6 @@ class Table:
     setting: Setting
     unit: float | None = None  # 1 if the sensitivity is held there; nan if noise is in units of it
 
-    @property
-    def about(self) -> str:
-        """Return the quantity that the value is."""
-        return self.setting.about
-
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
         """Return the columns and from where they are drawn."""
@@ -178,7 +173,7 @@ class Table:
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
         own = "sensitivity" in self.domains
-        if self.unit is None or own or self.about not in ("sigma", "scale"):
+        if self.unit is None or own or self.setting.about not in ("sigma", "scale"):
             return 1.0
         return columns["sensitivity"] if np.isnan(self.unit) else self.unit
 
@@ -204,6 +199,7 @@ def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
     u[_PLAIN : _PLAIN + _CORNERS] = np.round(u[_PLAIN : _PLAIN + _CORNERS])
     low, high = domain.low, domain.high
     x = low * (high / low) ** u if isinstance(domain, Log) else low + (high - low) * u
+    x = np.clip(x, low, high)
     small = isinstance(domain, Log) and high <= 0.5 and low < 1e-4
     usual = [v for v in (_SMALL if small else _USUAL) if low <= v <= high]
     usual += [v for v in (0.5, 0.75, 0.25, -1.0) if low <= v <= high and not usual]

@@ -882,7 +882,7 @@ check("5.test", answers)
 #
 # * The divergence: [never decreases in its order](explorer:formula_book?id=G-A3), [skew symmetry](explorer:formula_book?id=G-A3c), [the limit at order 1](explorer:formula_book?id=G-A3d), [post-processing](explorer:formula_book?id=G-A5), [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [probabilities of events](explorer:formula_book?id=G-A7), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [mean loss of pure DP](explorer:formula_book?id=G-A12), [its first bound](explorer:formula_book?id=G-A12c&misprint=tight).
 # * Mechanisms: [two Gaussians](explorer:formula_book?id=G-A4), [Laplace noise](explorer:formula_book?id=G-A8&misprint=square), [randomised response](explorer:formula_book?id=G-A9), [noise for a budget](explorer:formula_book?id=G-B19&misprint=variance).
-# * Conversion: [to (ε, δ)](explorer:formula_book?id=G-D1), [from pure DP](explorer:formula_book?id=G-D4&misprint=epsilon), [what does not follow](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp), [groups](explorer:formula_book?id=G-C8f&misprint=same-order).
+# * Conversion: [to (ε, δ)](explorer:formula_book?id=G-D1), [from pure DP](explorer:formula_book?id=G-D4&misprint=epsilon), [what does not follow](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp); [pure DP at every order](explorer:formula_book?id=G-D4c&misprint=half), [several releases](explorer:formula_book?id=G-D1b&misprint=bracket), [with Gaussian noise](explorer:formula_book?id=G-B5e&misprint=one-step), [groups](explorer:formula_book?id=G-C8f&misprint=same-order).
 #
 # </details>
 #

@@ -158,7 +158,7 @@ check("18.vote", vote)
 #
 # ## 3 Two ways to spend the same ε
 #
-# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64 ([its largest error](explorer:formula_book?id=G-B14d&misprint=one-answer), [its mean one](explorer:formula_book?id=G-B14h&misprint=deviation)). To publish only the winner we need, as we shall prove, scale 1.
+# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64 ([in the book](explorer:formula_book?id=G-B2c&misprint=each-alone); [its variance](explorer:formula_book?id=G-B14c&misprint=square-of-scale), [largest error](explorer:formula_book?id=G-B14d&misprint=one-answer) and [mean error](explorer:formula_book?id=G-B14h&misprint=deviation)). To publish only the winner we need, as we shall prove, scale 1.
 
 # %%
 rng, runs = np.random.default_rng(18), 20_000

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
-from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit import oracles
 from dplearn.teaching.book.kit.domains import Log, Whole
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
@@ -21,6 +21,11 @@ def variance_of_geometric(*, epsilon, sides=2):
     return float(weights @ (k - mean) ** 2 / weights.sum())
 
 
+def laplace_spread(*, scale):
+    """Variance of Laplace noise by quadrature."""
+    return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
+
+
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
     """What the largest of so many noises of the Laplace mechanism exceeds with this chance."""
     scale = sensitivity / epsilon
@@ -30,15 +35,6 @@ def largest_of_answers(*, epsilon, steps, beta, sensitivity):
         return -math.expm1(steps * math.log1p(-min(one, 1 - 1e-16))) <= beta
 
     return oracles.smallest(rare, low=1e-12 * scale, high=80 * scale, rtol=1e-11)
-
-
-def spread_of_sum(*, sigma_1, sigma_2):
-    """Standard deviation of the sum, from the convolution of two densities on a grid."""
-    reach = 9 * (sigma_1 + sigma_2)
-    x = np.linspace(-reach, reach, 4001)
-    one, other = (np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2))
-    total = np.convolve(one / one.sum(), other / other.sum())
-    return math.sqrt(total @ np.linspace(-2 * reach, 2 * reach, total.size) ** 2)
 
 
 def normal_tail(*, noise_std, threshold, sides=2):
@@ -106,46 +102,12 @@ def _least_error(epsilon, queries, beta):
 _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
-@formula("G-B4b", "Classical noise of the Gaussian mechanism, as first printed", "upper",
-         "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Section 2, noise of a sum")
-@given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(0.02, 1.0), delta=Log(1e-12, 0.9))
-@oracle(oracles.normal_sigma)
-@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "对一个 L2 敏感度 Δ 的回答加高斯噪声 σ，换成 (ε,δ)-DP", "sigma", "gauss normal 高斯", 
-         below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta))
-@printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
-@wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
-       given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
-@wrong("variance", "sqrt(2 ln(2/delta)) is the deviation at epsilon = 1; this is its square.",
-       claim="2 * log(2 / delta) / epsilon**2", kind="identity")
-def gaussian_sigma_two(*, epsilon, delta):
-    r"""\sigma \ge \frac{\Delta_2\sqrt{2\ln(2/\delta)}}\varepsilon"""
-    return math.sqrt(2 * math.log(2 / delta)) / epsilon
-
-
-@formula("G-B19c", "Two independent Gaussian noises on one answer", "identity",
-         "Dwork & Roth 2014, Appendix A, rotation of Gaussian noise")
-@given("sigma_1 > 0 and sigma_2 > 0", sigma_1=Log(0.5, 5.0), sigma_2=Log(0.5, 5.0))
-@oracle(spread_of_sum, tolerance=1e-7, unsafe=None, points=40)
-@setting("two independent Gaussian noises of standard deviations σ_1 and σ_2 added to one answer",
-         "加在同一回答上的两个独立高斯噪声，标准差 σ_1 与 σ_2", "sigma",
-         "independ sum_of added 独立")
-@printed("5.0", sigma_1=3.0, sigma_2=4.0)
-@wrong("sum", "Variances add up, deviations do not.", claim="sigma_1 + sigma_2")
-def added_noise_std(*, sigma_1, sigma_2):
-    r"""\sigma = \sqrt{\sigma_1^2 + \sigma_2^2}
-
-    sigma_1: Standard deviation of one noise
-    sigma_2: That of the other one"""
-    return math.hypot(sigma_1, sigma_2)
-
-
 @formula("G-B3c", "Variance of the geometric mechanism", "identity",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("epsilon > 0", epsilon=_BUDGET)
 @oracle(variance_of_geometric, unsafe=None)
 @setting("variance of geometric (discrete Laplace) noise on a count of sensitivity 1, ε-DP",
-         "灵敏度 1 的计数上几何（离散拉普拉斯）噪声的方差，ε-DP", "variance",
+         "敏感度 1 的计数上几何（离散拉普拉斯）噪声的方差，ε-DP", "variance",
          "geometric discrete integer 几何 离散 整数")
 @printed("1.8413472", epsilon=1.0)
 @wrong("laplace", "The limit for a small epsilon: whole numbers vary a little less.",
@@ -155,6 +117,29 @@ def added_noise_std(*, sigma_1, sigma_2):
 def geometric_variance(*, epsilon):
     r"""\operatorname{Var} = \frac{2e^{-\varepsilon}}{(1-e^{-\varepsilon})^2}"""
     return 0.5 / math.sinh(epsilon / 2) ** 2
+
+
+@formula("G-B14c", "Variance of the Laplace mechanism", "identity",
+         "Dwork & Roth 2014, Definitions 3.2 and 3.3")
+@given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
+       sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
+@oracle(lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
+        absolute=0.0, unsafe=None, points=40)
+@setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
+         "一个敏感度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
+         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET,
+         sensitivity=Log(0.1, 10.0))
+@setting("variance of Laplace noise on each of k answers of sensitivity Δ, ε in all",
+         "k 个敏感度 Δ 的回答上每次拉普拉斯噪声的方差，总共 ε", "variance",
+         "each_of k_answers k_quer split budget 每次 每个")
+@printed("2.0", epsilon=1.0, sensitivity=1.0, steps=1)
+@wrong("square-of-scale", "A Laplace law of scale b has the variance 2 b^2.",
+       claim="(steps * sensitivity / epsilon)**2")
+@wrong("sum-of-variances", "Each answer has epsilon/k: its deviation is k times as large.",
+       claim="2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
+def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
+    r"""\operatorname{Var} = \frac{2k^2\Delta^2}{\varepsilon^2}"""
+    return 2 * (steps * sensitivity / epsilon) ** 2
 
 
 @formula("G-B14d", "Error of several answers with Laplace noise", "upper",
@@ -317,7 +302,7 @@ def new_key_delta(*, epsilon, threshold):
        queries=Whole(1, 1000), beta=_FAILURE)
 @oracle(above_threshold_error, tolerance=1e-6, points=25)
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
-         "AboveThreshold 对 k 个灵敏度 1 的查询以概率 β 出错的余量", "error",
+         "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=_least_error)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)
 @wrong("no-queries", "The largest of the noises on k answers grows with ln k.",

@@ -245,6 +245,9 @@ enter(bounded_range_zcdp,
       given("epsilon > 0", epsilon=Log(1e-3, 20.0)),
       oracle(lambda epsilon: max(largest_bounded_range_renyi(epsilon=epsilon, order=a) / a
              for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)), tolerance=1e-6, points=40),
+      setting("the exponential mechanism with ε (bounded range), as zCDP",
+              "指数机制（ε 有界极差），换成 zCDP", "rho",
+              "exponential bounded_range 指数机制", epsilon=LOSS),
       printed("0.12330156", "0.12330156", epsilon=1.0),
       wrong("eighth", "An upper bound, reached as epsilon goes to 0.",
             printed("0.125", "0.12330156", epsilon=1.0), claim="epsilon**2 / 8"))

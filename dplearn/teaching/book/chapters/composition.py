@@ -222,8 +222,6 @@ def basic_composition_delta(*, deltas):
          noise_multiplier=NOISE, steps=COUNT)
 @setting("Gaussian noise that is ρ-zCDP, as GDP", "满足 ρ-zCDP 的高斯噪声，换成 GDP", "mu",
          "gauss 高斯", into=lambda rho: {"mus": np.array([math.sqrt(2 * rho)])}, rho=RHO)
-@setting("every μ-GDP mechanism, as zCDP", "每个 μ-GDP 机制，换成 zCDP", "rho", "gdp", into=lambda
-         mu: {"mus": np.array([mu])}, value=lambda value, **_: value**2 / 2, mu=MU)
 @printed("2.29128785", "2.29128785", mus=np.array([1.0, 2.0, 0.5]))
 @wrong("linear", "Independent noise adds up by its variance.",
        printed("3.5", mus=np.array([1.0, 2.0, 0.5])), claim=lambda mus: math.fsum(mus),

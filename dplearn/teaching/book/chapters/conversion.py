@@ -11,7 +11,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov,
 from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.chapters.gaussian import noise_epsilon
 from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import COUNT, NOISE, ORDER, RHO, SLACK, Choice, Log
+from dplearn.teaching.book.kit.domains import NOISE, ORDER, RHO, SLACK, Choice, Log
 from dplearn.teaching.book.kit.entry import (
     enter,
     formula,
@@ -22,7 +22,6 @@ from dplearn.teaching.book.kit.entry import (
     typed,
     wrong,
 )
-from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -110,34 +109,11 @@ enter(rdp_to_epsilon_mironov,
               "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp", below=lambda
               orders, rdp, delta: below.rdp_epsilon(orders, rdp, delta), orders=ORDER, rdp=RHO,
               delta=SLACK),
-      setting("k adaptive releases, each (α,ε)-RDP, as (ε',δ)-DP",
-              "k 次自适应发布，每次 (α,ε)-RDP，换成 (ε',δ)-DP", "epsilon", REPEATED, below=lambda
-              orders, rdp, delta, steps: below.rdp_epsilon(orders, steps * rdp, delta), into=lambda
-              orders, rdp, delta, steps: {"orders": orders, "rdp": steps * rdp, "delta": delta},
-              orders=ORDER, rdp=RHO, delta=SLACK, steps=COUNT),
       setting("adaptive releases, RDP of order α, as (ε,δ)-DP",
               "自适应发布的 α 阶 RDP，换成 (ε,δ)-DP", "epsilon", "compos releas 组合", below=lambda
               orders, rdps, delta: below.rdp_epsilon(orders, np.sum(rdps, axis=-1, keepdims=True),
               delta), into=lambda orders, rdps, delta: {"orders": orders, "rdp": sum(rdps),
               "delta": delta}, orders=ORDER, rdps=RHO, delta=SLACK),
-      setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-              "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon",
-              "gauss normal 高斯", below=lambda orders, noise_multiplier, delta:
-              below.gaussian_epsilon(1 / noise_multiplier, delta), into=lambda orders,
-              noise_multiplier, delta: {"orders": orders, "rdp": orders / (2 *
-              noise_multiplier**2), "delta": delta}, orders=ORDER, noise_multiplier=NOISE,
-              delta=SLACK),
-      setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
-              "k 次发布，各加高斯噪声 σ（敏感度 Δ），合计 (ε,δ)-DP", "epsilon", REPEATED,
-              below=lambda orders, noise_multiplier, delta, steps:
-              below.gaussian_epsilon(np.sqrt(steps) / noise_multiplier, delta), into=lambda orders,
-              noise_multiplier, delta, steps: {"orders": orders, "rdp": steps * orders / (2 *
-              noise_multiplier**2), "delta": delta}, orders=ORDER, noise_multiplier=NOISE,
-              delta=SLACK, steps=COUNT),
-      setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
-              "zcdp", below=lambda orders, rho, delta: below.gaussian_epsilon(np.sqrt(2 * rho),
-              delta), into=lambda orders, rho, delta: {"orders": orders, "rdp": orders * rho,
-              "delta": delta}, orders=ORDER, rho=RHO, delta=SLACK),
       setting("(ε,δ)-DP from the λ-th log moment", "由 λ 阶对数矩得到 (ε,δ)-DP", "epsilon",
               "moment 矩", below=lambda moment, log_moment, delta: below.rdp_epsilon(moment + 1,
               log_moment / moment, delta), into=lambda moment, log_moment, delta: {"orders": moment
@@ -191,20 +167,6 @@ enter(rdp_to_epsilon,
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
          "zcdp", below=lambda rho, delta: below.gaussian_epsilon(np.sqrt(2 * rho), delta), rho=RHO,
          delta=SLACK)
-@setting("k adaptive releases, each ρ-zCDP, as (ε,δ)-DP",
-         "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", REPEATED, below=lambda rho,
-         delta, steps: below.gaussian_epsilon(np.sqrt(2 * steps * rho), delta), into=lambda rho,
-         delta, steps: {"rho": steps * rho, "delta": delta}, rho=RHO, delta=SLACK, steps=COUNT)
-@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon", "gauss normal 高斯",
-         below=lambda noise_multiplier, delta: below.gaussian_epsilon(1 / noise_multiplier, delta),
-         into=lambda noise_multiplier, delta: {"rho": 1 / (2 * noise_multiplier**2), "delta":
-         delta}, noise_multiplier=NOISE, delta=SLACK)
-@setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
-         "k 次发布，各加高斯噪声 σ（敏感度 Δ），合计 (ε,δ)-DP", "epsilon", REPEATED, below=lambda
-         noise_multiplier, delta, steps: below.gaussian_epsilon(np.sqrt(steps) / noise_multiplier,
-         delta), into=lambda noise_multiplier, delta, steps: {"rho": steps / (2 *
-         noise_multiplier**2), "delta": delta}, noise_multiplier=NOISE, delta=SLACK, steps=COUNT)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
 @printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
 @printed("17.915", "16.479", rho=2.56, delta=1e-10)
@@ -300,8 +262,8 @@ def touching_steps(*, order, rho, delta):
 @given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
 @oracle(least_moment_bound, tolerance=1e-8, points=60)
-@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "epsilon",
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
          "gauss normal moment 高斯", below=lambda noise_multiplier, delta: below.gaussian_epsilon(1
          / noise_multiplier, delta), noise_multiplier=NOISE, delta=SLACK)
 @typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")

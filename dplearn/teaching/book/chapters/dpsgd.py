@@ -216,9 +216,8 @@ def realised_mean_sensitivity(*, max_grad_norm, batch):
        noise_multiplier=Log(0.3, 30.0))
 @oracle(tree_by_counting, points=40)
 @setting("tree aggregation where one record comes in many leaves, however many",
-         "一条记录占任意多片叶的树聚合", "rho",
-         "often several more_than_once epochs 多次", rare=True,
-         into=lambda leaves, noise_multiplier: {"leaves": leaves,
+         "一条记录占任意多片叶的树聚合", "rho", "often several more_than_once epochs 多次",
+         rare=True, into=lambda leaves, noise_multiplier: {"leaves": leaves,
          "noise_multiplier": noise_multiplier}, value=lambda value, **_: math.inf,
          leaves=Whole(1, 5000), noise_multiplier=NOISE)
 @setting("tree aggregation of n values, one record in one leaf",

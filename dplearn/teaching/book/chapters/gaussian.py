@@ -10,7 +10,6 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit import oracles
 from dplearn.teaching.book.kit.domains import COUNT, NOISE, ORDER, RHO, Choice, Drawn, Log
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
-from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
@@ -78,7 +77,7 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(std_of_divergence, tolerance=1e-8, points=30)
-@setting("Gaussian noise of standard deviation σ, as (α,ε)-RDP", "标准差 σ 的高斯噪声，(α,ε)-RDP",
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ", "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声",
          "sigma", "gauss normal 高斯", into=lambda order, rdp: {"order": order, "epsilon": rdp,
          "distance": 1.0}, order=ORDER, rdp=RHO)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
@@ -100,10 +99,9 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
 @given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(lambda rho, distance: max(std_of_divergence(order=order, epsilon=rho * order,
         distance=distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
-@setting("Gaussian noise of standard deviation σ, as zCDP", "标准差 σ 的高斯噪声，zCDP", "sigma",
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "sigma",
          "gauss normal 高斯", into=lambda rho: {"rho": rho, "distance": 1.0}, rho=RHO)
-@setting("k releases with Gaussian noise σ, as zCDP", "k 次高斯噪声发布，zCDP", "sigma", REPEATED,
-         into=lambda rho, steps: {"rho": rho / steps, "distance": 1.0}, rho=RHO, steps=COUNT)
 @printed("1.0", rho=0.5, distance=1.0)
 @printed("200.0", rho=1.25e-5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",

@@ -87,9 +87,6 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 @oracle(coins_renyi)
 @setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp",
          "pure ε-dp respon", epsilon=LOSS, order=ORDER)
-@setting("every ε-DP mechanism, RDP of every order", "每个 ε-DP 机制的任意阶 RDP", "rdp",
-         "pure ε-dp every", into=lambda epsilon: {"epsilon": epsilon, "order": 2.0}, value=lambda
-         value, epsilon: epsilon, epsilon=LOSS)
 @typed("rdp", "pure_dp randomized_response laplace",
        "log((sinh(alpha*epsilon)-sinh((alpha-1)*epsilon))/sinh(epsilon))/(alpha-1)")
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
@@ -215,8 +212,8 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 @setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
          "gdp gaussian_dp tail", below=lambda mu, epsilon: below.gaussian_delta(epsilon, mu),
          mu=MU, epsilon=LOSS)
-@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "delta",
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
          "gauss normal tail 高斯", below=lambda noise_multiplier, epsilon:
          below.gaussian_delta(epsilon, 1 / noise_multiplier), into=lambda noise_multiplier,
          epsilon: {"mu": 1 / noise_multiplier, "epsilon": epsilon}, noise_multiplier=NOISE,

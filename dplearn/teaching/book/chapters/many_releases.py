@@ -86,6 +86,8 @@ enter(theorems.composition_slack,
             delta=Derived(delta_of_releases)),
       oracle(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
              unsafe="larger"),
+      setting("k adaptive releases, each (ε,δ)-DP: the slack that is left", "k 次自适应发布所剩的余量",
+              "delta", "left remain 剩", delta=SLACK, paid=Log(1e-9, 1e-3), steps=COUNT),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
 
@@ -214,8 +216,8 @@ enter(theorems.heterogeneous_composition,
       setting("adaptive releases, the i-th ε_i-DP, with slack δ",
               "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合", into=lambda
               epsilons, slack: {"epsilons": epsilons,
-              "counts": np.ones(len(epsilons), int), "slack": slack}, below=lambda epsilons,
-              slack: 0 * slack, epsilons=Log(0.05, 3.0), slack=SLACK),
+              "counts": np.ones(len(epsilons), int), "slack": slack}, below=lambda epsilons, slack:
+              below.lists_epsilon(epsilons, slack), epsilons=Log(0.05, 3.0), slack=SLACK),
       printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
       printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
     wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",

@@ -168,15 +168,6 @@ def _random_shift(rng: Generator) -> NDArray:
          "一次回答（L1 敏感度 Δ）加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
          "lap double_exp 拉普拉斯", into=lambda sensitivity, scale: {"shift":
          np.array([sensitivity]), "scale": scale}, sensitivity=NOISE, scale=NOISE)
-@setting("Laplace noise of scale b on each of k answers of sensitivity Δ, together ε-DP",
-         "k 次回答各加尺度 b 的拉普拉斯噪声，合计 ε-DP", "epsilon", "each round compos split 每次",
-         into=lambda sensitivity, scale, steps: {"shift": np.full(int(steps), sensitivity),
-         "scale": scale}, sensitivity=NOISE, scale=NOISE, steps=COUNT)
-@setting("Laplace noise of scale b on each of d answers, Δ in L2",
-         "d 次回答各加尺度 b 的拉普拉斯噪声，Δ 按 L2 计", "epsilon", "L2 L_2 L_{2} Δ_2 Delta_2 Δ₂",
-         rare=True, into=lambda sensitivity, scale, dimension: {"shift": np.full(int(dimension),
-         sensitivity / math.sqrt(dimension)), "scale": scale}, sensitivity=NOISE, scale=NOISE,
-         dimension=COUNT)
 @setting("Laplace noise of scale b on each of two answers, Δ in L2",
          "两次回答各加尺度 b 的拉普拉斯噪声，Δ 按 L2 计", "epsilon", "L2 L_2 L_{2} Δ_2 Delta_2 Δ₂",
          rare=True, into=lambda sensitivity, scale: {"shift": np.full(2, sensitivity /
@@ -225,13 +216,6 @@ def laplace_tail(*, scale, threshold):
         absolute=0.0, unsafe=None, points=40)
 @setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
          "lap double_exp 拉普拉斯", scale=NOISE)
-@setting("variance of the noise of the Laplace mechanism", "拉普拉斯机制的噪声方差", "variance",
-         "lap double_exp 拉普拉斯", into=lambda sensitivity, epsilon: {"scale": sensitivity /
-         epsilon}, sensitivity=NOISE, epsilon=LOSS)
-@setting("variance of Laplace noise on each of k answers, ε in all",
-         "k 次回答各加拉普拉斯噪声（合计 ε）的方差", "variance", "each split 每次", into=lambda
-         sensitivity, epsilon, steps: {"scale": steps * sensitivity / epsilon}, sensitivity=NOISE,
-         epsilon=LOSS, steps=COUNT)
 @setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差",
          "sigma", "lap double_exp 拉普拉斯", into=lambda scale: {"scale": scale}, value=lambda
          value, **_: math.sqrt(value), scale=NOISE)
@@ -309,16 +293,10 @@ def staircase_variance(*, epsilon):
          "Dwork & Roth 2014, Theorem A.1")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @oracle(oracles.normal_sigma)
-@setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-         "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "sigma", "gauss normal 高斯",
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
          12.0), delta=SLACK)
-@setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
-         "k 次发布，各加高斯噪声 σ（敏感度 Δ），合计 (ε,δ)-DP", "sigma", REPEATED, into=lambda
-         epsilon, delta, steps: {"epsilon": epsilon, "delta": delta}, value=lambda value, steps,
-         **_: math.sqrt(steps) * value, below=lambda epsilon, delta, steps: np.sqrt(steps) /
-         below.gaussian_mu(epsilon, delta), given="epsilon <= 1", epsilon=Log(0.02, 12.0),
-         delta=SLACK, steps=COUNT)
 @typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
 @typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
@@ -349,18 +327,15 @@ enter(gaussian_delta,
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
       oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
-      setting("Gaussian noise σ on one answer of L2 sensitivity Δ, as (ε,δ)-DP",
-              "一次回答（L2 敏感度 Δ）加高斯噪声 σ，(ε,δ)-DP", "delta",
+      setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+              "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
-      setting("k releases with Gaussian noise σ of sensitivity Δ, together (ε,δ)-DP",
-              "k 次发布，各加高斯噪声 σ（敏感度 Δ），合计 (ε,δ)-DP", "delta", REPEATED, into=lambda
+      setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
+         "sensitivity Δ",
+              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta", REPEATED, into=lambda
               epsilon, noise_multiplier, steps: {"epsilon": epsilon, "noise_multiplier":
               noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE,
               steps=COUNT),
-      setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
-              "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "epsilon", "gauss normal 高斯",
-              rare=True, into=lambda noise_multiplier: {"epsilon": 1.0, "noise_multiplier":
-              noise_multiplier}, value=lambda value, **_: math.inf, noise_multiplier=NOISE),
       setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
               "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
               into=lambda epsilon: {"epsilon": epsilon, "noise_multiplier": 1.0}, value=lambda

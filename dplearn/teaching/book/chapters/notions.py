@@ -6,13 +6,29 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
+from dplearn.teaching.book.chapters.conversion import coins_within
 from dplearn.teaching.book.chapters.divergences import renyi
 from dplearn.teaching.book.chapters.families import mean_loss_of_coins
-from dplearn.teaching.book.chapters.implications import most_powerful
+from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
+from dplearn.teaching.book.chapters.sampling import mixed_event_delta
 from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import Derived, Distribution, Log, Whole
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+
+
+def gaussian_zcdp_epsilon(*, rho, delta, steps=1):
+    """Exact epsilon of Gaussian releases of this zCDP, which no bound from zCDP can beat."""
+    return oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rho))
+
+
+def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
+    """The largest epsilon known of releases of this divergence: Gaussian noise, or one that tells.
+
+    The noise is such that its divergence at that order is the one in question.
+    """
+    noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
+    return max(noise, coins_within(orders=orders, rdp=rdp, delta=delta))
 
 
 def coins_mu(*, epsilon):
@@ -29,6 +45,15 @@ def subset_epsilon(*, epsilon, records, batch):
     chosen = [0 in subset for subset in itertools.combinations(range(records), batch)]
     rate = sum(chosen) / len(chosen)
     return oracles.worst_event_epsilon_at(rate * p + (1 - rate) * q, q, 0.0)
+
+
+def sampled_leak_delta(*, epsilon, delta, sample_rate):
+    """Delta of a sampled leaky coin at the amplified epsilon; the worst event of both orders."""
+    p, q = oracles.leaky_response(epsilon, delta)
+    amplified = math.log1p(sample_rate * math.expm1(epsilon))
+    both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
+            for added in (False, True))
+    return max(both)
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
@@ -49,7 +74,30 @@ def _sampled_rdp(order, rdp, sample_rate):
     return np.maximum(np.logaddexp(*parts) / (order - 1) * (1 - 1e-6), noise)
 
 
-_RHO, _LOSS = Log(1e-4, 10.0), Log(0.02, 10.0)
+_DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
+_LOSS = Log(0.02, 10.0)
+_EACH = "compos releas fold rounds steps adaptiv 组合"
+
+
+@formula("G-D1b", "Several Rényi DP releases as (epsilon, delta)-DP", "upper",
+         "Mironov 2017, Propositions 1 and 3")
+@given("orders > 1 and rdp >= 0 and steps >= 1 and 0 < delta < 1", orders=Log(1.05, 200.0),
+       rdp=Log(1e-3, 5.0), steps=_STEPS, delta=_DELTA)
+@oracle(repeated_rdp_epsilon, points=50)
+@setting("k adaptive releases, each (α,ε)-RDP, as (ε',δ)-DP",
+         "k 次自适应发布，每次 (α,ε)-RDP，换成 (ε',δ)-DP", "epsilon", _EACH,
+         below=lambda orders, rdp, steps, delta: np.maximum(below.rdp_epsilon(orders, rdp, delta),
+         below.gaussian_epsilon(np.sqrt(2 * steps * rdp / orders), delta)))
+@printed("4.7792139", "3.5649137", orders=10.0, rdp=0.05, steps=70, delta=1e-5)
+@wrong("one-step", "What is converted is the divergence of all releases.", steps=Whole(30, 150),
+       claim="rdp - log(delta)/(orders - 1)")
+@wrong("converted-first", "An upper bound; the logarithm is paid once, if the sum comes first.",
+       claim="steps * (rdp - log(delta)/(orders - 1))", kind="identity", steps=Whole(2, 150))
+@wrong("bracket", "Only the logarithm is divided.", claim="(steps*rdp - log(delta))/(orders - 1)",
+       orders=Log(3.0, 200.0))
+def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
+    r"""\varepsilon' = k\varepsilon + \frac{\ln(1/\delta)}{\alpha-1}"""
+    return steps * rdp - math.log(delta) / (orders - 1)
 
 
 @formula("G-D3e", "From zCDP to delta", "upper", "Bun & Steinke 2016, Lemma 3.6")
@@ -76,6 +124,25 @@ def zcdp_to_delta(*, rho, epsilon):
     return 2 * tail / (x + math.sqrt(x**2 + 4 / (math.pi * rho)))
 
 
+@formula("G-D3f", "Several zCDP releases as (epsilon, delta)-DP", "upper",
+         "Bun & Steinke 2016, Proposition 1.3 and Lemma 2.3")
+@given("rho > 0 and steps >= 1 and 0 < delta < 1", rho=Log(1e-4, 5.0), steps=_STEPS, delta=_DELTA)
+@oracle(gaussian_zcdp_epsilon)
+@setting("k adaptive releases, each ρ-zCDP, as (ε,δ)-DP",
+         "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", _EACH,
+         below=lambda rho, steps, delta: below.gaussian_epsilon(np.sqrt(2 * steps * rho), delta))
+@printed("5.2985259", "4.3771781", rho=0.005, steps=100, delta=1e-5)
+@wrong("k-outside-only", "The root holds the rho of all releases, too.", steps=Whole(2, 150),
+       claim="steps*rho + 2*sqrt(rho*log(1/delta))")
+@wrong("root-only", "The first term grows with k, too: it rules when k rho is large.",
+       claim="rho + 2*sqrt(steps*rho*log(1/delta))", steps=Whole(20, 150), rho=Log(0.1, 5.0))
+@wrong("converted-first", "An upper bound; the root is paid once if the sum comes first.",
+       claim="steps*(rho + 2*sqrt(rho*log(1/delta)))", kind="identity", steps=Whole(2, 150))
+def zcdp_releases_to_epsilon(*, rho, steps, delta):
+    r"""\varepsilon = k\rho + 2\sqrt{k\rho\ln(1/\delta)}"""
+    return steps * rho + 2 * math.sqrt(-steps * rho * math.log(delta))
+
+
 @formula("G-D3g", "zCDP bounds every Rényi order", "identity", "Bun & Steinke 2016, Definition 1.1")
 @given("rho > 0 and order > 1", rho=_RHO, order=Log(1.05, 100.0))
 @oracle(lambda rho, order: oracles.normal_renyi(math.sqrt(2 * rho), 1.0, order), points=50)
@@ -88,6 +155,55 @@ def zcdp_to_delta(*, rho, epsilon):
 def zcdp_to_rdp(*, rho, order):
     r"""\rho\text{-zCDP} \iff D_\alpha \le \alpha\rho \text{ for all } \alpha > 1"""
     return order * rho
+
+
+@formula("G-D3h", "From zCDP to epsilon and delta by one order", "upper",
+         "Bun & Steinke 2016, Proposition 1.3, from its proof")
+@given("rho > 0 and order > 1 and 0 < delta < 1", rho=_RHO, order=Log(1.05, 200.0), delta=_DELTA)
+@oracle(lambda rho, delta: gaussian_zcdp_epsilon(rho=rho, delta=delta))
+@setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，由 Rényi 阶 α",
+         "epsilon", "zcdp concentrat 集中", below=lambda rho, order, delta:
+         below.gaussian_epsilon(np.sqrt(2 * rho), delta) + 0 * order)
+@printed("5.378231", "4.3771781", rho=0.5, order=5.0, delta=1e-5)
+@wrong("no-order", "The divergence at that order is alpha rho.",
+       claim="rho - log(delta)/(order - 1)", order=Log(5.0, 200.0), rho=Log(0.1, 10.0))
+@wrong("order-less-one", "The bound of the divergence has alpha; alpha - 1 divides the logarithm.",
+       claim="(order - 1)*rho - log(delta)/order", rho=Log(0.1, 10.0))
+def zcdp_to_epsilon_at_order(*, rho, order, delta):
+    r"""\varepsilon = \alpha\rho + \frac{\ln(1/\delta)}{\alpha-1}"""
+    return order * rho - math.log(delta) / (order - 1)
+
+
+@formula("G-D4c", "Pure DP bounds every Rényi order", "upper", "Mironov 2017, Section II")
+@given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
+@oracle(coins_renyi, points=60)
+@setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
+         "pure every any 纯", below=lambda epsilon, order: below.coin_rdp(epsilon, order))
+@printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
+@wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
+       claim="epsilon / 2")
+@wrong("quarter", "epsilon^2/8 is for a loss of bounded range.", claim="order * epsilon**2 / 8",
+       epsilon=Log(0.02, 1.0), order=Log(1.05, 5.0))
+def pure_to_every_order(*, epsilon, order):
+    r"""\varepsilon\text{-DP} \Rightarrow D_\alpha \le \varepsilon \text{ for every } \alpha
+
+    order: Any; the bound is the limit of large ones"""
+    return epsilon + 0 * order
+
+
+@formula("G-D6b", "zCDP of Gaussian DP", "identity",
+         "Dong, Roth & Su 2019, Corollary B.6")
+@given("mu > 0", mu=Log(0.02, 8.0), order=Log(1.1, 50.0))
+@oracle(lambda mu, order: oracles.normal_renyi(mu, 1.0, order) / order, points=50)
+@setting("every μ-GDP mechanism, as zCDP", "任意 μ-GDP 机制，作为 zCDP", "rho",
+         "gdp gaussian_diff f-dp")
+@printed("0.5", mu=1.0)
+@wrong("no-half", "An upper bound, twice the value.", claim="mu**2")
+@wrong("linear", "rho grows like the square of a distance; for mu > 1 this is too small.",
+       claim="mu / 2")
+def gdp_to_zcdp(*, mu):
+    r"""\mu\text{-GDP} \Rightarrow \rho = \frac{\mu^2}2"""
+    return mu**2 / 2
 
 
 @formula("G-D6c", "Gaussian DP of pure DP", "identity",
@@ -146,6 +262,25 @@ def mean_loss_first_bound(*, epsilon):
     return epsilon * math.expm1(epsilon)
 
 
+@formula("G-E1e", "Poisson sampling: the amplified delta", "identity",
+         "Balle, Barthe & Gaboardi 2018, Theorem 8")
+@given("epsilon >= 0 and 0 < delta < 1 and 0 < sample_rate <= 1", epsilon=Log(0.02, 3.0),
+       delta=Log(1e-7, 0.3), sample_rate=Log(1e-3, 1.0))
+@oracle(sampled_leak_delta, tolerance=1e-6, absolute=1e-15)
+@setting("δ of a release on a random share q of the data, of an (ε,δ)-DP mechanism",
+         "在随机抽取的比例 q 的数据上发布的 δ，机制为 (ε,δ)-DP", "delta",
+         "sampl amplif 抽样 采样 放大",
+         delta=Log(1e-9, 0.3), sample_rate=Log(1e-4, 1.0))
+@printed("1e-07", epsilon=1.0, delta=1e-5, sample_rate=0.01)
+@wrong("unchanged", "An upper bound: who is not sampled cannot be told of.", claim="delta",
+       sample_rate=Log(1e-4, 0.9))
+@wrong("square", "A record is sampled with chance q, not with its square.",
+       claim="sample_rate**2 * delta", sample_rate=Log(1e-4, 0.9))
+def amplified_delta(*, delta, sample_rate):
+    r"""\delta' = q\delta \text{ at } \varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
+    return sample_rate * delta
+
+
 @formula("G-E2b", "Sampling without replacement: the amplified epsilon", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 9")
 @given("epsilon >= 0 and 1 <= batch and batch <= records", epsilon=Log(0.02, 8.0),
@@ -195,7 +330,8 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
        local_epsilon=Log(0.02, 0.499), records=Whole(1000, 100_000), delta=Log(1e-12, 0.0099))
 @oracle(shuffled_coins_epsilon, tolerance=1e-6, points=30)
 @setting("n shuffled reports, each ε_0-DP with ε_0 < 1/2", "n 份打乱的报告，每份 ε_0-DP，ε_0 < 1/2",
-         "epsilon", "shuffl 打乱 洗牌", records=Whole(1000, 3000))
+         "epsilon", "shuffl 打乱 洗牌", local_epsilon=Log(0.02, 3.0),
+         records=Whole(1000, 3000))
 @printed("0.03717", local_epsilon=0.1, records=12000, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon of the report it grows like its exponential.",
        given="local_epsilon > 0 and records >= 1000 and 0 < delta < 0.01",

@@ -119,9 +119,9 @@ _EPSILONS = several(0.01, 3.0, most=6)
          "Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3")
 @given("0 < slack < 1", epsilons=_EPSILONS, slack=Log(1e-9, 0.1))
 @oracle(enumerated_epsilon)
-@setting("adaptive releases, the i-th ε_i-DP, with slack δ'", "自适应发布，第 i 次 ε_i-DP，松弛 δ'",
+@setting("adaptive releases, the i-th ε_i-DP, with slack δ", "自适应发布，第 i 次 ε_i-DP，松弛 δ'",
          "epsilon", "compos releas adaptiv differ heterogen 组合", epsilons=Log(0.02, 2.0),
-         below=lambda epsilons, slack: _below_of_list(epsilons, slack))
+         below=lambda epsilons, slack: below.lists_epsilon(epsilons, slack))
 @printed("1.0884052", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), slack=0.1)
 @wrong("no-drift", "The mean losses add up to half of the squares.", claim=lambda epsilons, slack:
        math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2)),
@@ -133,11 +133,6 @@ def concentrated_composition(*, epsilons, slack):
     epsilons: Guarantee >= 0 of each release, nats"""
     squares = float(np.sum(np.square(epsilons)))
     return squares / 2 + math.sqrt(-2 * math.log(slack) * squares)
-
-
-def _below_of_list(epsilons, slack):
-    """The largest of the releases alone, as randomized response, at that delta."""
-    return below.coins_epsilon(np.max(epsilons, axis=-1, keepdims=True), 1, slack)
 
 
 @formula("G-C5c", "Total delta of different releases", "upper",
@@ -168,7 +163,7 @@ def different_releases_delta(*, deltas, slack):
 @given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0),
        delta=Log(1e-12, 0.3), group=Whole(1, 40))
 @oracle(chain_delta, absolute=0.0)
-@setting("δ of a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下 k 人群组的 δ",
+@setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下 k 人群组的 δ",
          "delta", "group user famil household 群 用户", below=lambda epsilon, delta, group:
          np.minimum(delta * np.expm1(group * epsilon) / np.expm1(epsilon),
          (1 - delta) / (1 + np.exp(epsilon))))

@@ -154,10 +154,6 @@ def amplified_epsilon(*, epsilon, sample_rate):
 @given(_ANY_RATE, p=Distribution(4), q=Distribution(4), epsilon=Linear(0.0, 2.0),
        sample_rate=Log(1e-3, 1.0))
 @oracle(mixed_event_delta, tolerance=1e-8)
-@setting("the δ of a release on a random share q of the data",
-         "对随机抽取的比例 q 的数据运行时的 δ", "delta", "sampl amplif 抽样 采样", into=lambda
-         delta, sample_rate: {"p": np.array([delta, 1 - delta]), "q": np.array([0.0, 1.0]),
-         "epsilon": 0.5, "sample_rate": sample_rate}, delta=SLACK, sample_rate=RATE)
 @wrong("replaced", "With Poisson sampling the base must also be private for a record that leaves.",
        claim=lambda p, other, epsilon, sample_rate: poisson_delta(p, other, epsilon=epsilon,
        sample_rate=sample_rate),

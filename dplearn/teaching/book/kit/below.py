@@ -3,6 +3,7 @@
 A claim below these is refuted; one above what is proved is safe; between the two it is open.
 """
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -60,6 +61,20 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDA
         return np.sum(chance * kept, axis=-1) - delta[..., 0]
 
     return root(excess, 0.0, (steps * epsilon)[..., 0]) * _ROOM
+
+
+def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return epsilon at delta of different epsilon-DP releases, a list in each row, composed."""
+    epsilons, delta = np.asarray(epsilons, float)[..., None, :], np.asarray(delta, float)
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
+    loss = np.sum(signs * epsilons, axis=-1)
+    chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
+
+    def excess(total: NDArray) -> NDArray:
+        kept = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
+        return np.sum(chance * kept, axis=-1, keepdims=True) - delta
+
+    return root(excess, 0 * delta, np.sum(epsilons, axis=-1)) * _ROOM
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:

@@ -382,7 +382,9 @@ def setting(
         among = ", ".join(terms.QUANTITIES)
         raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
     stems = tuple(stem.replace("_", " ") for stem in names.split())
-    return Setting(text, chinese, about, stems, below, second, rare, into, value, given, event, domain)
+    return Setting(
+        text, chinese, about, stems, below, second, rare, into, value, given, event, domain
+    )
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:

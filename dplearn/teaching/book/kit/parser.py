@@ -64,6 +64,7 @@ _DECORATION = re.compile(
     r"|([₀-₉ᵢⱼ]+|(?<=[A-Za-zα-ωϵ])\d+))"
 )
 _INVERSE = re.compile(r"\s*(?:\^\s*(?:\{\s*-\s*1\s*\}|\(-1\))|⁻¹)")
+_SQUARED = re.compile(r"\s*(?:\^\s*\{?([23])\}?|([²³]))")
 _BASE = re.compile(r"\s*_\s*(?:\{\s*(10|2)\s*\}|(10|2))|₂")
 _OF_ORDER = re.compile(r"\s*\(\s*\\?(alpha|lambda|tau|l|a|α|λ|τ)\s*(?:;[^()]*)?\)")
 _LAWS = re.compile(r"\s*(?:\\left|\\[bB]igg?l?)?\((?:[^()]|\([^()]*\))*\)")
@@ -242,6 +243,8 @@ class _Parser:
     def decorate(self, name: str) -> None:
         """Read subscripts, primes and arguments that are a part of the name."""
         while mark := _DECORATION.match(self.text, self.next):
+            if mark[4] and mark[4].isascii() and self.raw[0] == "\\":
+                break  # a factor behind a command
             below = (
                 mark[1] if mark[1] is not None else mark[2] or (mark[4] or "").translate(_DIGITS)
             )
@@ -426,10 +429,10 @@ class _Parser:
                 self.over_a_list("largest" if name == "max" else "min", depth)
                 return
             self.fail("a closed form: an optimum over a set is not read")
-        power = None
-        if self.printed and name not in ("sqrt", "min", "max"):
-            if power := re.compile(r"\s*(?:\^\s*\{?([23])\}?|([²³]))").match(self.text, self.next):
-                self.next = power.end()
+        has_power = self.printed and name not in ("sqrt", "min", "max")
+        power = has_power and _SQUARED.match(self.text, self.next)
+        if power:
+            self.next = power.end()
         is_root, ahead = self.raw == "√", self.token_of.match(self.text, self.next)
         self.advance()
         if (
