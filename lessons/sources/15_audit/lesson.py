@@ -678,7 +678,7 @@ check("15.test", answers)
 #
 # <details><summary>In the formula book</summary>
 #
-# Many runs: [what two rates prove](explorer:formula_book?id=G-N1), [the same as printed without δ](explorer:formula_book?id=G-N1&misprint=no-delta), [for a Gaussian](explorer:formula_book?id=G-N1b), [Clopper and Pearson](explorer:formula_book?id=G-N2), [the ceiling](explorer:formula_book?id=G-N2b), [point estimates](explorer:formula_book?id=G-N2c&misprint=point-estimates). One run: [the theorem](explorer:formula_book?id=G-N4), [the ε that it proves](explorer:formula_book?id=G-N4b), [a sharper form for δ](explorer:formula_book?id=G-N4c), which the library uses, [for a Gaussian](explorer:formula_book?id=G-N4d). A guesser: [the advantage](explorer:formula_book?id=G-N3), [the area under its curve](explorer:formula_book?id=G-N3b&misprint=advantage), [the chance among $k$ values](explorer:formula_book?id=G-N5).
+# Many runs: [what two rates prove](explorer:formula_book?id=G-N1), [the same as printed without δ](explorer:formula_book?id=G-N1&misprint=no-delta), [for a Gaussian](explorer:formula_book?id=G-N1b), [Clopper and Pearson](explorer:formula_book?id=G-N2), [the ceiling](explorer:formula_book?id=G-N2b), [point estimates](explorer:formula_book?id=G-N2c&misprint=point-estimates). One run: [the theorem](explorer:formula_book?id=G-N4), [the ε that it proves](explorer:formula_book?id=G-N4b), [a sharper form for δ](explorer:formula_book?id=G-N4c), which the library uses, [for a Gaussian](explorer:formula_book?id=G-N4d). A guesser: [the advantage](explorer:formula_book?id=G-N3), [the chance among $k$ values](explorer:formula_book?id=G-N5).
 #
 # </details>
 #

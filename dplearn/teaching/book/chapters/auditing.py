@@ -237,6 +237,10 @@ def _random_channel(rng: Generator) -> NDArray:
 @setting("the chance to guess which of k equally likely values it was",
          "猜中 k 个等可能值之一的概率", "p", "guess posterior reconstruct 猜", rare=True,
          below="exact", epsilon=LOSS, values=Whole(2, 40))
+@setting("the posterior chance of what had a prior chance of p, after an ε-DP release",
+         "先验概率 p 的事在 ε-DP 发布之后的后验概率", "p", "posterior belief prior 后验 先验",
+         rare=True, into=lambda epsilon, prior: {"epsilon": epsilon, "values": 1 / prior},
+         below="exact", epsilon=LOSS, prior=Linear(0.01, 0.9))
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",
        "A bound, but probabilities add up to 1: the other values keep their share.",

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from dplearn.teaching.book.chapters.composition import laplace_zcdp
 from dplearn.teaching.book.chapters.noise import vector_laplace_loss
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import Choice, Log, Whole
@@ -32,12 +31,6 @@ def farthest_scale(*, epsilon, dimension, sensitivity):
     """The same over moves of this Euclidean length: along one axis, along all, or in between."""
     equal = [np.full(d, sensitivity / math.sqrt(d)) for d in {1, max(dimension // 2, 1), dimension}]
     return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
-
-
-def least_scale_for_zcdp(*, rho, steps, sensitivity):
-    """Smallest scale with which so many answers are rho-zCDP, from the exact rho of one."""
-    enough = lambda log_b: steps * laplace_zcdp(epsilon=sensitivity * math.exp(-log_b)) <= rho
-    return math.exp(oracles.smallest(enough, low=-12.0, high=30.0))
 
 
 def exact_sigma(*, epsilon, delta, steps=1):
@@ -70,9 +63,9 @@ _below_epsilon = lambda noise_multiplier, delta, steps=1: below.gaussian_epsilon
     np.sqrt(steps) / noise_multiplier, delta)  # fmt: skip
 _ONE = {"into": lambda **columns: {**columns, "steps": 1}}  # the form for one release
 _ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-          "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声")
+          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
 _TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-             "sensitivity Δ", "k 次发布，每次对 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声")
+             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
 _FOLD = "compos releas k_quer steps rounds 组合"
 _STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
 _NOISE = Log(0.2, 50.0)
@@ -102,7 +95,7 @@ def laplace_scale_euclidean(*, epsilon, dimension, sensitivity):
 @oracle(lambda epsilon, steps, sensitivity: least_scale(epsilon=epsilon,
         shifts=[sensitivity] * steps), points=40)
 @setting("Laplace noise of scale b on each of k answers of sensitivity Δ, together ε-DP",
-         "对 k 个灵敏度 Δ 的回答各加尺度 b 的拉普拉斯噪声，合计 ε-DP", "scale",
+         "对 k 个敏感度 Δ 的回答各加尺度 b 的拉普拉斯噪声，合计 ε-DP", "scale",
          "each_of k_answers k_quer k_count queries rounds total_budget split 每次 每个")
 @printed("10.0", epsilon=1.0, steps=10, sensitivity=1.0)
 @wrong("each-alone", "So each answer alone is epsilon-DP; together they are k epsilon-DP.",
@@ -114,29 +107,11 @@ def laplace_scale_for_answers(*, epsilon, steps, sensitivity):
     return steps * sensitivity / epsilon
 
 
-@formula("G-B2d", "Laplace noise on each of several answers for a zCDP budget", "upper",
-         "Bun & Steinke 2016, Proposition 1.4 and Lemma 2.3")
-@given("rho > 0 and steps >= 1 and sensitivity > 0", rho=Log(1e-4, 10.0), steps=Whole(1, 150),
-       sensitivity=Log(0.1, 10.0))
-@oracle(least_scale_for_zcdp)
-@setting("Laplace noise of scale b on each of k answers of sensitivity Δ, together ρ-zCDP",
-         "对 k 个灵敏度 Δ 的回答各加尺度 b 的拉普拉斯噪声，合计 ρ-zCDP", "scale",
-         "zcdp concentrat 集中")
-@printed("2.236068", rho=0.1, steps=1, sensitivity=1.0)
-@wrong("sum-of-epsilons", "Enough, and sqrt(k) times more noise than k releases of zCDP need.",
-       claim="steps * sensitivity * sqrt(1 / (2 * rho))", kind="identity", steps=Whole(2, 150))
-@wrong("no-two", "One answer of epsilon = 1/b costs epsilon^2 / 2, not half of that.",
-       claim="sensitivity * sqrt(steps / (4 * rho))")
-def laplace_scale_for_zcdp(*, rho, steps, sensitivity):
-    r"""b = \Delta\sqrt{\frac k{2\rho}}"""
-    return sensitivity * math.sqrt(steps / (2 * rho))
-
-
 @formula("G-B4b", "Classical noise of the Gaussian mechanism, as first printed", "upper",
          "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Section 2, noise of a sum")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(0.02, 1.0), delta=Log(1e-12, 0.9))
 @oracle(oracles.normal_sigma)
-@setting(*_ALONE, "sigma", "gauss normal 高斯", below=_below_sigma)
+@setting(*_ALONE, "sigma", "gauss normal 高斯", below=_below_sigma, epsilon=Log(0.02, 12.0))
 @printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
        given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
@@ -173,7 +148,7 @@ def gaussian_sigma_closed(*, epsilon, delta, steps=1):
 @given("0 < epsilon <= 1 and 0 < delta < 1 and steps >= 1", epsilon=Log(0.02, 1.0),
        delta=Log(1e-12, 0.9), steps=_STEPS)
 @oracle(exact_sigma)
-@setting(*_TOGETHER, "sigma", _FOLD, below=_below_sigma)
+@setting(*_TOGETHER, "sigma", _FOLD, below=_below_sigma, epsilon=Log(0.02, 12.0))
 @printed("48.44805263", "37.30631635", epsilon=1.0, delta=1e-5, steps=100)
 @wrong("any-epsilon", "The theorem behind it ends at epsilon = 1.",
        given="epsilon > 0 and 0 < delta < 1 and steps >= 1", epsilon=Log(1.0, 50.0))

@@ -398,7 +398,7 @@ def parallel_composition(*, epsilons):
          value=lambda value, steps, **_: steps * value, scale=NOISE, steps=COUNT)
 @printed("0.005", "0.00499584", epsilon=0.1)
 @wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
-       claim="epsilon**2 / 8",
+       claim="epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip",
        says=r"\varepsilon\text{-DP} \Rightarrow \tfrac18\varepsilon^2\text{-zCDP}")
 @wrong("tight", "The limit for a small epsilon; epsilon tanh(epsilon/2) is the smallest.",
        says=r"\tfrac12\varepsilon^2 \text{ is the smallest } \rho", kind="identity")

@@ -257,7 +257,7 @@ def touching_steps(*, order, rho, delta):
        delta=Log(1e-12, 0.9))
 @oracle(least_moment_bound, tolerance=1e-8, points=60)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
          "gauss normal moment 高斯", below=lambda noise_multiplier, delta: below.gaussian_epsilon(1
          / noise_multiplier, delta), noise_multiplier=NOISE, delta=SLACK)
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)

@@ -238,6 +238,26 @@ def tree_aggregation_rho(*, leaves, noise_multiplier):
     return leaves.bit_length() / (2 * noise_multiplier**2)
 
 
+@formula("G-F10b", "Tree aggregation with Laplace noise", "identity",
+         "Chan, Shi & Song 2011, the binary mechanism")
+@given("leaves >= 1 and scale > 0", leaves=Whole(1, 300), scale=Log(0.3, 30.0))
+@oracle(lambda leaves, scale: tree_by_counting(leaves=leaves, noise_multiplier=1.0) / 0.5 / scale,
+        points=40)
+@setting("tree aggregation of n values with Laplace noise of scale b on each node",
+         "n 个值的树聚合，每个结点加尺度 b 的拉普拉斯噪声", "epsilon",
+         "tree prefix continual 树 连续", rare=True, leaves=Whole(1, 5000), scale=NOISE)
+@printed("1.1", leaves=1024, scale=10.0)
+@wrong("no-plus-one", "A full tree over 2^k steps has k + 1 levels.",
+       claim="log2(leaves) / scale", leaves=Whole(2, 300))
+@wrong("all-nodes", "A record enters one node on every level, not all of them.",
+       claim="(2*leaves - 1) / scale", leaves=Whole(2, 300))
+def tree_aggregation_epsilon(*, leaves, scale):
+    r"""\varepsilon = \frac{\lceil\log_2(n+1)\rceil}b
+
+    leaves: Steps n >= 1 in one tree; each record takes part in one of them"""
+    return leaves.bit_length() / scale
+
+
 _GIVEN = "noise_multiplier > 0 and 0 < sample_rate <= 1 and steps >= 1 and 0 < delta < 1"
 _RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),
         "steps": Whole(1, 10_000), "delta": Log(1e-9, 0.01)}

@@ -211,7 +211,7 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
          "gdp gaussian_dp tail", below=lambda mu, epsilon: below.gaussian_delta(epsilon, mu),
          mu=MU, epsilon=LOSS)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
          "gauss normal tail 高斯", below=lambda noise_multiplier, epsilon:
          below.gaussian_delta(epsilon, 1 / noise_multiplier), into=lambda noise_multiplier,
          epsilon: {"mu": 1 / noise_multiplier, "epsilon": epsilon}, noise_multiplier=NOISE,

@@ -175,6 +175,9 @@ def _random_shift(rng: Generator) -> NDArray:
 @wrong("euclidean", "In d dimensions the L1 norm is up to sqrt(d) times as large.",
        printed("1", "2", shift=np.full(4, 0.5), scale=1.0),
        claim=lambda shift, scale: np.linalg.norm(shift) / scale, says=r"b = \Delta_2/\varepsilon")
+@wrong("upside-down", "The smaller epsilon, the larger the noise.", says=r"b = \varepsilon/\Delta",
+       claim=lambda shift, scale: scale / max(float(np.sum(np.abs(shift))), 1e-9),
+       met="WICG/attribution-reporting-api, issue 1329 (2024)")
 def vector_laplace_epsilon(*, shift, scale):
     r"""\sup_x \ln\frac{p(x - f(d'))}{p(x - f(d))} = \frac{\lVert f(d) - f(d')\rVert_1}b
     \ \Rightarrow\ b = \Delta_1/\varepsilon
@@ -191,6 +194,11 @@ def vector_laplace_epsilon(*, shift, scale):
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
          scale=NOISE, threshold=Log(0.1, 9.0),
          event=r"\|\w+\|>=?(.+)")
+@setting("a Laplace variable of scale b exceeds the threshold on one side",
+         "尺度 b 的拉普拉斯变量在一侧超过阈值", "probability", "one_side one-side 单侧",
+         into=lambda scale, threshold: {"scale": scale, "threshold": threshold},
+         value=lambda value, **_: value / 2, scale=NOISE, threshold=Log(0.1, 9.0),
+         event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
        oracle=partial(integrated_tail, sides=1))
@@ -285,12 +293,13 @@ def staircase_variance(*, epsilon):
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @oracle(oracles.normal_sigma)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
          12.0), delta=SLACK)
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
        printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
+       met="programming-dp, issue 45 (2023); smartnoise-sdk, issue 462 (2022)",
        epsilon=Log(0.1, 50.0))
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
        claim="sqrt(log(1.25 / delta)) / epsilon")
@@ -315,11 +324,11 @@ enter(gaussian_delta,
             noise_multiplier=Log(0.05, 20.0)),
       oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
       setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-              "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
       setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
          "sensitivity Δ",
-              "k 次发布，每次对 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
               REPEATED, into=lambda
               epsilon, noise_multiplier, steps: {"epsilon": epsilon, "noise_multiplier":
               noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE,

@@ -39,13 +39,6 @@ def coins_mu(*, epsilon):
     return max(float(ndtri(1 - a) - ndtri(miss(a))) for a in rates if 0 < miss(a) < 1)
 
 
-def coins_auc(*, epsilon):
-    """Chance that a member's answer beats another's, ties by a coin, of randomized response."""
-    p, q = oracles.randomized_response(epsilon)
-    return math.fsum(a * b * (0.5 if i == j else float(i < j))
-                     for (i, a), (j, b) in itertools.product(enumerate(p), enumerate(q)))
-
-
 def subset_epsilon(*, epsilon, records, batch):
     """Worst event of randomized response on whether a record is in the subset: all are listed."""
     p, q = oracles.randomized_response(epsilon)
@@ -229,22 +222,27 @@ def pure_to_gdp(*, epsilon):
 
 
 @formula("G-D10b", "Log moments of Gaussian noise", "identity", "Abadi et al. 2016, Section 3.2")
-@given("moment > 0 and noise_multiplier > 0", moment=Log(0.5, 60.0),
-       noise_multiplier=Log(0.3, 50.0))
-@oracle(lambda moment, noise_multiplier: moment * oracles.normal_renyi(1.0, noise_multiplier,
-        moment + 1), points=50)
+@given("moment > 0 and noise_multiplier > 0 and steps >= 1", moment=Log(0.5, 60.0),
+       noise_multiplier=Log(0.3, 50.0), steps=Whole(1, 150))
+@oracle(lambda moment, noise_multiplier, steps: math.fsum([moment * oracles.normal_renyi(1.0,
+        noise_multiplier, moment + 1)] * steps), points=50)
 @setting("the λ-th log moment of Gaussian noise of standard deviation σ, one release",
-         "标准差 σ 的高斯噪声一次发布的 λ 阶对数矩", "log_moment", "gauss normal 高斯 moment 矩")
-@printed("1.0", moment=1.0, noise_multiplier=1.0)
+         "标准差 σ 的高斯噪声一次发布的 λ 阶对数矩", "log_moment", "gauss normal 高斯 moment 矩",
+         into=lambda **columns: {**columns, "steps": 1}, moment=Log(0.5, 60.0),
+         noise_multiplier=Log(0.3, 50.0))
+@setting("the λ-th log moment of k releases with Gaussian noise of standard deviation σ",
+         "标准差 σ 的高斯噪声 k 次发布的 λ 阶对数矩", "log_moment",
+         "compos releas steps rounds 组合")
+@printed("1.0", moment=1.0, noise_multiplier=1.0, steps=1)
 @wrong("shifted", "The moment of the loss is of one order less than that of the ratio.",
-       claim="moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
+       claim="steps*moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
 @wrong("square", "The mean of the loss is missing: lambda alone, beside its square.",
-       claim="moment**2/(2*noise_multiplier**2)")
+       claim="steps*moment**2/(2*noise_multiplier**2)")
 @wrong("no-two", "Twice the value; the main term for sampled noise has it so.",
-       claim="moment*(moment + 1)/noise_multiplier**2")
-def gaussian_log_moment(*, moment, noise_multiplier):
-    r"""K(\lambda) = \frac{\lambda(\lambda+1)}{2\sigma^2}"""
-    return moment * (moment + 1) / (2 * noise_multiplier**2)
+       claim="steps*moment*(moment + 1)/noise_multiplier**2")
+def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
+    r"""K(\lambda) = \frac{k\lambda(\lambda+1)}{2\sigma^2}"""
+    return steps * moment * (moment + 1) / (2 * noise_multiplier**2)
 
 
 @formula("G-A12c", "Mean loss of pure DP, the first bound", "upper",
@@ -332,7 +330,8 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
        local_epsilon=Log(0.02, 0.499), records=Whole(1000, 100_000), delta=Log(1e-12, 0.0099))
 @oracle(shuffled_coins_epsilon, tolerance=1e-6, points=30)
 @setting("n shuffled reports, each ε_0-DP with ε_0 < 1/2", "n 份打乱的报告，每份 ε_0-DP，ε_0 < 1/2",
-         "epsilon", "shuffl 打乱 洗牌", records=Whole(1000, 3000))
+         "epsilon", "shuffl 打乱 洗牌", local_epsilon=Log(0.02, 3.0),
+         records=Whole(1000, 3000))
 @printed("0.03717", local_epsilon=0.1, records=12000, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon of the report it grows like its exponential.",
        given="local_epsilon > 0 and records >= 1000 and 0 < delta < 0.01",
@@ -344,16 +343,3 @@ def shuffled_epsilon_first(*, local_epsilon, records, delta):
     return 12 * local_epsilon * math.sqrt(-math.log(delta) / records)
 
 
-@formula("G-N3b", "Area under the curve of any attack on pure DP", "identity",
-         "Dong, Roth & Su 2019, Proposition 2.4, area above the trade-off function")
-@given("epsilon >= 0", epsilon=_LOSS)
-@oracle(coins_auc, unsafe="smaller")
-@setting("area under the ROC curve of any attack on an ε-DP release",
-         "对 ε-DP 发布的任意攻击的 ROC 曲线下面积", "auc", "attack member ROC area 攻击")
-@printed("0.731058579", epsilon=1.0)
-@wrong("advantage", "That is TPR - FPR at its largest; half of it and one half make the area.",
-       claim="tanh(epsilon / 2)", epsilon=_LOSS)
-@wrong("linear", "The slope at 0 is a quarter.", claim="min(0.5 + epsilon/2, 1.0)")
-def largest_auc(*, epsilon):
-    r"""\mathrm{AUC} \le \frac{e^\varepsilon}{1+e^\varepsilon}"""
-    return 1 / (1 + math.exp(-epsilon))

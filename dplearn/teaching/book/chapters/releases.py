@@ -224,8 +224,6 @@ def group_privacy_rdp(*, rdp, doublings=1):
 @oracle(pure_dp_rho, tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
-@wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
-       claim="epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip")
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", claim="epsilon / 2")
 @wrong("discrete-laplace", "Of a count; where the answer may move by more, geometric noise has a "
        "smaller rho, near to that of Laplace noise.", says=r"\text{geometric noise of } \varepsilon"

@@ -110,6 +110,33 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
     return float(np.max(np.linalg.norm(clipped[:, None] - clipped, axis=2)))
 
 
+def mean_change(*, lower, upper, records, adjacency):
+    """The most that a mean of values in a range changes, all at its ends or in the middle."""
+    ends = (lower, (lower + upper) / 2, upper)
+    sizes = [records] if adjacency == "replace_one" else range(2, 6)
+    changes = []
+    for n, base, new in itertools.product(sizes, ends, ends):
+        other = [base] * (n - 1) + ([new] if adjacency == "replace_one" else [])
+        changes.append(abs(math.fsum(other) / len(other) - math.fsum([base] * (n - 1)
+                       + [ends[2] if base < ends[2] else ends[0]]) / n))
+    return max(changes)
+
+
+def variance_change(*, lower, upper, records):
+    """The most that the variance changes when one of values at both ends or between moves."""
+    ends, changes = (lower, (lower + upper) / 2, upper), []
+    for others in itertools.combinations_with_replacement(ends, records - 1):
+        spreads = [float(np.var([*others, x])) for x in ends]
+        changes.append(max(spreads) - min(spreads))
+    return max(changes)
+
+
+def contribution_change(*, partitions, contributions):
+    """Largest Euclidean norm of what one user adds, over all whole contributions."""
+    counts = itertools.product(range(contributions + 1), repeat=partitions)
+    return max(math.dist(added, [0] * partitions) for added in counts)
+
+
 @formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
 @given("epsilon > 0 and 0 < delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
 @oracle(needed_test_threshold, points=40)
@@ -283,3 +310,63 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
     A record that is zeroed out counts as one that leaves.
     max_norm: C"""
     return 2 * max_norm if adjacency == "replace_one" else max_norm
+
+
+@formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values", "identity",
+         "Dwork & Roth 2014, Definition 3.1")
+@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
+       records=Whole(2, 1000))
+@oracle(partial(mean_change, adjacency="replace_one"))
+@setting("mean of n values in [m, M], one of them replaced",
+         "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
+         "replac bounded fixed_n known_n substitut 替换")
+@printed("1.0", lower=0.0, upper=100.0, records=100)
+@wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
+       "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
+       r"\text{ where a record is added or removed}", oracle=partial(mean_change,
+       adjacency="add_remove"), records=Whole(3, 1000),
+       met="opendp/smartnoise-core, issue 356 (2021)")
+@wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
+       claim="upper / records")
+def bounded_mean_sensitivity(*, lower, upper, records):
+    r"""x_i \in [m, M]:\quad \Delta = \frac{M - m}n"""
+    return (upper - lower) / records
+
+
+@formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values", "identity",
+         "Dwork & Roth 2014, Definition 3.1")
+@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
+       records=Whole(2, 9))
+@oracle(variance_change, points=40)
+@setting("variance (over n) of n values in [m, M], one of them replaced",
+         "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
+         "varianc 方差", rare=True, records=Whole(2, 1000))
+@printed("0.09", lower=0.0, upper=1.0, records=10)
+@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", kind="identity",
+       claim="(upper - lower)**2 / records")
+@wrong("largest-variance", "A quarter of the squared range bounds the variance itself; its change "
+       "is more than 1/n of that.", claim="(upper - lower)**2 / (4*records)", records=Whole(3, 9))
+def variance_sensitivity(*, lower, upper, records):
+    r"""x_i \in [m, M]:\quad \Delta = \frac{n-1}{n^2}(M-m)^2"""
+    return (records - 1) / records**2 * (upper - lower) ** 2
+
+
+@formula("G-B18c", "Sensitivity of counts to which a user adds several times", "identity",
+         "Wilson et al. 2020, Section 2.3, bounded contributions")
+@given("partitions >= 1 and contributions >= 1", partitions=Whole(1, 4), contributions=Whole(1, 4))
+@oracle(contribution_change)
+@setting("L2 sensitivity of counts, a user in at most l partitions, at most c times in each",
+         "计数的 L2 敏感度，用户至多在 l 个分区，每个至多 c 次", "sensitivity",
+         "partition contribut L2 L_2 分区", rare=True, partitions=Whole(1, 200),
+         contributions=Whole(1, 100))
+@printed("6.0", partitions=4, contributions=3)
+@wrong("root-of-both", "The root is of the number of partitions alone.",
+       claim="sqrt(partitions * contributions)", contributions=Whole(2, 4))
+@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.",
+       claim="partitions * contributions", partitions=Whole(2, 4))
+def contribution_sensitivity(*, partitions, contributions):
+    r"""\Delta_2 = \sqrt{l_0}\;l_\infty,\quad \Delta_1 = l_0\,l_\infty
+
+    partitions: l_0, how many counts a user may change
+    contributions: l_infinity, how much each of them may change"""
+    return math.sqrt(partitions) * contributions
