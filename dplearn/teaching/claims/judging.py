@@ -109,7 +109,8 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
         return Finding(verdict="not read", reason=str(error)), []
     except (RecursionError, IndexError):
         return Finding(verdict="not read", reason="Expected a formula, got something else."), []
-    context = _Context(f"{words[:2000]} {beside}")
+    scale = formula if any(claim.about == "scale" for claim in claims) else ""
+    context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
     found = [_judged(two_releases(claim), context) for claim in claims]
     return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
 
@@ -118,7 +119,7 @@ class _Context:
     """The words around a formula: conditions, laws, ids and stems."""
 
     def __init__(self, words: str) -> None:
-        self.words = words.lower()
+        self.words = f"{words} {words.replace('_', ' ')}".lower()
         self.ids = {*_ID.findall(words)}
         self.conditions, self.unread = conditions_in(words)
 

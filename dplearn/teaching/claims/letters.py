@@ -41,7 +41,7 @@ KINDS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
     "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale threshold_scale query_scale",
     "steps": "steps",
-    "rate": "sample_rate", "order": "order orders", "p": "truth one", "log_moment": "log_moment",
+    "rate": "sample_rate", "p": "truth one", "log_moment": "log_moment",
     "sensitivity": "sensitivity distance max_norm max_grad_norm",
 }  # fmt: skip
 KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns.split()}

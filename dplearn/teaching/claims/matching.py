@@ -23,7 +23,7 @@ from dplearn.teaching.claims.table import Table, scaled
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
 _ASSIGNMENTS = 60
 # Quantities whose parameters are no claims of their own.
-_ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error", "sensitivity")
+_ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
 # What a step has and what all steps have go by one letter.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
@@ -109,8 +109,8 @@ def _preferred(claim: Claim, best: Match, found: Match) -> Match:
     """Return the better way to read a claim: of a total, unless the left side is one step's."""
     if found.step != best.step:
         inverse, direct = (best, found) if best.step else (found, best)
-        step = (inverse.exact or claim.per_step) and not direct.exact and not claim.total
-        return inverse if step else direct
+        split = inverse.exact or claim.per_step or direct.trial.shrinks
+        return inverse if split and not direct.exact and not claim.total else direct
     return found if (found.rank, not found.exact) < (best.rank, not best.exact) else best
 
 
@@ -292,6 +292,16 @@ class Trial:
         """Return what is proved: the value, or the column that the claim is about."""
         return self.value if self.target == "@" else self.columns[self.target]
 
+    @property
+    def shrinks(self) -> bool:
+        """Return whether the claim falls with the number of releases, as what each may spend."""
+        count = next((n for n, c in self.bound.items() if c == "steps"), "")
+        if not count or self.target != "@" or self.claim.about not in PER_STEP:
+            return False
+        with np.errstate(invalid="ignore"):
+            less = self._right({**self.at, count: self.at[count] + 1}) < self.claimed
+        return bool(less.mean() > 0.9)
+
     @cached_property
     def claimed(self) -> NDArray:
         """Return what is claimed at every point."""
@@ -357,7 +367,7 @@ class Trial:
         if self.low is None:
             safe = bool(np.all(proved[holds])) and good.sum() > 20
             return replace(out, verdict="safe", note=loose) if safe else None
-        wrong = self._wrong(exact) & inside
+        wrong = self._wrong() & inside
         share = wrong.sum() / max((inside & ~np.isnan(truth)).sum(), 1)
         if share < 0.004:
             safe = "safe" if proved[holds].mean() > 0.99 else "open"
@@ -401,7 +411,7 @@ class Trial:
                 names |= rule.names
         return names | ({"@"} if self.table.setting.about in names else set())
 
-    def _wrong(self, exact: bool) -> NDArray:
+    def _wrong(self) -> NDArray:
         """Return where the claim is beaten by what no mechanism beats."""
         low, claimed = self.low if self.target == "@" else self.truth, self.frontier
         if self.claim.about in ("epsilon", "rho", "rdp"):
@@ -410,7 +420,8 @@ class Trial:
             wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
-            wrong |= (self.claim.about == "delta" and not exact) & (claimed > 1) & (low < 0.5)
+            if self.target != "@" and self.low is not None:
+                wrong &= self.low > 1e-9 * self.value  # a value that ends at 0 has no inverse
         return wrong & ~np.isnan(low)
 
     @property

@@ -129,7 +129,7 @@ class Claim:
     @property
     def per_step(self) -> bool:
         """Return whether the left side is what one step has."""
-        return self.each or bool(re.search(r"_(0|i|j|t|step|iter|1)\b", self.left))
+        return self.each or bool(re.search(r"_(0|i|j|t|m|step|iter|1)\b", self.left))
 
     @property
     def total(self) -> bool:

@@ -48,9 +48,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
 def test_words_sort_the_settings_and_never_remove_one(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
-    assert {(x.entry, x.verdict) for x in found.lines} == {
-        (x.entry, x.verdict) for x in bare.lines
-    }
+    assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
     assert {(x.entry, x.verdict) for x in bare.lines} == {("G-C7b", "holds"), ("G-C8b", "refuted")}
     assert all(x.setting and x.chinese and x.reference for x in found.lines)
 
@@ -145,8 +143,11 @@ def test_a_formula_takes_few_calls_and_forty_take_few_seconds():
     calls, began = [], time.process_time()
     for formula, words, *_ in PRINTED[:40]:
         count = [0]
-        sys.setprofile(lambda frame, event, arg, count=count: count.__setitem__(
-            0, count[0] + (event == "call")))
+        sys.setprofile(
+            lambda frame, event, arg, count=count: count.__setitem__(
+                0, count[0] + (event == "call")
+            )
+        )
         try:
             proofread(formula, words=words)
         finally:

@@ -174,7 +174,8 @@ def grr_variance(*, epsilon, users, symbols):
 @setting("frequency by optimised unary encoding", "优化一元编码估计频率的方差", "variance",
          "unary encod OUE 编码", epsilon=LOSS, users=Whole(10, 5000), frequency=Linear(0.001, 0.3))
 @setting("frequency of a rare value by optimised unary encoding, roughly",
-         "优化一元编码估计稀有值频率的方差（近似）", "variance", "unary encod OUE 编码",
+         "优化一元编码估计稀有值频率的方差（近似）", "variance",
+         "rare infrequent low 稀有", rare=True,
          into=lambda epsilon, users: {"epsilon": epsilon, "users": users, "frequency": 0.0},
          epsilon=LOSS, users=Whole(10, 5000))
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000, frequency=0.0)

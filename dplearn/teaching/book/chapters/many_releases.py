@@ -85,9 +85,6 @@ enter(theorems.composition_slack,
             delta=Derived(delta_of_releases)),
       oracle(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
              unsafe="larger"),
-      setting("k adaptive releases, each (ε,δ)-DP: the slack that is left",
-              "k 次自适应发布所剩的余量",
-              "delta", "left remain 剩", delta=SLACK, paid=Log(1e-9, 1e-3), steps=COUNT),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
 

@@ -319,7 +319,11 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
 @oracle(partial(mean_change, adjacency="replace_one"))
 @setting("mean of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
-         "replac bounded fixed_n known_n substitut 替换")
+         "replac another substitut 替换")
+@setting("mean of values in [m, M], one record added or removed: n is not known",
+         "[m, M] 内数值的均值，增删一条记录：n 未知", "sensitivity", "add remov join leave 增删",
+         into=lambda lower, upper, records: {"lower": lower, "upper": upper, "records": 2},
+         lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0), records=Whole(2, 5000))
 @printed("1.0", lower=0.0, upper=100.0, records=100)
 @wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
        "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
