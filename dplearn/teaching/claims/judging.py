@@ -264,14 +264,13 @@ def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
     """Return the verdict of the headline, and why it is none where the relation leaves it open."""
     verdict = head.verdict
     is_bound = claim.about in ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
-    if claim.relation == ">" and is_bound and head.table.entry.kind != "lower":
-        if not head.exact or claim.about in ("kl", "adv"):
-            return "not read", "It is not clear whether a bound from below is meant."
+    at_least = claim.relation == ">" and is_bound and head.table.entry.kind != "lower"
+    if at_least and (not head.exact or claim.about in ("kl", "adv")):
+        return "not read", "It is not clear whether a bound from below is meant."
     if claim.relation == "<" and claim.about in ("sigma", "scale") and head.direct:
         return "not read", "It is not clear whether so much noise is enough, or no more than that."
-    if claim.best and (head.verdict == "refuted" or claim.about == "rdp"):
-        if not (head.verdict == "refuted" and claim.about == "epsilon"):
-            return "not read", "Expected a closed form: an optimum over a set is not read."
+    if claim.best and claim.about == "rdp":
+        return "not read", "Expected a closed form: an optimum over a set is not read."
     near = claim.relation == "~" or head.table.entry.kind == "asymptotic"
     if near and verdict == "refuted":
         return "not read", "No setting has this approximation."

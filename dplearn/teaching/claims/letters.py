@@ -39,9 +39,9 @@ LISTS = {
 # What is known by the letter of a quantity: a column of this name is one.
 KINDS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
-    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale threshold_scale query_scale",
-    "steps": "steps",
-    "rate": "sample_rate", "p": "truth one", "log_moment": "log_moment",
+    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", 
+    "scale": "scale threshold_scale query_scale", "steps": "steps", "rate": "sample_rate",
+    "p": "truth one", "log_moment": "log_moment",
     "sensitivity": "sensitivity distance max_norm max_grad_norm",
 }  # fmt: skip
 KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns.split()}

@@ -277,7 +277,7 @@ class Trial:
 
     @cached_property
     def sign(self) -> int:
-        """Return 1 if a claim that is too small promises too much, -1 if too large; 0 if neither."""
+        """Return 1 if too small a claim promises too much, -1 if too large a one; 0 if neither."""
         if self.target == "@":
             return self.table.sign
         x, whole = self.columns[self.target], isinstance(self.table.domains[self.target], Whole)

@@ -292,7 +292,7 @@ _PIECE = re.compile(
 
 
 def end_of_formula(text: str, at: int) -> int:
-    """Return where the longest formula that begins at a place ends; a comma in no bracket ends it."""
+    """Return where the longest formula from a place ends, or its comma in no bracket."""
     depth = 0
     while piece := _PIECE.match(text, at):
         depth += bool(piece["open"]) - bool(piece["close"])

@@ -42,8 +42,8 @@ _SIGN = re.compile(
 _UP = re.compile(r"\\?(?:lesssim|le)|[<≤≲]")
 _ABOUT = re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼~→]")
 _NOTION = re.compile(
-    r"^(.*?)(?:\\(?:text\w*|mathrm|mbox)\s*\{|[\s$-]|\bis\b|~)*(R?DP|R[ée]nyi DP|dp|zCDP|GDP|差分隐私)"
-    r"(?:\s*\})?[\s.]*$",
+    r"^(.*?)(?:\\(?:text\w*|mathrm|mbox)\s*\{|[\s$-]|\bis\b|~)*"
+    r"(R?DP|R[ée]nyi DP|dp|zCDP|GDP|差分隐私)(?:\s*\})?[\s.]*$",
     re.DOTALL,
 )
 _LAW = re.compile(
@@ -57,8 +57,8 @@ _EVENT = re.compile(
 _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
     r"|\\Rightarrow|⇒|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
-    r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?(?:<|>|≤|≥|=|\\[lg]e"
-    r"|\\in|∈))|(?<!\\)[;；]"
+    r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
+    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]"
 )
 _REMAINDER = re.compile(
     r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
@@ -174,7 +174,7 @@ def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
 
 
 def _with_definitions(claim: Claim, beside: str) -> Claim:
-    """Return the claim with the letters replaced that are explained beside it, as in ``μ = Δ/σ``."""
+    """Return the claim with what explains its letters beside it put in, as in ``μ = Δ/σ``."""
     for part in re.split(r"\\q?quad|[,;]|\\text\s*\{[^{}]*\}|\b(?:where|with|and|for)\b", beside):
         sides = part.split("=")
         if len(sides) != 2 or re.search(r"[<>≤≥]|\\[lg]eq?(?![a-z])", part):
@@ -309,11 +309,7 @@ def _of_event(text: str) -> list[Claim]:
     """Return the claim about the probability of an event in brackets."""
     if not (head := _EVENT.match(text)):
         return []
-    depth = 1
-    for end, sign in enumerate(head[1]):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            break
+    end = next((k for k in range(len(head[1])) if _depth(head[1][: k + 1]) < 0), -1)
     event, rest = head[1][:end], head[1][end + 1 :]
     sign = _SIGN.match(rest.lstrip())
     if not sign:

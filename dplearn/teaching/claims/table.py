@@ -112,8 +112,9 @@ class Table:
 
         with np.errstate(all="ignore"):
             try:
-                plain = [function(**into(**p)) if into else function(**p) for p in points]
-                values = [after(v, **p) for v, p in zip(plain, points, strict=True)] if after else plain
+                values = [function(**into(**p)) if into else function(**p) for p in points]
+                if after:
+                    values = [after(v, **p) for v, p in zip(values, points, strict=True)]
                 values = np.array([float(value) for value in values])
             except (ArithmeticError, ValueError, TypeError):
                 values = np.array([one(point) for point in points])

@@ -12,37 +12,11 @@ from scipy import special
 from cases import each
 from dplearn.teaching.book.kit.parser import parse
 
-NAMES = set(
-    [
-        "q",
-        "p",
-        "gamma",
-        "sample_rate",
-        "sigma",
-        "z",
-        "s",
-        "noise_multiplier",
-        "T",
-        "k",
-        "n",
-        "t",
-        "K",
-        "m",
-        "N",
-        "steps",
-        "delta",
-        "epsilon",
-        "eps",
-        "epsilon_0",
-        "eps_0",
-        "epsilon0",
-        "eps0",
-        "alpha",
-        "a",
-        "lambda",
-        "order",
-    ]
-)
+NAMES = {
+    "q", "p", "gamma", "sample_rate", "sigma", "z", "s", "noise_multiplier", "T", "k", "n", "t",
+    "K", "m", "N", "steps", "delta", "epsilon", "eps", "epsilon_0", "eps_0", "epsilon0", "eps0",
+    "alpha", "a", "lambda", "order",
+}  # fmt: skip
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
 NUMPY = ["exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "abs", "floor", "ceil", "sinh"]
 PYTHON = {name: getattr(np, name) for name in [*NUMPY, "cosh", "tanh", "pi", "e", "inf"]}

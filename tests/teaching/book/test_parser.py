@@ -12,37 +12,11 @@ from cases import each, examples
 from dplearn.teaching.book.kit.parser import nearest, parse
 from dplearn.teaching.claims.reading import NotReadError, claims_of
 
-NAMES = set(
-    [
-        "q",
-        "p",
-        "gamma",
-        "sample_rate",
-        "sigma",
-        "z",
-        "s",
-        "noise_multiplier",
-        "T",
-        "k",
-        "n",
-        "t",
-        "K",
-        "m",
-        "N",
-        "steps",
-        "delta",
-        "epsilon",
-        "eps",
-        "epsilon_0",
-        "eps_0",
-        "epsilon0",
-        "eps0",
-        "alpha",
-        "a",
-        "lambda",
-        "order",
-    ]
-)
+NAMES = {
+    "q", "p", "gamma", "sample_rate", "sigma", "z", "s", "noise_multiplier", "T", "k", "n", "t",
+    "K", "m", "N", "steps", "delta", "epsilon", "eps", "epsilon_0", "eps_0", "epsilon0", "eps0",
+    "alpha", "a", "lambda", "order",
+}  # fmt: skip
 VALUES = {"epsilon": 0.7, "eps": 0.6, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
 VALUES |= {"alpha": 4.0, "z": 1.7, "epsilon_0": 0.1, "c2": 1.5, "c": 2.5, "Delta": 1.1, "rho": 0.3}
 VALUES |= {"lambda": 5.0, "mu": 0.4, "N": 6e4, "noise_multiplier": 1.9, "epsilon0": 0.2}
@@ -118,7 +92,7 @@ def test_print_means_the_plain_formula_and_keeps_what_decorates_a_letter():
     total = parse(r"\sum_{i=1}^k\mu_i^2 + \max_i\mu_i", printed=True)(mu_i=rows)
     assert total.tolist() == [[7.0], [29.0]]
     for text in (r"O(k)", r"\prod_i k", r"\min_\alpha k", r"\begin{cases}k", "E[k]"):
-        with pytest.raises(ValueError, match="Expected a closed form|closed form"):
+        with pytest.raises(ValueError, match="closed form"):
             parse(text, printed=True)
 
 
