@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import mpmath as mp
 import numpy as np
 import pytest
+from dplearn.teaching.claims._truth import subject
 
 from cases import each
 from dplearn.accountants import pld, theorems
 from dplearn.mechanisms import Gaussian
 from dplearn.mechanisms.sampling_scheme import epoch, steps_of
-from dplearn.teaching.claims._truth import subject
 from outcomes import assert_suits, gaussian_ends
 
 

@@ -1,35 +1,24 @@
-"""Is a claimed formula true? Judged as it is printed, or against the certified answer on a map.
+"""Is a printed formula true? One judge, which names the setting of its verdict and the others.
 
-From the bottom: `vocabulary` (the letters of print and what entries of the book are about),
-`reading` (spelling and sides of a printed formula), `places` (the entries that it resembles),
-`judging` (`proofread`: what the book's search finds of it), `pages` (the formulas of a file).
-Where a mechanism has certified answers, `certified` (`verdict_on`) shows the claim over a map:
-`_parameters` are its axes, `_truth` has the brackets, `verdict` says what is found.
+From the bottom: `letters` (the letters of print), `reading` (what a formula claims), `table` (the
+points of an entry's setting), `matching` (a claim beside one setting), `judging` (`proofread`: the
+strict rule over all settings), `map` (`map_of`: a picture of the verdict), `pages` (the formulas of
+a file) and `report` (what the command prints of them).
 """
 
-from dplearn.teaching.claims._parameters import PARAMETERS, Setting, setting
-from dplearn.teaching.claims._truth import QUANTITIES
-from dplearn.teaching.claims.certified import letters, readings, side_of, verdict_on
-from dplearn.teaching.claims.judging import Finding, Reading, proofread
-from dplearn.teaching.claims.reading import Claim
-from dplearn.teaching.claims.verdict import STATUS, Point, Region, Slice, Verdict
+from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
+from dplearn.teaching.claims.map import STATUS, Slice, map_of
+from dplearn.teaching.claims.pages import Place, places, places_in
 
 __all__ = [
-    "PARAMETERS",
-    "QUANTITIES",
     "STATUS",
-    "Claim",
+    "VERDICTS",
     "Finding",
-    "Point",
-    "Reading",
-    "Region",
-    "Setting",
+    "Line",
+    "Place",
     "Slice",
-    "Verdict",
-    "letters",
+    "map_of",
+    "places",
+    "places_in",
     "proofread",
-    "readings",
-    "setting",
-    "side_of",
-    "verdict_on",
 ]

@@ -1,417 +1,327 @@
-"""What is found about a printed formula, judged by the book's own search for counterexamples."""
+"""The verdict on a printed formula: every setting that its letters fit, and a strict headline.
 
-import math
+Words around a formula sort the settings and never remove one. The headline is a verdict only if all
+settings agree or a word names one of them; else it depends, which is no verdict.
+"""
+
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from dplearn.teaching.book import Misprint, Refutation, refute, starting_points
-from dplearn.teaching.book.kit.domains import Linear
-from dplearn.teaching.book.kit.entry import Kind
-from dplearn.teaching.book.kit.expression import GREEK
+from dplearn.core.display import as_json
+from dplearn.teaching.book.kit.domains import by_name
+from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import MEANINGS
-from dplearn.teaching.claims.places import (
-    CONSTANT,
-    EQUAL,
-    MISPRINT,
-    SLIP,
-    Candidate,
-    as_gaussian_noise,
-    candidates,
-    formula_of,
-    is_at_one,
-    is_spoken_of,
-    is_strange,
-    require_clear_noise,
-    wrong_units,
+from dplearn.teaching.book.kit.terms import QUANTITIES
+from dplearn.teaching.claims.letters import base
+from dplearn.teaching.claims.matching import PER_STEP, Match, compare, in_units
+from dplearn.teaching.claims.reading import (
+    Claim,
+    NotReadError,
+    alternatives,
+    claims_of,
+    conditions_in,
+    two_releases,
 )
-from dplearn.teaching.claims.reading import Claim, NotReadError, claims_of, refuse
-from dplearn.teaching.claims.vocabulary import INSTEAD, SUMMED
+from dplearn.teaching.claims.table import tables
 
-Outcome = Literal["holds", "refuted", "safe", "approximation", "ambiguous", "not read"]
-# The one that a line of several claims has, the first of these that one of them has.
-_WORST_FIRST = ("refuted", "ambiguous", "not read", "approximation", "safe", "holds")
-# Quantities that somebody chooses: of these "=", ">=" and "<=" say alike that so much is enough.
-_CHOSEN = ("sigma", "scale", "delta", "epsilon")
-_PROMISED = (*_CHOSEN, "rho", "mu", "rdp", "log_moment", "sensitivity", "")
-# Words that account for a constant factor.
-_FACTOR = r"\bhalf|third|quarter|twice|doubl|\btwo\b|0\.\d|budget|split|sensitivity (?:of )?\S*\d"
-_SQUARE = re.compile(r"(?:Delta|Δ)(?:_\{?\w+\}?)?\s*(?:\^\s*[({]?2[)}]?|²)")
-_NAME = r"[A-Za-z][A-Za-z0-9_]*"
-_BELOW = r"must|at least|necessar|impossible|lower bound|cannot|no better"
-_LETTER = {
-    "epsilon": "ε", "delta": "δ", "sigma": "σ", "rdp": "D_α", "log_moment": "K(λ)", "rho": "ρ",
-    "mu": "μ", "steps": "k", "rate": "q", "scale": "b", "variance": "the variance", "p": "p",
-    "sensitivity": "the sensitivity", "norm": "the norm", "adv": "the advantage", "order": "α",
-    "auc": "the area under the curve", "probability": "the probability",
-    "tradeoff": "the trade-off", "kl": "the KL divergence", "": "the value",
-}  # fmt: skip
-_READ = {
-    "upper": "Read as: {} is at most this",
-    "lower": "Read as: {} is at least this",
-    "identity": "Read as: {} equals this",
-    "about": "Read as: {} is about this",
-    "enough": "Read as: every {} from this on is enough",
-    "may": "Read as: so much may the {} of one step be",
-}
+VERDICTS = (
+    "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
+)  # fmt: skip
+# Stems of the laws of noise, of any language.
+_LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
+# Words that say that a condition stands elsewhere.
+_ELSEWHERE = ("unless", "except", "certain condition", "除非")
+# Words beside a scale that is none of a noise on an answer.
+_NO_SCALE = ("rate of", "inverse", "smooth", "速率")
+# What a formula without a left side may be about, where it equals something.
+_ALONE = ("epsilon", "delta", "sigma", "rho", "rdp", "mu", "scale")
+_EACH = (
+    "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
+    "per-round", "每",
+)  # fmt: skip
+_SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
+_ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """One way to read a formula, and what would then be found."""
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The verdict in one setting."""
 
-    reading: str
-    verdict: Outcome
-    entry: str = ""
+    verdict: str
+    setting: str
+    chinese: str
+    entry: str
+    reference: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        said = {"holds": "true", "safe": "safe", "refuted": "false"}.get(self.verdict, self.verdict)
+        source = f"{self.entry}, {self.reference}"
+        return f"{said} for {self.setting} ({source})" + (f": {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What is found about one formula as printed."""
+    """The verdict on a formula, the lines of all settings, the one that is meant first."""
 
-    verdict: Outcome
-    reading: str = ""  # one sentence: as what the formula was read
-    entry: str = ""  # id of the entry that it was judged by
-    misprint: str = ""  # name of the misprint of that entry that it equals
-    reason: str = ""  # the counterexample, the range in which it holds, or why it was not read
-    candidates: tuple[Reading, ...] = ()  # the other readings
+    verdict: str
+    reason: str = ""
+    lines: tuple[Line, ...] = ()
+    entry: str = ""  # of the headline
+    misprint: str = ""  # the name of the known slip that it is
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain lists and words for JSON."""
+        return as_json(asdict(self))
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
-    r"""What is found about a formula as printed, in LaTeX, Unicode or ASCII.
+    r"""Return the verdict on one printed formula, LaTeX, Unicode or ASCII.
 
-    The formula is looked for in the book by its letters and its values, and judged by the oracle
-    of the entry that it equals or resembles. Which side is safe follows from that entry and the
-    words, not from the sign: ``ε ≥ f`` says, as ``ε = f`` does, that f is enough. What resembles
-    no entry is not read, unless no counterexample is found to it as noise of the Gaussian
-    mechanism; where readings disagree, the finding is ambiguous.
-
-    Parameters
-    ----------
-    formula : str
-        One formula, at most 2,000 characters; nothing in it is executed.
-    words : str
-        The sentence in which it stands; conditions such as "for ε < 1" are used.
-
-    Returns
-    -------
-    Finding
-        A refutation is a computed counterexample. That a formula holds is seen at many points of
-        the entry's domain; it is not proved here.
+    "holds", "safe" (never below the truth, and not what is proved), "refuted" (below what no
+    mechanism beats), "conditional" (true under a condition that is not stated), "open" (between the
+    two sides), "depends" (true in one setting, false in another), "approximation" or "not read".
+    The `words` around it give its conditions and sort the settings; an id such as G-C8b among them
+    says which is meant.
 
     Examples
     --------
-    >>> found = proofread(r"\ln(1 + q(e^\epsilon - 1))", words="the sample is amplified to")
-    >>> found.verdict, found.entry
-    ('holds', 'G-E1')
-    >>> proofread("b = epsilon/Delta").reason
-    'Twice the sensitivity and twice the noise change the right side by a factor 0.5 instead of 2.'
+    >>> found = proofread(r"k\rho\text{-zCDP}")
+    >>> found.verdict
+    'depends'
+    >>> proofread(r"k\rho\text{-zCDP}", words="a group of k people").verdict
+    'refuted'
     """
-    try:
-        claims = claims_of(formula, words)
-    except NotReadError as error:
-        return Finding(verdict="not read", reason=str(error))
-    found = [_found(c) for c in claims]
-    first, *others = sorted(found, key=lambda f: _WORST_FIRST.index(f.verdict))
-    if len({(c.quantity, c.left) for c in claims}) == 1 and first.verdict != "refuted":
-        # What a chain ends with is its claim; of the others what can be read counts.
-        read = [f for f in (first, *others) if f.verdict != "not read"]
-        first, *others = read if found[0].verdict != "not read" else [found[0], *read]
-    rest = tuple(Reading(f.reading or f.reason, f.verdict, f.entry) for f in others)
-    return replace(first, candidates=first.candidates + rest)
+    return judged(formula, words=words)[0]
 
 
-def _found(claim: Claim) -> Finding:
-    """Return the finding on which all readings of a claim agree, or that they disagree."""
+def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
+    """Return the finding of `proofread`, and how the formula fares in every setting."""
     try:
-        require_clear_noise(claim)
-        if why := wrong_units(claim):
-            right, words = (_SQUARE.sub("Delta", text) for text in (claim.right, claim.words))
-            other = replace(claim, right=right, words=words)
-            if words != claim.words and (
-                right == claim.right or _found(other).verdict != "refuted"
-            ):
-                refuse("It is not clear whether Δ² is a square or the L2 sensitivity.")
-            reading = f"Read as a claim about {_LETTER[claim.quantity]}."
-            return Finding(verdict="refuted", reading=reading, reason=why)
-        found = candidates(claim)
-        if not found and (enough := _enough_noise(claim)):
-            return enough
-        findings = [_by_entry(claim, rival) for rival in _alike(claim, found)]
+        claims, beside = claims_of(formula, words[:2000])
     except NotReadError as error:
-        return Finding(verdict="not read", reason=str(error))
-    first, *others = findings
-    rest = tuple(Reading(f.reading, f.verdict, f.entry) for f in others)
-    if {f.verdict == "refuted" for f in findings} == {True, False}:
-        ids = " and ".join(f"{f.entry}: {f.verdict}" for f in findings)
-        return Finding(
-            verdict="ambiguous",
-            reading=f"Read as a claim about {_LETTER[claim.quantity]}, in more than one way.",
-            reason=f"The readings disagree ({ids}); the words around it must say which is meant.",
-            candidates=(Reading(first.reading, first.verdict, first.entry), *rest),
+        return Finding(verdict="not read", reason=str(error)), []
+    except (RecursionError, IndexError):
+        return Finding(verdict="not read", reason="Expected a formula, got something else."), []
+    scale = formula if any(claim.about == "scale" for claim in claims) else ""
+    context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
+    found = [_judged(two_releases(claim), context) for claim in claims]
+    return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
+
+
+class _Context:
+    """The words around a formula: conditions, laws, ids and stems."""
+
+    def __init__(self, words: str) -> None:
+        self.words = f"{words} {words.replace('_', ' ')}".lower()
+        self.ids = {*_ID.findall(words)}
+        self.conditions, self.unread = conditions_in(words)
+
+    def named(self, match: Match) -> float:
+        """Return how many words name the setting; -1 if they speak of another law of noise."""
+        table = match.table
+        count = float(sum(stem.lower() in self.words for stem in {*table.setting.names}))
+        count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
+        if not count:
+            text = table.setting.text.lower()
+            for law, other in (("laplace", "gauss"), ("gauss", "laplace")):
+                if law in text and other not in text and self.speaks_of(_LAWS[other]):
+                    return -1
+        return count
+
+    def speaks_of(self, stems: Sequence[str]) -> bool:
+        """Return whether one of the stems stands among the words."""
+        return any(stem in self.words for stem in stems)
+
+
+def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
+    """Return the finding about one claim, in the reading of its quotients that has an equal."""
+    each = claim.about in PER_STEP and context.speaks_of(_EACH)
+    readings = alternatives(replace(claim, each=each))
+    if claim.about == "order":  # α is the error of an answer as well
+        readings += [replace(reading, about="error") for reading in readings]
+    found = [_decided(reading, context) for reading in readings]
+    best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
+    best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
+    finding, matches = best
+    doubtful = finding.verdict in ("refuted", "depends", "conditional")
+    if doubtful and _unread(context, matches):
+        why = "A condition of its letters is not read."
+        return replace(finding, verdict="not read", reason=why), matches
+    sized = _SENSITIVITY.search(context.words)
+    bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
+    about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
+    judged = finding.verdict in ("refuted", "holds", "safe") and not context.ids
+    if judged and about and bare and sized and sized[1] != "1":
+        why = "The words name a sensitivity that the formula does not have."
+        return replace(finding, verdict="not read", reason=why), matches
+    return finding, matches
+
+
+def _unread(context: _Context, matches: Sequence[Match]) -> bool:
+    """Return whether the words have a condition of the claim's letters that was not used."""
+    return context.speaks_of(_ELSEWHERE) or bool(matches and all(m.unread for m in matches))
+
+
+def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
+    """Return how the claim fares in every setting that its letters fit."""
+    about = [claim.about] if claim.about else _ALONE
+    for quantity in about:
+        asked = replace(claim, about=quantity)
+        for table in tables(quantity):
+            if not claim.about and (table.setting.rare or table.setting.about != quantity):
+                continue
+            match = compare(asked, in_units(asked, table), context.conditions, context.unread)
+            if match is None or (not claim.about and not match.exact):
+                continue
+            match = replace(match, named=context.named(match))
+            # On its shape alone nothing is accused that may be about something else.
+            shape = match.verdict == "refuted" and (table.sign == 0 or quantity == "p")
+            if not (shape and (match.named <= 0 or quantity == "p")):
+                yield match
+
+
+def _merged(matches: Sequence[Match]) -> list[Match]:
+    """Return one match for each setting: an equality, else a counterexample, else the best."""
+    out: dict[tuple, Match] = {}
+    order = ("refuted", "safe", "conditional", "open", "holds")
+    for match in matches:
+        key = match.table.setting.text, match.step, match.direct or not match.exact
+        rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
+        if key not in out or rank(match) < rank(out[key]):
+            out[key] = match
+    return list(out.values())
+
+
+def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> list[Match]:
+    """Return the matches of one reading of the left side: of a total, or of one step."""
+    if not (exact := [m for m in matches if m.exact]):
+        if len({m.step for m in matches}) == 2:
+            matches = [m for m in matches if m.step == claim.per_step]
+        return matches
+    steps = {m.step for m in exact if not m.table.setting.rare} or {m.step for m in exact}
+    matches = [m for m in matches if m.step in steps]
+    inverse = [m for m in matches if m.exact and not m.direct and not m.step]
+    wrong = ("refuted", "conditional")
+    worse = [m for m in matches if m.direct and m.verdict in wrong and not m.table.setting.rare]
+    if not inverse or not worse:
+        return matches
+    note = f"on this side of the frontier only; {worse[0].note}"
+    matches = [m for m in matches if m not in worse or m.exact]
+    return [replace(m, verdict="conditional", note=note) if m in inverse else m for m in matches]
+
+
+def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
+    """Return the finding about a claim by the strict rule, and all matches."""
+    matches = _of_one_reading(claim, _merged([*_matches(claim, context)]), context)
+    if not matches:
+        what = QUANTITIES.get(claim.about, "")
+        about = f" about {what}" if what else ""
+        return Finding(verdict="not read", reason=f"No setting{about} has these letters."), []
+    near = [m for m in matches if not m.table.setting.rare or m.named > 0]
+    special = near and max(m.named for m in near) <= 0 and _special(claim, context, matches)
+    if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
+        why = "The words do not say in which of the settings it is meant."
+        return _finding("not read", matches, why), matches
+    matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
+    if all(m.named < 0 for m in near):
+        return _finding("not read", matches, "The words speak of another law of noise."), matches
+    most = max(m.named for m in near)
+    pool = [m for m in near if m.named == most] if most > 0 else [m for m in near if m.named >= 0]
+    pool = [m for m in pool if m.verdict != "open"] or pool
+    head = min(pool, key=lambda m: (not m.exact, m.rank))
+    kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
+    others = {m.verdict for m in matches if m.named >= 0}
+    opposed = {"refuted", "conditional"} if head.verdict in ("holds", "safe") else {"holds", "safe"}
+    split = len(kinds) > 1 and not kinds <= {"conditional", "refuted"} and kinds != {
+        "true", "conditional",
+    }  # fmt: skip
+    if split or (most <= 0 and others & opposed and head.verdict != "conditional"):
+        return _finding("depends", matches), matches
+    verdict, why = _hedged(claim, head, context)
+    matches.remove(head)
+    matches.insert(0, head)
+    finding = _finding(verdict, matches, why)
+    if verdict in ("refuted", "safe", "conditional"):
+        finding = _with_misprint(claim, head, finding)
+    return finding, matches
+
+
+def _special(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
+    """Return whether the words name a special setting, which has other letters."""
+    fitting = {m.table.entry.id for m in matches}
+    others = (t for t in tables(claim.about) if t.entry.id not in fitting and t.setting.rare)
+    return any(context.speaks_of(t.setting.names) for t in others)
+
+
+def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
+    """Return the verdict of the headline, and why it is none where the relation leaves it open."""
+    verdict = head.verdict
+    is_bound = claim.about in ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
+    at_least = claim.relation == ">" and is_bound and head.table.entry.kind != "lower"
+    if at_least and (not head.exact or claim.about in ("kl", "adv")):
+        return "not read", "It is not clear whether a bound from below is meant."
+    if claim.relation == "<" and claim.about in ("sigma", "scale") and head.direct:
+        return "not read", "It is not clear whether so much noise is enough, or no more than that."
+    if claim.best and claim.about == "rdp":
+        return "not read", "Expected a closed form: an optimum over a set is not read."
+    near = claim.relation == "~" or head.table.entry.kind == "asymptotic"
+    if near and verdict == "refuted":
+        return "not read", "No setting has this approximation."
+    if near and (head.exact or claim.relation == "~"):
+        return "approximation", ""
+    return verdict, ""
+
+
+def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
+    lines = tuple(
+        Line(
+            verdict=m.verdict,
+            setting=m.table.setting.text,
+            chinese=m.table.setting.chinese,
+            entry=m.table.entry.id,
+            reference=str(m.table.entry.reference),
+            note=m.note,
         )
-    return replace(first, candidates=rest)
-
-
-def _alike(claim: Claim, found: list[Candidate]) -> list[Candidate]:
-    """The candidates of the best rank; a `NotReadError` if the formula resembles none."""
-    if not found:
-        about = f" about {_LETTER[claim.quantity]}" if claim.quantity else ""
-        refuse(f"Nothing in the book{about} resembles it.")
-    first = found[0]
-    unclear = {"epsilon": MISPRINT, "delta": MISPRINT, "kl": EQUAL}.get(claim.quantity, CONSTANT)
-    if first.rank >= unclear and claim.relation == "lower":
-        refuse("It is not clear whether so much is enough, or a bound from below is meant.")
-    if first.rank == MISPRINT and is_strange(claim, first):
-        name = f"{first.entry.title} ({first.entry.id})"
-        refuse(f"It equals a misprint of {name}, which the words do not speak of.")
-    rivals = [c for c in found if c.order == first.order][:3]
-    if first.rank == EQUAL and is_strange(claim, first):
-        # Right there, and a known misprint elsewhere: the words must tell.
-        return rivals + [c for c in found if c.rank == MISPRINT][:2]
-    if first.rank == EQUAL:
-        # A misprint of what the words speak of is as likely as what is right elsewhere.
-        spoken = [c for c in found if c.rank == MISPRINT and is_spoken_of(claim, c)]
-        if spoken and re.search(INSTEAD, claim.words) and not re.search(SUMMED, claim.words):
-            return spoken[:2]
-        return [c for c in rivals if not is_strange(claim, c)] + spoken[:2]
-    if first.rank == CONSTANT:
-        return rivals + [c for c in found if c.rank == EQUAL][:2]
-    return rivals
-
-
-def meant(claim: Claim, candidate: Candidate) -> Any:
-    """The relation to the truth that is claimed: a guarantee must not promise too much."""
-    entry = candidate.entry
-    if claim.relation == "about" or entry.kind == "asymptotic":
-        return "about"
-    about = candidate.place.about
-    if claim.relation == "lower" and about not in _CHOSEN:
-        return "lower"
-    if claim.relation == "lower" and re.search(_BELOW, claim.words, re.IGNORECASE):
-        return "lower"
-    if entry.kind == "lower" or about not in _PROMISED:
-        return entry.kind if claim.relation == "identity" else claim.relation
-    return {"smaller": "upper", "larger": "lower"}.get(entry.unsafe or "", "identity")
-
-
-def _by_entry(claim: Claim, candidate: Candidate) -> Finding:
-    entry, kind = candidate.entry, meant(claim, candidate)
-    if claim.best and (kind != "upper" or claim.quantity == "rdp"):
-        refuse("Expected a closed form: an optimum over a set is not read.")
-    # A pair may add up one of its parts alone, where the other is that of one release.
-    each = re.search(r"(?:epsilon|eps|ε)(?:_\{?\w\}?)?\s*,[\s\\]*(?:delta|δ)", claim.words)
-    sums = ("G-C1", "G-C1b", "G-C2", "G-C2b", "G-C5") if each else ("G-C1", "G-C1b")
-    if re.fullmatch(r"[a-z]\w*", claim.other) and entry.id in sums:
-        refuse("It is not said what the other part of the pair is of all releases.")
-    same = candidate.misprint if candidate.rank == MISPRINT else ""
-    finding = Finding(
-        verdict="holds", reading=_echo(claim, candidate, kind), entry=entry.id, misprint=same
+        for m in matches
     )
-    if candidate.rank == SLIP and entry.kind == "asymptotic" and claim.relation != "about":
-        reason = f"The limit {entry.id} has {candidate.slip}."
-        return replace(finding, verdict="refuted", reason=reason)
-    if kind != "about":
-        return _searched(claim, candidate, kind, finding)
-    wrong = same and claim.relation != "about" and entry.misprint(same)
-    if wrong and wrong.kind and (outcome := refute(entry, wrong)).status == "refuted":
-        return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-    reason = f"An approximation; its typical ratio to {entry.id} is {candidate.factor:.4g}."
-    if candidate.rank == EQUAL:
-        limit = f"This is {entry.id}, which is approached in a limit; it is no bound."
-        rest = f"Up to what it leaves out it is {entry.id}."
-        reason = limit if entry.kind == "asymptotic" else rest
-    return replace(finding, verdict="approximation", reason=reason)
+    true = [line for line in lines if line.verdict in ("holds", "safe", "conditional")]
+    false = [line for line in lines if line.verdict == "refuted"]
+    if verdict == "depends":
+        parts = [str(replace(line, note="")) for line in (true[:1] + false[:1])]
+        return Finding(verdict=verdict, reason="; ".join(parts) + ".", lines=lines)
+    entry = lines[0].entry if verdict != "not read" else ""
+    return Finding(verdict=verdict, reason=why or f"{lines[0]}.", lines=lines, entry=entry)
 
 
-def _searched(claim: Claim, candidate: Candidate, kind: Kind, finding: Finding) -> Finding:
-    entry, rank = candidate.entry, candidate.rank
-    if rank == MISPRINT and kind == "identity" and (limit := _limit(candidate)):
-        return replace(finding, verdict="approximation", misprint="", reason=limit)
-    stated, more = _given(claim, candidate)
-    if rank == EQUAL and not (stated and _wider(candidate, stated)):
-        stated = ()
-    if rank == EQUAL and not stated and (kind == entry.kind or entry.kind == "identity"):
-        return replace(finding, reason=_where(candidate, kind))  # `verify` has searched already
-    outcome = _search(candidate, kind, stated)
-    if outcome.status == "refuted" and more:
-        refuse("It is stated under a condition that is not read.")
-    if outcome.status == "refuted" and rank == CONSTANT:
-        if is_at_one(claim):
-            refuse("Expected the sensitivity in it: without it a constant factor may be one.")
-        if re.search(_FACTOR, claim.words, re.IGNORECASE):
-            refuse("The words around it may account for its factor.")
-    if outcome.status == "error":
-        refuse(f"The search has no answer: {outcome.reason}")
-    if outcome.status == "refuted":
-        return replace(finding, verdict="refuted", reason=_refutation(candidate, outcome))
-    if rank == EQUAL or kind == "identity":
-        also = " under the condition stated with it" if stated else ""
-        return replace(finding, reason=f"It is {entry.id}{also}: no counterexample was found.")
-    hypothesis = _in_letters(candidate, entry.hypothesis)
-    where = f", for {hypothesis}" if hypothesis else ""
-    if rank == MISPRINT:
-        reason = f"Safe, but not exact: {entry.misprint(candidate.misprint).note}"
-    elif rank == SLIP:
-        reason = f"Safe, but not exact: {entry.id} has {candidate.slip}{where}."
-    else:
-        times = f"{max(candidate.factor, 1 / candidate.factor):.4g}"
-        reason = f"Safe, but not exact: a factor {times} from {entry.id}{where}."
-    return replace(finding, verdict="safe", reason=reason)
+def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
+    """Return the finding with the book's own misprint that the formula equals, if it is one."""
+    for misprint in head.table.entry.misprints if head.direct else ():
+        if misprint.claim is not None and _equals(claim, head, misprint):
+            met = f" Met in {misprint.met}." if misprint.met else ""
+            reason = f"{finding.reason} {misprint.note}{met}"
+            return replace(finding, misprint=misprint.name, reason=reason)
+    return finding
 
 
-def _enough_noise(claim: Claim) -> Finding | None:
-    """That an unknown formula gives enough Gaussian noise, if no counterexample is found."""
-    for candidate in as_gaussian_noise(claim):
-        entry = candidate.entry
-        trial = Misprint("typed", "", entry.statement, _stated(candidate), kind="upper")
-        wide = entry.misprint("any-epsilon")
-        beyond, where = refute(entry, replace(trial, given=wide.given, domain=wide.domain)), ""
-        if beyond.status == "refuted":
-            within, case = _in_letters(candidate, entry.hypothesis), _case(candidate, beyond)
-            where = f" for {within}; beyond, it fails: {case}"
-        if beyond.status == "stands" or refute(entry, trial).status == "stands":
-            size = f"In the median it is {candidate.factor:.3g} times {entry.id}."
-            return Finding(
-                verdict="safe",
-                reading=_echo(claim, candidate, "upper"),
-                entry=entry.id,
-                reason=f"No counterexample was found{where}. {size}",
-            )
-    return None
-
-
-def _refutation(candidate: Candidate, outcome: Refutation) -> str:
-    text = f"Counterexample: {_case(candidate, outcome)}."
-    if candidate.rank == MISPRINT:
-        return f"{text} {candidate.entry.misprint(candidate.misprint).note}"
-    if candidate.rank == EQUAL:
-        return f"{text} It is {candidate.entry.id}, whose hypothesis is narrower."
-    if candidate.rank == CONSTANT:
-        return f"{text} It is {candidate.factor:.4g} times {candidate.entry.id}."
-    if candidate.rank == SLIP:
-        return f"{text} {candidate.entry.id} has {candidate.slip}."
-    return text
-
-
-def _echo(claim: Claim, candidate: Candidate, kind: str) -> str:
-    entry = candidate.entry
-    about = claim.quantity or candidate.place.about
-    said = _READ["enough" if kind == "upper" and about in _CHOSEN else kind]
-    if candidate.solved and about == candidate.place.about:
-        said = _READ["may"]
-    solved = f", solved for {_LETTER[candidate.place.about]}" if candidate.solved else ""
-    solved += ", at sensitivity 1" if is_at_one(claim) else ""
-    return f"{said.format(_LETTER[about])} ({entry.title}, {entry.id}{solved})."
-
-
-def _given(claim: Claim, candidate: Candidate) -> tuple[tuple[str, ...], bool]:
-    """Conditions that stand beside the formula, in the parameters of the entry, and whether there
-    are others of its letters."""
-    formula, hedged = formula_of(claim), {*claim.hedged.split()}
-    names = {x: p for x, p in candidate.roles.items() if p in candidate.place.own}
-    stated, more = [], bool(hedged & {*formula.names, "else"})
-    for condition in claim.conditions:
-        if claim.left not in formula.names:  # the left side is what the formula says
-            condition = re.sub(rf"\b{re.escape(claim.left)}\b", f"({formula.text})", condition)
-        letters = parse(condition, formula.names).names
-        if letters <= {*names}:
-            stated.append(re.sub(_NAME, lambda m: names.get(m[0], m[0]), condition))
-        else:
-            more = more or bool(letters & {*formula.names, *candidate.roles})
-    return tuple(stated), more
-
-
-def _limit(candidate: Candidate) -> str:
-    """Where a formula that leaves a parameter out is exact: at that parameter's least value."""
-    for name in candidate.left_out:
-        domain = candidate.entry.domain[name]
-        if isinstance(domain, Linear):
-            least = [{**p, name: domain.low} for p in starting_points(candidate.entry, points=24)]
-            values = [(float(candidate.function(**p)), candidate.entry.value(p)) for p in least]
-            if all(math.isclose(*pair, rel_tol=1e-6) for pair in values):
-                where = f"{_in_letters(candidate, name)} = {domain.low:g}"
-                return f"An approximation of {candidate.entry.id}, exact only where {where}."
-    return ""
-
-
-def _wider(candidate: Candidate, stated: Sequence[str] = ()) -> tuple[Misprint, str] | None:
-    """The entry's own misprint that drops its hypothesis, or what the conditions speak of."""
-    entry = candidate.entry
-    for wide in entry.misprints:
-        plain = wide.claim is None and wide.oracle is None and wide.kind is None and not wide.along
-        if plain and isinstance(wide.given, str) and isinstance(entry.given, str):
-            kept = set(re.split(r"\s+and\s+", wide.given))
-            dropped = [c for c in re.split(r"\s+and\s+", entry.given) if c not in kept]
-            names = {n for c in dropped for n in parse(c).names}
-            if not stated or any(parse(c).names & names for c in stated):
-                return wide, " and ".join(dropped)
-    return None
-
-
-def _search(candidate: Candidate, kind: Kind, stated: tuple[str, ...]) -> Refutation:
-    entry = candidate.entry
-    wide, _ = (_wider(candidate, stated) if stated else None) or (None, "")
-    known = entry.misprint(candidate.misprint) if candidate.rank == MISPRINT else None
-    own = known if known and not known.oracle and not stated else wide
-    given: Any = own.given if own and own.given is not None else entry.given
-    if stated and not callable(given):
-        given = " and ".join(filter(None, (given, *stated)))
-    name, domain = candidate.misprint or "typed", own.domain if own else {}
-    if known and known.oracle and kind == "upper" and not stated:  # a bound where it is not tight
-        return refute(entry, replace(known, kind=kind))
-    trial = Misprint(name, "", entry.statement, _stated(candidate), given, domain, kind=kind)
-    return refute(entry, trial)
-
-
-def _stated(candidate: Candidate) -> Callable[..., float]:
-    """What is claimed; no loss is below 0, and single points may be left out."""
-    function, entry = candidate.function, candidate.entry
-    floor = candidate.place.about in ("epsilon", "delta", "rdp", "rho")
-    points = starting_points(entry, points=24)
-    rare = sum(math.isfinite(float(np.asarray(function(**p)))) for p in points) > len(points) / 2
-
-    def stated(**p: Any) -> float:
-        value = float(np.asarray(function(**p)))
-        value = entry.value(p) if rare and not math.isfinite(value) else value
-        return max(value, 0.0) if floor and not math.isnan(value) else value
-
-    return stated
-
-
-def _where(candidate: Candidate, kind: Kind) -> str:
-    """The range in which an entry's own formula holds, and where it begins to fail."""
-    entry = candidate.entry
-    if wider := _wider(candidate):
-        outcome = refute(entry, replace(wider[0], kind=kind))
-        if outcome.status == "refuted":
-            failing = _case(candidate, outcome)
-            return f"Only if {_in_letters(candidate, wider[1])}; beyond, it fails: {failing}."
-    if candidate.turns:
-        about = _LETTER[candidate.place.about]
-        return f"Only if it falls as {about} grows: there it is {entry.id}."
-    where = f", for {_in_letters(candidate, entry.hypothesis)}" if entry.hypothesis else ""
-    return f"It is {entry.id}{where}."
-
-
-def _in_letters(candidate: Candidate, text: str) -> str:
-    """A text about the entry's parameters in the letters of the formula, else of the book."""
-    letters = {name: MEANINGS[name][0] for name in candidate.entry.parameters if name in MEANINGS}
-    letters |= {parameter: letter for letter, parameter in candidate.roles.items()}
-    signs = {name: sign for sign, name in reversed(GREEK.items())} | {"Delta": "Δ"}
-    marks = {"": "", "prime": "′", "bar": "\u0304", "tilde": "\u0303"}
-    symbols = {}
-    for name in {*re.findall(_NAME, text)}:
-        letter = (letters.get(name) or name).removeprefix("\\").replace("varepsilon", "epsilon")
-        first, _, below = letter.partition("_")
-        symbols[name] = signs.get(first, first) + marks.get(below, f"_{below}")
-    return re.sub(_NAME, lambda m: symbols[m[0]], text)
-
-
-def _case(candidate: Candidate, outcome: Refutation) -> str:
-    case = outcome.counterexample
-    return f"{_in_letters(candidate, str(case))} for {_LETTER[candidate.place.about]}"
+def _equals(claim: Claim, head: Match, misprint: Misprint) -> bool:
+    """Return whether the claim has the values of a misprint at ten points of the table."""
+    table, wrong = head.table, misprint.claim
+    function = by_name(parse(wrong) if isinstance(wrong, str) else wrong)  # type: ignore[arg-type]
+    into = table.setting.into or (lambda **point: point)
+    points = table.points()[:10]
+    try:
+        with np.errstate(all="ignore"):
+            values = [float(function(dict(into(**point)))) for point in points]
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return False
+    if table.setting.value:
+        values = [table.setting.value(v, **p) for v, p in zip(values, points, strict=True)]
+    claimed = head.trial.claimed / table.scale_of(table.columns)
+    return np.allclose(claimed[:10, 0], values, rtol=1e-6, atol=0)

@@ -1,201 +1,140 @@
-r"""What a printed formula claims: LaTeX, Unicode or ASCII in one spelling, and its two sides.
+r"""What a printed formula claims: a quantity, a relation, a right side, and what stands beside it.
 
-Nothing that is read is executed: what comes out is text for the grammar of
-`dplearn.teaching.book.kit.parser`.
+Nothing that is read is executed: right sides go through the grammar of
+`dplearn.teaching.book.kit.parser`, and what it does not have is refused with a reason.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import NoReturn
 
-from dplearn.teaching.book.kit.expression import GREEK
+from dplearn.teaching.book.kit.expression import GREEK, Expression, Step
 from dplearn.teaching.book.kit.parser import parse
 
-_LONGEST, _DEEPEST = 2000, 40
-_GREEK: dict[str, str] = {
-    **GREEK, "η": "eta", "ξ": "xi", "ω": "omega", "θ": "theta", "φ": "phi", "π": "pi"
-}  # fmt: skip
-_REFUSED = {
-    r"\\?(?:tilde|mathcal|widetilde)?\s*\{?(?<![A-Za-z])O\}?\s*(?:\\left)?\(|\\Omega|\\Theta|o\(1\)":
-        "an order of magnitude has no constant to check",
-    r"\\(?:sum|prod|int)(?![a-z])|[Σ∑∫∏]|\\[lc]?dots|…|\.\.\.":
-        "a sum, a product or an integral is not read",
-    r"\\(?:min|max|inf|sup)\s*(?:\\limits)?\s*_|\\arg|\\(?:inf|sup)(?![a-z])|(?:min|max|sup|inf)_"
-    r"|\\m(?:ax|in)\s*(?:\\?\||\\l?[vV]ert)":
-        "an optimum over a set is not read",
-    r"\\begin\s*\{cases\}": "a case by case definition is not read",
-    r"(?:\\mathbb\s*\{?\s*|(?<![A-Za-z]))E\}?\s*_?[\[{]|𝔼": "an expectation is not read",
-}  # fmt: skip
-_TYPESETTING = (
-    r"\\(?:left|right|displaystyle|textstyle|nonumber|limits|[bB]igg?[lrm]?|mathbf|boldsymbol"
-    r"|mathcal|mathbb|qquad|quad|,|;|:|!|>|/| )(?![A-Za-z])|\\label\{[^{}]*\}|\\tag\{[^{}]*\}|[&$~]"
+_LONGEST = 2000
+# What a left side is about, in the spelling of `_plain`: the first form that fits it whole.
+_LEFT = {
+    "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|epsilon(_\w+)?\((alpha|lambda|tau)\)|RDP|tau"
+    r"|epsilon_(alpha|RDP)|D|R",
+    "log_moment": r"(K|alpha|mu)(_\w+)?\((lambda|alpha|l)(;.*)?\)|K(_\w+)?",
+    "sigma": r"(sigma|z|s)(_\w+)?(\^\*)?'*(\^2)?|std\w*(\(.*\))?|noise(_multiplier)?(\^2)?|sd",
+    "epsilon": r"(epsilon|eps)(_\w+)?(\^\*)?'*(\([A-Za-z]\w*\))?|D_inf\w*(\(.*\))?",
+    "delta": r"delta(_\w+)?'*(\([A-Za-z]\w*\))?",
+    "rho": r"(rho|xi)(_\w+)?'*",
+    "mu": r"mu(_\w+)?'*",
+    "variance": r"Var(iance)?(_\w+)?([\[(][^/*+]*[\])])?|V(_\w+)?|variance",
+    "kl": r"(D_)?KL(\(.*\))?|D\(.*\)",
+    "adv": r"(Adv|TV|adv)(_\w+)?(\(.*\))?|d_TV(\(.*\))?|D_TV(\(.*\))?",
+    "auc": r"AUC(\(.*\))?",
+    "tradeoff": r"[fGT](_[\w,]+)?(\^-?\w+)?(\(.*\))?",
+    "scale": r"b(_\w+)?'*|lambda(_\w+)?|scale",
+    "p": r"p(_\w+)?'*",
+    "steps": r"[kTtnm](_\w+)?(\^\*)?'*",
+    "rate": r"q(_\w+)?'*",
+    "sensitivity": r"(Delta|GS|S)(_\w+)?(f|\(f\))?|C(_\w+)?",
+    "order": r"alpha(_\w+)?(\^\*)?'*",
+    "error": r"a|x|error|err",
+}
+_SIGN = re.compile(
+    r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim)(?![a-zA-Z])"
+    r"|:=|<=|>=|[≤≥≈≲∼=<>~→≔]"
 )
-_MARKS = {"\u0304": "bar", "\u0305": "bar", "\u0303": "tilde", "\u0302": "hat"}
-_WIDE = r"\\(?:wide|over)?(bar|line|tilde|hat)(?![a-z])\s*"
-_WORDS = (
-    "alpha beta gamma delta rho sigma mu nu tau xi eta omega theta phi lambda log ln exp min max"
-    " sinh cosh tanh Phi pi Delta infty cdot times le ge leq geq leqslant geqslant approx lesssim"
-    " gtrsim simeq to in"
-).replace(" ", "|")
-_SENSITIVITY = (
-    r"(?:\\?Delta|Δ)(?![A-Za-z])\s*(?:_\{?[12]\}?|[₁₂])?\s*(?:\(\s*[fqg]\s*\)|[fqgu](?![A-Za-z_(]))?"
-    r"\s*(?:_\{?[12A-Za-z]\}?|[₁₂])?|(?<![A-Za-z])S_\{?[fqu12]\}?(?![A-Za-z])"
-)
-_DIVERGENCE = (
-    r"(?<![A-Za-z])[DR]\s*_\{?\s*\\?(?:alpha|α|lambda|λ|a)(?![A-Za-z])\s*\}?\s*"
-    r"(?:\((?:[^()]|\([^()]*\))*\))?"
-)
-# In order; each writes one thing in the letters of the grammar.
-_SPELLING = [
-    (r"_\{\s*\\(?:mathcal|mathrm|text)\s*\{(\w+)\}\s*\}", r"_\1"),
-    (r"\\log\s*_\{?\s*2\s*\}?|(?<![a-z\\])log₂", " log2 "),
-    (r"\\log\s*_\{?\s*10\s*\}?", " log10 "),
-    (r"\\\{", "("),
-    (r"\\\}", ")"),
-    (_TYPESETTING, " "),
-    (_WIDE + r"\{\s*(\\?[A-Za-zα-ω]+(?:_\{?\w+\}?)?)\s*\}", r" \2_\1 "),
-    (_WIDE + r"(\\[A-Za-z]+|[A-Za-zα-ω])", r" \2_\1 "),
-    (r"_line\b", "_bar"),
-    (r"(?:\\(?:text|mbox|mathrm|operatorname\*?|textrm|mathit|textit|rm)\s*\{([^{}]*)\})", r"\1"),
-    (r"(?:\\?Phi|Φ)\s*\^\s*[{(]?\s*-\s*1\s*[})]?|Φ⁻¹", " probit "),
-    (r"\\(?:varepsilon|epsilon)(?![a-z])|\beps(?=[_ ]|\d|\b)", " epsilon"),
-    (r"\b(epsilon|delta|sigma|rho|mu)(?=\d)", r"\1_"),
-    (r"\\lfloor", " floor("),
-    (r"\\lceil", " ceil("),
-    (r"\\rfloor|\\rceil", ")"),
-    (r"\\[lr]?(?:vert|Vert)|\\\||‖|\|\|", "|"),
-    (r"\|\s*_\s*\{*[12pF]\}*", "|"),
-    (_SENSITIVITY, " Delta "),
-    (r"(?<![A-Za-z])GS(?:_f)?(?![A-Za-z])", " Delta "),
-    (_DIVERGENCE, " D_alpha "),
-    (r"(?<=epsilon)\s*_\{?\s*\\?(?:alpha|RDP)\s*\}?(?:\s*\(\s*\\?alpha\s*\))?", "_bar "),
-    (r"(?<=epsilon)\s*\(\s*\\?alpha\s*\)", "_bar "),
-    (r"\^\{?\s*\\?(?:prime|star|ast|\*)\s*\}?|['′]", "_prime "),
-    (r"_\{\s*\\?([A-Za-z0-9]+)[^{}]*\}", r"_\1"),
-    (rf"\\({_WORDS})(?![A-Za-z])", r" \1 "),
-    (r"[≲≈≃∼→]|\\rightarrow(?![a-z])", " approx "),
-    (r"≤|\b(?:leq|le|leqslant)\b", "<="),
-    (r"≥|\b(?:geq|ge|geqslant)\b", ">="),
-    (r"∈", " in "),
-    (r":=|≔", "="),
-    (r"\b([a-zA-Z]\w*)\s+_\s*(\w+)", r"\1_\2"),
-    (r"_(\d+)(?=[A-Za-z])", r"_\1 "),
-    (r"\s+", " "),
-]
-_GROUP = r"[^{}]*"
-for _ in range(_DEEPEST):
-    _GROUP = rf"(?:[^{{}}]|\{{{_GROUP}\}})*"
-ARGUMENT = rf"\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))"
-_COMMAND = re.compile(
-    rf"\\[dt]?(frac|binom)(?![A-Za-z]){ARGUMENT}{ARGUMENT}"
-    rf"|\\(sqrt)(?![A-Za-z])\s*(?:(?=[(\[])|{ARGUMENT})",
+_UP = re.compile(r"\\?(?:lesssim|le)|[<≤≲]")
+_ABOUT = re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼~→]")
+_NOTION = re.compile(
+    r"^(.*?)(?:\\(?:text\w*|mathrm|mbox)\s*\{|[\s$-]|\bis\b|~)*"
+    r"(R?DP|R[ée]nyi DP|dp|zCDP|GDP|差分隐私)(?:\s*\})?[\s.]*$",
     re.DOTALL,
 )
-_OVER = re.compile(rf"\{{({_GROUP})\\over(?![a-z])({_GROUP})\}}")
-_RELATION = re.compile(r"\b(?:approx|lesssim|gtrsim|simeq|to)\b|<=|>=|(?<![<>=!])=(?!=)|<|>")
-
-# The best order: what is claimed of it is claimed of every order.
-_BEST = re.compile(
-    r"((?:^|[=≤]|\\leq?)(?:\s|\\[;,! ])*)\\?(?:min|inf)\s*(?:\\limits)?\s*"
-    r"_\s*(?:\{?\s*(?:\\alpha|\\lambda|[αλ])(?:[^{}]*\})?)"
+_LAW = re.compile(
+    r"^(?:noise|.*\+)?\s*(?:\\(?:mathrm|text\w*|operatorname|mathcal|mathsf)\s*)?\{?"
+    r"(Lap(?:lace)?|N)\}?\s*(?:\\left|\\[bB]igg?l?)?\s*\((.*?)(?:\\right|\\[bB]igg?r?)?\s*\)$"
 )
-# A sum over all releases of one letter, which is read as of three.
-_SUM = re.compile(
-    r"(?:\\sum|[Σ∑])(?:\\limits)?\s*(?:_(?:\{[^{}]*\}|\w))?\s*(?:\^(?:\{[^{}]*\}|\w))?\s*"
-    r"(\\?[A-Za-zα-ω]+)(?:_[a-z]|_\{[a-z]\})(\^2|\^\{2\}|²)?(?![A-Za-z(])"
+_EVENT = re.compile(
+    r"^(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*[\[({](.*)$"
 )
-# The first and the last of them, with dots between.
+# Where a formula ends and its conditions begin.
+_CUT = re.compile(
+    r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
+    r"|\\Rightarrow|⇒|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
+    r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
+    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]"
+)
+_REMAINDER = re.compile(
+    r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
+)
 _DOTS = re.compile(
-    r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^2|\^\{2\}|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^2|\^\{2\}|²)?\s*\+\s*)?"
-    r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*"
-    r"\1_\{?[knmT]\}?(\^2|\^\{2\}|²)?"
+    r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
+    r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
 )
 _LIST = re.compile(
-    r"(\\?[A-Za-zα-ω]+)_\{?1\}?\s*,\s*(?:\\[lc]?dots|…|\.\.\.)\s*,\s*\1_\{?[knmT]\}?"
+    r"\\?max\s*(?:\\?\{|\(|\\left\s*(?:\\\{|\())\s*(\\?[A-Za-zα-ω]+)_\{?1\}?\s*,(?:.*?,)?\s*"
+    r"(?:\\[lc]?dots|…|\.\.\.)\s*,\s*\1_\{?[knmT]\}?\s*(?:\\?\}|\)|\\right\s*(?:\\\}|\)))"
 )
-# A remainder behind the main term.
-_REMAINDER = re.compile(
-    r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?O\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
+_BEST = re.compile(
+    r"(?<![a-z\\])\\?(?:min|inf)\s*(?:\\limits)?\s*_\s*(?:\{?\s*\\?(?:alpha|lambda|α|λ)(?:[^{}]*\})?)"
 )
-_TERMS = "(" + " + ".join(rf"\1_{{{n}}}\2" for n in (1, 2, 3)) + ")"
 # A constant that the words bound from below.
-_CONSTANT = re.compile(r"c\s*\^\{?2\}?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)")
-
-# What a left side is about: the first form that fits it.
-_QUANTITIES = {
-    "rdp": r"D_(alpha|lambda|prime)\w*|D|R(_alpha)?|RDP|epsilon_(bar|RDP)|D_prime_alpha|tau"
-    r"|epsilon_\w+\((alpha|tau)\)",
-    "log_moment": r"(K|alpha|mu)(_M)?(_\w+)?\((lambda|alpha|l)(;.*)?\)|K",
-    "sigma": r"(sigma|z|s)(_\w+)?|noise_multiplier|std",
-    "epsilon": r"epsilon(_\w+)?(\( ?[A-Za-z]\w* ?\))?|D_inf|D_prime_inf",
-    "delta": r"delta(_\w+)?(\( ?[A-Za-z]\w* ?\))?",
-    "rho": r"(rho|xi)(_\w+)?",
-    "mu": r"mu(_\w+)?",
-    "steps": r"[kTt](_\w+)?",
-    "rate": r"q(_\w+)?",
-    "scale": r"[bS](_\w+)?|lambda|scale",
-    "p": r"p(_\w+)?",
-    "sensitivity": r"Delta|C",
-    "norm": r"C_\w+",
-    "variance": r"V|Var[^/*+^]*|variance",
-    "adv": r"(Adv|TV)[^/*+^]*",
-    "auc": r"AUC[^/*+^]*",
-    "kl": r"(D_)?KL[^/*+^]*",
-    "order": r"alpha(_\w+)?",
-    "probability": r"\\?(P|Pr)(_\w+)?[\[(].*[\])]",
-    "tradeoff": r"[fG](_\w+)?(\(.*\))?|beta",
-}
-_CUT = re.compile(
-    r"\\q?quad|\\text\s*(?=\{\s*(?:[,;]|for|if|when|where|with|and))|\\Rightarrow|\\iff"
-    r"|,\s*(?=\\?(?:for|if|where|with|when|provided)\b)|\b(?:if|for|where|provided)\b"
-    r"|(?<!\\)[,;](?:\s|\\ )+(?=\S)"
+_CONSTANT = re.compile(
+    r"(?<![\w\\])c\s*(\^\{?2\}?|²)?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)"
 )
-_SCALES = re.compile(
-    r"\| ?\w+ ?\| ?>=? ?(?:t ?(?:cdot ?|\\,)?(b|lambda)|(b|lambda) ?(?:cdot ?|\\,)?t) ?[\])]"
+# A letter with one value.
+_FIXED = re.compile(
+    r"(?<![\w\\^])((?:\\[a-z]+|[A-Za-zα-ω])(?:_\w)?)\s*=\s*(?:10\s*\^\s*\{?\s*-|\d)[\d.}]*(?=\s*(?:[$,;)}]|$|\\\)|[a-z]))"
 )
-_COMMA = re.compile(r"\\?,")
-_LAST_BRACKET = re.compile(
-    r"\(((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?)(?:\\(?:right|[bB]igg?r?)\s*)?\)$"
+# A word, which no condition contains.
+_PROSE = re.compile(
+    rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
+    r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
 )
-_DEFINED = re.compile(
-    r"(?:\{[^{}]*\})?\s*(\\?[A-Za-z]+(?:_\{?\\?\w+\}?|\^\*)?)\s*(\^\{?2\}?)?\s*=\s*([^=<>]+?)[\s,.}]*"
+_COMPARED = re.compile(r"<=|>=|[<>≤≥]|\\leq?(?![a-zA-Z])|\\geq?(?![a-zA-Z])|∈|\\in(?![a-z])")
+_INTERVAL = re.compile(
+    r"((?:\\?[A-Za-zα-ω]+(?:_\w)?\s*,\s*)?\\?[A-Za-zα-ω]+(?:_\w)?)\s*(?:\\in(?![a-z])|∈|\bin\b)\s*(?:\\left)?([(\[])([^,()\[\]]+),"
+    r"([^,()\[\]]+?)(?:\\right)?([)\]])"
 )
-# What may stand in a formula: a function, a letter with what is below it, a number or a sign.
-_PIECE = re.compile(
-    r"\s*(?:<=|>=|[<>=≤≥≈∈]|(?<=\s)in(?=\s)|(?<![A-Za-z\\])(?:"
-    r"(?:log(?:2|10)?|ln|exp|sqrt|min|max|Phi|tanh|sinh|cosh|erfc?|floor|ceil|binom|inf)(?![A-Za-z])"
-    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV"
-    r"|sensitivity)"
-    r"|[A-Zb-zα-ωΔΦΣ]|[a-z][A-Z])\d?(?:_\{?\w+\}?)?['′₀-₉]*(?![A-Za-z]))"
-    r"|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^·×⋅−√|²³⁰-⁹⁻∞]|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,))"
-)
-_INTERVAL = re.compile(r"((?:\w+, ?)*\w+) in ([(\[])(.+?), ?(.+?)([)\]])(?![\w^])")
-# Words before a comparison that say that it is a condition, and those that say the opposite.
-_IF = re.compile(
-    r"\b(?:for|if|when|where|provided|that|with|let|suppose|assume|assuming|given|under|whenever|once"
-    r"|as|and|condition|range|regime)(?:\s+(?:any|all|every|each|some|small|the))?[\s:($]*$"
-    r"|;[\s{]*$",
-    re.IGNORECASE,
-)
-_UNLESS = re.compile(r"\b(?:unless|except|not|beyond|outside)\b[^.;]{0,12}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One relation: what it is about, what it says, and its right side for the grammar."""
+    """One relation: what it is about, what it says, and what was printed with it."""
 
-    quantity: str  # a key of `_QUANTITIES`; "" if it has no left side
-    relation: str  # upper, lower, identity or about
-    right: str
+    about: str
+    right: Expression
+    relation: str = "="  # = < > or ~
     root: bool = False  # whether the left side is a square, so that the root of the right is meant
+    second: Expression | None = None  # of a pair, what stands beside it
+    event: str = ""  # of a probability
+    threshold: Expression | None = None  # what the event exceeds
+    each: bool = False  # whether the words speak of each step
     left: str = ""
-    words: str = ""  # the sentence around it
-    conditions: tuple[str, ...] = ()  # comparisons that stand beside it, as the grammar has them
-    hedged: str = ""  # letters of which the words say where it does not hold
     best: bool = False  # whether the best order is meant
-    other: str = ""  # of a pair, what stands beside it
+    text: str = ""  # the right side as printed
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return all letters on its right, those of a pair's second formula among them."""
+        more = self.second.names if self.second and not self.bare else frozenset()
+        return self.right.names | more | (self.threshold.names if self.threshold else frozenset())
+
+    @property
+    def bare(self) -> str:
+        """Return the letter that is the second part of a pair; "" if that is no letter."""
+        return _letter(self.second) if self.second else ""
+
+    @property
+    def second_is_formula(self) -> bool:
+        """Return whether the second part of a pair is more than a letter."""
+        return self.second is not None and not self.bare and bool(self.second.names)
+
+    @property
+    def per_step(self) -> bool:
+        """Return whether the left side is what one step has."""
+        return self.each or bool(re.search(r"_(0|i|j|t|m|step|iter|1)\b", self.left))
+
+    @property
+    def total(self) -> bool:
+        """Return whether the left side is what all steps have."""
+        return bool(re.search(r"tot|group|user|all", self.left))
 
 
 class NotReadError(ValueError):
@@ -207,235 +146,276 @@ def refuse(why: str) -> NoReturn:
     raise NotReadError(why)
 
 
-def spell(text: str) -> str:
-    """LaTeX, Unicode or ASCII in the letters of the grammar; a `NotReadError` if it has none."""
-    if (deepest := max(_depths(text), default=0)) > _DEEPEST:
-        refuse(f"Expected at most {_DEEPEST} levels of brackets, got {deepest}.")
-    if len(re.findall(r"(?<!\\){", text)) != len(re.findall(r"(?<!\\)}", text)):
-        refuse("Expected as many { as }.")
-    for pattern, why in _REFUSED.items():
-        if re.search(pattern, text):
-            refuse(f"Expected a closed form: {why}.")
-    while re.search(r"\\over(?![a-z])", text) and _OVER.search(text):
-        text = _OVER.sub(r"\\frac{\1}{\2}", text)
-    text = unicodedata.normalize("NFD", text.replace("¯", "\u0304"))
-    text = re.sub(f"(.)([{''.join(_MARKS)}])", lambda m: f" {m[1]}_{_MARKS[m[2]]} ", text)
-    text = re.sub(r"\\(?![A-Za-z{}|,;:!>/ ])", " ", text)
-    text = _with_brackets(text)
-    greek = "".join(_GREEK)
-    text = re.sub(f"([{greek}])(?=[A-Za-z])", r"\1 ", text)
-    text = re.sub(f"[{greek}]", lambda m: f" {_GREEK[m[0]]}", text)
-    for pattern, replacement in _SPELLING:
-        text = re.sub(pattern, replacement, text)
-    return text.strip(" .,;")
+def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
+    """Return the claims of one printed formula, and the conditions printed with it.
 
-
-def _with_brackets(text: str) -> str:
-    r"""``\frac12``, ``\sqrt x`` and ``\binom{a}{b}`` as ((1)/(2)), sqrt(x) and binom(a, b)."""
-
-    def written(m: re.Match) -> str:
-        first, second, under = (_with_brackets(m[k] or m[k + 1] or "") for k in (2, 4, 7))
-        if m[6]:
-            return f" sqrt({under})" if under else " sqrt"
-        return f" binom({first}, {second})" if m[1] == "binom" else f"(({first})/({second}))"
-
-    return _COMMAND.sub(written, text)
-
-
-def claims_of(text: str, words: str = "") -> list[Claim]:
-    """The claims of one printed formula: of a pair as in (f, g)-DP, or of its relation."""
+    The `words` around it may explain the letter c, as in ``c² > 2 ln(1.25/δ)``.
+    """
     if len(text) > _LONGEST:
         refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
-    text = text.strip().strip("$").strip().rstrip(".,;")
-    for begin, end in (("\\[", "\\]"), ("\\(", "\\)")):
-        text = text.removeprefix(begin).removesuffix(end)
-    text, main = _REMAINDER.subn("", re.sub(r"\bsensitivity\b", "Delta", text))
-    text = _SUM.sub(_TERMS, _DOTS.sub(_TERMS, _LIST.sub(r"\1_{1}, \1_{2}, \1_{3}", text)))
-    text = re.sub(r"(?<=\d)\{,\}(?!\d{3}(?!\d))", ".", text)
-    text, best = _BEST.subn(r"\1", text)
-    if constant := _CONSTANT.search(words.replace("{,}", ".")):
-        text = re.sub(
-            r"(?<![A-Za-z\\])c(?![A-Za-z_])",
-            rf"\\sqrt{{{constant[1]}}}".replace("\\", "\\\\"),
-            text,
+    text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
+    text = re.sub(r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber", "", text).strip(" .,;，。")
+    beside = ""
+    if ((cut := _CUT.search(text, 2)) and _SIGN.search(text)) or (
+        cut and "DP" in text[: cut.start()]
+    ):
+        text, beside = text[: cut.start()], text[cut.start() :]
+    text, rest = _REMAINDER.subn("", text)
+    text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
+    text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")
+    text, best = _BEST.subn("", text)
+    found = _pair(text) or _of_law(text) or _of_event(text) or _relations(text)
+    constant = _CONSTANT.search(words.replace("{,}", "."))
+    explained = f"{beside}, c{constant[1]} = {constant[2]}" if constant else beside
+    found = [_with_definitions(claim, explained) for claim in found]
+    # Of a main term, and of one that stands before a remainder, nothing but nearness is said.
+    found = [replace(c, relation="~" if rest else c.relation, best=best > 0) for c in found]
+    return found, beside
+
+
+def _with_definitions(claim: Claim, beside: str) -> Claim:
+    """Return the claim with what explains its letters beside it put in, as in ``μ = Δ/σ``."""
+    for part in re.split(r"\\q?quad|[,;]|\\text\s*\{[^{}]*\}|\b(?:where|with|and|for)\b", beside):
+        sides = part.split("=")
+        if len(sides) != 2 or re.search(r"[<>≤≥]|\\[lg]eq?(?![a-z])", part):
+            continue
+        name = re.fullmatch(r"(.+?)(\^2|\^\{2\}|²)?", sides[0].strip())
+        letter = name and _letter(_right(name[1]))
+        if not letter or letter not in claim.names:
+            continue
+        formula = _right(sides[1])
+        if not formula.names:
+            continue  # one value of a letter is a condition
+        steps = formula.program + ((Step("sqrt", 1),) if name[2] else ())
+        inline = lambda e, letter=letter, steps=steps: Expression(
+            e.text,
+            tuple(s for step in e.program for s in (steps if step == (letter, 0) else (step,))),
         )
-    inside = " ".join(re.findall(r"\\(?:text|mathrm)\s*\{([^{}]*)\}", text))
-    beside = f"{words[:_LONGEST]} {inside} {text}"
-    found = _pair(text) or _relations(text)
-    found = [replace(c, relation="about") for c in found] if main else found
-    stated, unread = _conditions(f"{words} ; {' ; '.join(_pieces(_CUT, text)[1:])}")
-    hedged = " ".join(unread) + " else" * bool(_HEDGE.search(f"{words} {text}"))
-    return [
-        replace(c, words=beside, conditions=tuple(stated), hedged=hedged, best=best > 0)
-        for c in found
-    ]
+        second = claim.second and inline(claim.second)
+        claim = replace(claim, right=inline(claim.right), second=second, text="")
+    return claim
 
 
-# Words that set a limit without a sign.
-_VAGUE = re.compile(
-    r"\b(epsilon\w*|delta\w*|alpha|sigma|[qkTnz])\b[^.;=<>]{0,25}\b(?:small|large"
-    r"|(?:at most|below|under|less than|smaller than|exceed|up to) (?:one|1|0|two)\b)"
-    r"|\b(?:small|large|tiny|moderate)\b[^.;=<>]{0,15}\b(epsilon\w*|delta\w*|alpha|sigma|[qkTnz])\b"
-)
-
-
-_HEDGE = re.compile(r"\belse\b|\b(?:certain|some|suitable|mild|technical) (?:condition|assumption)")
-
-
-def end_of_formula(text: str, at: int) -> int:
-    """Where the longest formula that begins at a place ends; a comma in no bracket ends it."""
-    depth = 0
-    while piece := _PIECE.match(text, at):
-        depth += bool(piece["open"]) - bool(piece["close"])
-        if depth < 0 or (piece["comma"] and depth == 0):
-            break
-        at = piece.end()
-    return at
-
-
-def _conditions(text: str) -> tuple[list[str], set[str]]:
-    """Comparisons that are conditions, in the spelling of the grammar, and letters of others."""
-    try:
-        text = spell(text[-_LONGEST:])
-    except NotReadError:
-        return [], set()
-    interval = lambda m: " and ".join(
-        f"{m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]}"
-        for name in re.split(", ?", m[1])
+def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
+    """Return the comparisons that stand in a text, and the letters of those that are not read."""
+    found, unread = list[Expression](), set[str]()
+    chain = lambda m: ";".join(
+        f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
+        for name in m[1].split(",")
     )
-    text, found, at = _INTERVAL.sub(interval, text), list[str](), 0
-    unread = {letter for m in _VAGUE.finditer(text) for letter in m.groups() if letter}
-    while at < len(text):
-        begin, at = at, max(end_of_formula(text, at), at + 1)
-        run, before = text[begin:at].strip(), text[max(begin - 60, 0) : begin]
-        if fixed := re.fullmatch(r"([A-Za-z]\w*) ?= ?[\d.]+( ?\^ ?[({]?-?\d+[)}]?)?", run):
-            unread.add(fixed[1])  # for one value alone
-        if not re.search("[<>]", run) or "=" in re.sub("[<>]=", "", run):
+    for fixed in _FIXED.finditer(words[: 2 * _LONGEST]):
+        unread |= {_plain(fixed[1])}  # for one value alone
+    for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * _LONGEST])):
+        if not _COMPARED.search(part):
             continue
+        part = part.strip(" ,.").removeprefix("\\text").strip(" {")
+        part = part.lstrip("}") if part.count("{") < part.count("}") else part
+        part = part.removeprefix("(") if part.count("(") > part.count(")") else part
+        part = part.rstrip(")") if part.count("(") < part.count(")") else part
+        part = part.rstrip("}") if part.count("{") < part.count("}") else part
         try:
-            names = parse(run).names
+            condition = parse(part, printed=True)
+            if not any(isinstance(s.what, str) and s.what[0] in "<>" for s in condition.program):
+                raise ValueError
+            found.append(condition)
         except ValueError:
-            unread |= {*re.findall(r"[A-Za-z][A-Za-z0-9_]*", run)}
-            continue
-        if _UNLESS.search(before):
-            unread |= names
-        elif len(names) == 1 or _IF.search(before):
-            found.append(run)
+            unread |= {*re.findall(r"[A-Za-z]+", _plain(part))}
     return found[:8], unread
 
 
+def _right(text: str, *, loose: bool = False) -> Expression:
+    try:
+        return parse(text.strip(" .,;"), printed=True, loose=loose)
+    except ValueError as error:
+        return refuse(str(error))
+
+
+def _letter(formula: Expression) -> str:
+    """Return the only letter that a formula consists of, else ""."""
+    (what, inputs), *more = formula.program
+    return what if isinstance(what, str) and not more and not inputs else ""
+
+
+def _pieces(text: str, comma: str = ",") -> list[str]:
+    """Return the parts of a text between commas that stand in no bracket."""
+    depth, parts = 0, [""]
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == comma and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
+
+
 def _pair(text: str) -> list[Claim]:
-    """Both parts of (f, g)-DP or (ε', δ') = (f, g), and f of f-zCDP and f-GDP."""
-    kind = re.search(r"(R?DP|zCDP|GDP)\b", text)
-    if kind:
-        before = re.sub(
-            r"(?:\\(?:text|mathrm)\s*\{(?:[\s-]*\})?|[\s$~-]|\bis\b)+$", "", text[: kind.start()]
-        )
-        before = before.rpartition(r"\Rightarrow")[2].strip()
-        if kind[1] in ("DP", "RDP") and (last := _LAST_BRACKET.search(before)):
-            parts = _pieces(_COMMA, last[1])
-            about = ("order", "rdp") if kind[1] == "RDP" else ("epsilon", "delta")
-            if len(parts) == 2:
-                named = [(q, spell(part)) for q, part in zip(about, parts, strict=True)]
-                marked = re.findall(r"\b(?!epsilon|delta)(\w+)_(?:tilde|hat|bar)", named[0][1])
-                if any(re.search(rf"\b{letter}\b", named[1][1]) for letter in marked):
-                    refuse(f"Expected one letter, got {marked[0]} with a mark and without one.")
-                others = [p for _, p in reversed(named)]
-                claims = [
-                    Claim(q, "identity", p, left=q, other=other)
-                    for (q, p), other in zip(named, others, strict=True)
-                    if not _bare(p)
-                ]
-                return claims or refuse("Expected a formula, got letters alone.")
-        if kind[1] in ("zCDP", "GDP") and before and not unbracketed(_RELATION, spell(before)):
-            about = {"zCDP": "rho", "GDP": "mu"}[kind[1]]
-            return [Claim(about, "identity", spell(before), left=about)]
-    left, sign, right = text.partition("=")
-    if sign and left.strip()[:1] == "(" and right.strip()[:1] == "(":
-        lefts, rights = (_pieces(_COMMA, side.strip()[1:-1]) for side in (left, right))
-        if len(lefts) == len(rights) == 2:
-            return [_relations(f"{a} = {b}")[0] for a, b in zip(lefts, rights, strict=True)]
-    return []
+    """Return the claim of (f, g)-DP or (ε', δ') = (f, g), and of f-zCDP and f-GDP."""
+    said = _NOTION.match(text)
+    if not said:
+        return _pair_of_letters(text)
+    body, notion = said[1].rpartition(r"\Rightarrow")[2].strip(" -$~"), said[2]
+    body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", body).strip()
+    inner = body[1:-1] if body[:1] == "(" and body[-1:] == ")" and _closes(body) else body
+    parts = _pieces(inner)
+    if notion in ("zCDP", "GDP"):
+        return [_claim({"zCDP": "rho", "GDP": "mu"}[notion], inner)]
+    if notion.startswith("R"):
+        return [_claim("rdp", parts[-1])] if len(parts) <= 2 else []
+    if len(parts) == 1:
+        return [_claim("epsilon", inner, second="0")]
+    first, second = (_pieces(part, "=")[-1] for part in parts[:2])
+    return _of_two(first, second)
 
 
-def _bare(text: str) -> bool:
-    """Whether it is a name or a number alone, which claims nothing."""
-    name, number = r"[A-Za-z]+(_\w+)?( ?\( ?\w+ ?\))?", r"[\d.]+(e-?\d+)?|inf"
-    return bool(re.fullmatch(f"{name}|{number}", text.strip()))
+def _of_two(first: str, second: str) -> list[Claim]:
+    """Return the claim of a pair; where its epsilon is a letter, that about its delta."""
+    if not _letter(_right(first)):
+        return [_claim("epsilon", first, second=second)]
+    if _letter(_right(second)) or not _right(second).names:
+        refuse("Expected a formula, got letters alone.")
+    return [_claim("delta", second)]
 
 
-def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
-    """Where a pattern is found in no bracket."""
-    depth = _depths(text)
-    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
+def _pair_of_letters(text: str) -> list[Claim]:
+    sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
+    if not sides or len(_pieces(sides[1])) != 2 or len(parts := _pieces(sides[2])) != 2:
+        return []
+    return _of_two(*parts)
 
 
-def _depths(text: str) -> list[int]:
-    return [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
+def _closes(text: str) -> bool:
+    """Return whether the first bracket of a text is closed by its last one."""
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
 
 
-def _pieces(pattern: re.Pattern, text: str) -> list[str]:
-    cuts = unbracketed(pattern, text)
-    begins, ends = [0, *(m.end() for m in cuts)], [*(m.start() for m in cuts), len(text)]
-    return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+def _of_law(text: str) -> list[Claim]:
+    """Return the claim about the scale of Lap(f) or N(0, f)."""
+    law = _LAW.match(text)
+    if not law or _SIGN.search(law[2]):
+        return []
+    *mean, size = _pieces(law[2])
+    if law[1] == "N":
+        size = re.sub(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*$", "", size)
+        return [replace(_claim("sigma", size), root=True)] if mean else []
+    return [_claim("scale", size)]
+
+
+def _of_event(text: str) -> list[Claim]:
+    """Return the claim about the probability of an event in brackets."""
+    if not (head := _EVENT.match(text)):
+        return []
+    end = next((k for k in range(len(head[1])) if _depth(head[1][: k + 1]) < 0), -1)
+    event, rest = head[1][:end], head[1][end + 1 :]
+    sign = _SIGN.match(rest.lstrip())
+    if not sign:
+        return []
+    event = re.sub(r"\\(?:right|[bB]igg?r?|\})\s*$|\\$", "", event)
+    right = rest.lstrip()[sign.end() :].split("=")[0]
+    return [replace(_claim("probability", right, sign[0]), event=_plain(event))]
 
 
 def _relations(text: str) -> list[Claim]:
-    """Left and right of the relation, the last of a chain first; what is defined is put in."""
-    parts = [p for p in text.split(r"\Rightarrow") if _RELATION.search(spell(p))]
-    text = parts[-1] if parts else text
-    law = re.search(r"(?<![A-Za-z])N\}?\s*(?:\\left)?\(\s*0\s*,(.+)\)\s*$", text)
-    scale = re.search(r"(?<![A-Za-z])Lap(?:lace)?\}?\s*(?:\\left)?\(\s*(?:0\s*,)?(.+)\)\s*$", text)
-    if law:
-        size = re.sub(r"\bI(_d)?\s*$", "", spell(law[1]))
-        return [Claim("sigma", "identity", size, True, "sigma")]
-    if scale:
-        size = re.sub(r"(?<![A-Za-z])L_?1(?![0-9])", " Delta ", spell(scale[1]))
-        return [Claim("scale", "identity", size, left="b")]
-    first, *later = _pieces(_CUT, text)
-    for place in later:
-        defined = _DEFINED.fullmatch(place)
-        if defined and defined[1] in _RELATION.sub("=", first).partition("=")[2]:
-            square = f"({defined[3]})" if defined[2] else f"({defined[3]})^2"
-            root = rf"{{\sqrt{{{defined[3]}}}}}" if defined[2] else f"({defined[3]})"
-            letter = re.escape(defined[1])
-            first = re.sub(letter + r"\s*(?:\^\s*(?:2|\{2\})|²)", lambda _, x=square: x, first)
-            first = re.sub(letter + r"(?![A-Za-z_])", lambda _, x=root: x, first)
-    spelled = spell(first)
-    signs = unbracketed(_RELATION, spelled)
+    signs = [m for m in _SIGN.finditer(text) if _depth(text[: m.start()]) == 0]
     if not signs:
-        return [Claim("", "identity", spelled)]
-    begins, ends = [m.end() for m in signs], [*(m.start() for m in signs[1:]), len(spelled)]
-    members = [spelled[a:b].strip() for a, b in zip(begins, ends, strict=True)]
-    said, left = [m[0][0] for m in signs], spelled[: signs[0].start()].strip()
-    about, name, root = _left_side(left)
-    if not about and len(members) == 1 and _bare(members[0]) and _left_side(members[0])[0]:
-        about, name, root = _left_side(members[0])
-        members, said = [left], [{"<": ">", ">": "<"}.get(said[0], said[0])]
-    # What is printed of t scales of the noise, or of an order by another letter.
-    if scales := _SCALES.search(left):
-        members = [re.sub(r"\bt\b", f"(t/{scales[1] or scales[2]})", m) for m in members]
-    elif re.fullmatch(r"epsilon_\w+ ?\( ?tau ?\)", left):
-        members = [re.sub(r"\btau\b", "alpha", m) for m in members]
+        right = _right(text)
+        if _letter(right) or not right.names:
+            refuse(f"Expected a formula, got {text.strip()[:60]} alone.")
+        return [_claim("", text)]
+    left = text[: signs[0].start()].strip()
+    ends = [*(m.start() for m in signs[1:]), len(text)]
+    sides = [text[m.end() : end] for m, end in zip(signs, ends, strict=True)]
+    plain, last = _plain(left), _plain(sides[-1])
+    if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(plain):
+        return [_claim("delta", left, "<")]  # f ≤ δ
+    about = _quantity(plain)
     if not about:
-        refuse(f"Expected ε, δ, σ, D_α, K(λ), ρ, μ or b on the left, got {left[:30] or 'nothing'}.")
-    claims = []
-    for k, member in enumerate(members):
-        signs_so_far = {*said[: k + 1]} - {"="}
-        sign = signs_so_far.pop() if len(signs_so_far) == 1 else "≈" if signs_so_far else "="
-        relation = {"<": "upper", ">": "lower", "=": "identity"}.get(sign, "about")
-        if len(members) == 1 or not _bare(member):
-            claims.append(Claim(about, relation, member, root, name))
-    return claims[::-1] or [Claim(about, "identity", members[-1], root, name)]
+        refuse(f"It is not clear what stands on the left: {left[:60]}.")
+    claims, why = [], ""
+    for sign, side in zip(signs, sides, strict=True):
+        try:
+            claim = _claim(about, side, sign[0], left=plain)
+        except NotReadError as error:
+            why = why or str(error)
+            continue
+        if not claim.right.names or ((letter := _letter(claim.right)) and _same(letter, about)):
+            continue
+        root = about == "sigma" and plain.endswith("^2")
+        claims.append(replace(claim, root=root))
+    if not claims:
+        refuse(why or f"Expected a formula, got {sides[-1].strip()[:60]} alone.")
+    return claims
 
 
-def _left_side(text: str) -> tuple[str, str, bool]:
-    """What a left side is about, "" if nothing fits; its name; and whether it is a square."""
-    square = re.fullmatch(r"(.*?)\s*(?:\^\s*[({]?\s*2\s*[)}]?|²)", text)
-    left = square[1] if square else text
-    word = re.sub(r"\s*([_()\[\]])\s*", r"\1", re.sub(r"^(max|min) ", "", left))
-    word = word[1:-1] if word[:1] == "(" and word[-1:] == ")" else word
-    if re.fullmatch(r"b_?[12].*", left):
-        refuse("Several scales are one condition, and not one claim.")
-    about = next((q for q, form in _QUANTITIES.items() if re.fullmatch(form, word)), "")
-    return about, left, bool(square)
+def _same(letter: str, about: str) -> bool:
+    """Return whether a lone letter says nothing more than the left side."""
+    return about not in ("rdp", "sensitivity", "epsilon") or letter.startswith(about)
+
+
+def _quantity(plain: str) -> str:
+    return next((q for q, form in _LEFT.items() if re.fullmatch(form, plain)), "")
+
+
+def _claim(about: str, right: str, sign: str = "=", *, second: str = "", left: str = "") -> Claim:
+    relation = "<" if _UP.match(sign) else "~" if _ABOUT.match(sign) else "="
+    relation = ">" if re.match(r"\\g|[>≥]", sign) else relation
+    formula = _right(right)
+    if about == "epsilon" and not second and "delta" not in {n[:5] for n in formula.names}:
+        orders = {n for n in formula.names if n.startswith("alpha")}
+        about = "rdp" if orders and "D" not in formula.names else about
+    beside = _right(second) if second else None
+    return Claim(about, formula, relation, second=beside, left=left, text=right)
+
+
+def alternatives(claim: Claim) -> list[Claim]:
+    """Return the claim with a/(b) c read as a/(bc), and as (a/b) c where that differs."""
+    if not re.search(r"/\s*\(", claim.text):
+        return [claim]
+    other = _right(claim.text, loose=True)
+    return [claim] if other.program == claim.right.program else [claim, replace(claim, right=other)]
+
+
+def two_releases(claim: Claim) -> Claim:
+    """Return x + x' as a sum over the letters x_1 and x_2 of two releases."""
+
+    def numbered(formula: Expression) -> Expression:
+        names, (*letters, last) = sorted(formula.names), formula.program
+        if last != ("+", 2) or len(letters) != 2 or names[1:] != [f"{names[0]}_prime"]:
+            return formula
+        return Expression(formula.text, (Step(f"{names[0]}_1"), Step(f"{names[0]}_2"), last))
+
+    second = numbered(claim.second) if claim.second else None
+    return replace(claim, right=numbered(claim.right), second=second)
+
+
+def _depth(text: str) -> int:
+    return sum((sign in "([{") - (sign in ")]}") for sign in text)
+
+
+def _plain(text: str) -> str:
+    """Return LaTeX or Unicode without blanks, braces and layout, Greek letters spelled out."""
+    text = re.sub(r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥", "|", text).replace("⁺", "")
+    text = re.sub(r"_\s*\\?infty|_\s*∞", "_inf", text)
+    text = re.sub(
+        r"\\(?:text\w*|mathrm|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad"
+        r"|cdot|widehat|widetilde|hat|tilde|bar|,|;|!|:| )(?![a-z])",
+        "",
+        text,
+    )
+    text = text.replace("≤", "<=").replace("≥", ">=").replace("²", "^2").replace("′", "'")
+    text = re.sub(r"\\geq?(?:slant)?(?![a-z])", ">=", text)
+    text = re.sub(r"\\leq?(?:slant)?(?![a-z])", "<=", text)
+    text = re.sub(r"\^\{?\s*\\?(?:prime|star|ast)\s*\}?", "'", text)
+    text = re.sub(r"\^\{?\s*\*\s*\}?", "'", text)
+    text = re.sub(r"\\(?:dfrac|tfrac|frac)\s*\{?([^{}]*)\}\s*\{?([^{}]*)\}", r"\1/\2", text)
+    text = re.sub(r"\\frac\s*(\w|\\\w+)\s*(\w|\\\w+)", r"\1/\2", text)
+    for sign, name in GREEK.items():
+        text = text.replace(sign, name)
+    text = text.replace("Δ", "Delta").replace("\\varepsilon", "epsilon").replace("$", "")
+    text = text.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢ", "0123456789i"))
+    text = re.sub(r"(epsilon|delta|sigma|rho)(?=\d)", r"\1_", text)
+    return re.sub(r"[\s{}\\~]", "", text)

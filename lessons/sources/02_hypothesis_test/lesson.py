@@ -582,7 +582,7 @@ print(f"delta of a family of five at 5 * {epsilon:.4f}: printed {group * alone}"
 print(f"true {family:.6f}, simulated {estimate_delta(group * epsilon, family_loss)}")
 print(f"bound that holds for every mechanism: {bound:.6f}")
 # %% [markdown]
-# *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$, the sum of these steps (after Vadhan 2017); an upper bound for every mechanism, and here not attained. *Direction of the error:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
+# *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$, the sum of these steps (after Vadhan 2017); an upper bound for every mechanism, and here not attained. *Direction of the error:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear); [a simpler form](explorer:formula_book?id=G-C8d&misprint=no-k), [a replaced record](explorer:formula_book?id=G-C8e&misprint=same).
 #
 # ### Three more exercises
 #
@@ -795,7 +795,7 @@ check("2.test", answers)
 #
 # <details><summary>In the formula book</summary>
 #
-# As trade-off curves: [Gaussian noise](explorer:formula_book?id=G-K1), [two of them](explorer:formula_book?id=G-K1b&misprint=sum), [Laplace noise](explorer:formula_book?id=G-K3&misprint=pure-dp) and [any $(\varepsilon,\delta)$](explorer:formula_book?id=G-K4&misprint=no-delta), [from profile to curve](explorer:formula_book?id=G-D7&misprint=one-branch) and [back](explorer:formula_book?id=G-D6). Advantage and mean loss: [Pinsker](explorer:formula_book?id=G-A10&misprint=no-half), [its better half](explorer:formula_book?id=G-A10b). The loss itself: [its mean of $e^{-L}$ is 1](explorer:formula_book?id=G-A12b), [Laplace](explorer:formula_book?id=G-L2&misprint=two-atoms), [Gaussian](explorer:formula_book?id=G-L2b&misprint=no-drift), [its tail](explorer:formula_book?id=G-D8b&misprint=smaller-law).
+# As trade-off curves: [Gaussian noise](explorer:formula_book?id=G-K1), [two of them](explorer:formula_book?id=G-K1b&misprint=sum), [Laplace noise](explorer:formula_book?id=G-K3&misprint=pure-dp) and [any $(\varepsilon,\delta)$](explorer:formula_book?id=G-K4&misprint=no-delta), [from profile to curve](explorer:formula_book?id=G-D7&misprint=one-branch) and [back](explorer:formula_book?id=G-D6), [pure DP as a $\mu$](explorer:formula_book?id=G-D6c&misprint=epsilon). Advantage and mean loss: [Pinsker](explorer:formula_book?id=G-A10&misprint=no-half), [its better half](explorer:formula_book?id=G-A10b). The loss itself: [its mean of $e^{-L}$ is 1](explorer:formula_book?id=G-A12b), [Laplace](explorer:formula_book?id=G-L2&misprint=two-atoms), [Gaussian](explorer:formula_book?id=G-L2b&misprint=no-drift), [its tail](explorer:formula_book?id=G-D8b&misprint=smaller-law).
 #
 # </details>
 #

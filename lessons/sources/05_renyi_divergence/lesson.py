@@ -618,7 +618,7 @@ for top in (100, 10_000):
 # %% [markdown]
 # ### At the ends: orders 0, 1 and infinity
 #
-# A divergence grows with its order, and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$: $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the Kullback–Leibler divergence, as a limit; from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy. A bound at a finite order does not follow from $(\varepsilon,\delta)$. If $P$ and $Q$ change places, order $\alpha$ becomes $1-\alpha$.
+# A divergence grows with its order, and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$: $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the Kullback–Leibler divergence, as a limit; from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy. A bound at a finite order does not follow from $(\varepsilon,\delta)$. If $P$ and $Q$ change places, order $\alpha$ becomes $1-\alpha$ and a factor comes before it: $D_\alpha(P\Vert Q)=\frac{\alpha}{1-\alpha}D_{1-\alpha}(Q\Vert P)$ for $0<\alpha<1$.
 
 # %%
 half, quarter = np.log(0.5), np.log(0.25)
@@ -880,9 +880,9 @@ check("5.test", answers)
 #
 # <details><summary>In the formula book</summary>
 #
-# * The divergence: [never decreases in its order](explorer:formula_book?id=G-A3), [skew symmetry](explorer:formula_book?id=G-A3c), [the limit at order 1](explorer:formula_book?id=G-A3d), [post-processing](explorer:formula_book?id=G-A5), [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [probabilities of events](explorer:formula_book?id=G-A7), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [mean loss of pure DP](explorer:formula_book?id=G-A12).
+# * The divergence: [never decreases in its order](explorer:formula_book?id=G-A3), [skew symmetry](explorer:formula_book?id=G-A3c), [the limit at order 1](explorer:formula_book?id=G-A3d), [post-processing](explorer:formula_book?id=G-A5), [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [probabilities of events](explorer:formula_book?id=G-A7), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [mean loss of pure DP](explorer:formula_book?id=G-A12), [its first bound](explorer:formula_book?id=G-A12c&misprint=tight).
 # * Mechanisms: [two Gaussians](explorer:formula_book?id=G-A4), [Laplace noise](explorer:formula_book?id=G-A8&misprint=square), [randomised response](explorer:formula_book?id=G-A9), [noise for a budget](explorer:formula_book?id=G-B19&misprint=variance).
-# * Conversion: [to (ε, δ)](explorer:formula_book?id=G-D1), [from pure DP](explorer:formula_book?id=G-D4&misprint=epsilon), [what does not follow](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp).
+# * Conversion: [to (ε, δ)](explorer:formula_book?id=G-D1), [from pure DP](explorer:formula_book?id=G-D4&misprint=epsilon), [what does not follow](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp); [pure DP at every order](explorer:formula_book?id=G-D4c&misprint=half), [several releases](explorer:formula_book?id=G-D1b&misprint=bracket), [with Gaussian noise](explorer:formula_book?id=G-B5e&misprint=one-step), [groups](explorer:formula_book?id=G-C8f&misprint=same-order).
 #
 # </details>
 #

@@ -741,7 +741,7 @@ for name in ("zcdp", "rdp", "pld"):
 #
 # ### Noise for a budget
 #
-# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100) and [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight).
+# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100) [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight), [with the smallest $\rho$](explorer:formula_book?id=G-C10d&misprint=discrete-laplace), [its δ](explorer:formula_book?id=G-D3e&misprint=two-for-four), [k releases](explorer:formula_book?id=G-D3f&misprint=k-outside-only) and [with Gaussian noise](explorer:formula_book?id=G-B19d&misprint=square-of-k), [every Rényi order](explorer:formula_book?id=G-D3g&misprint=no-order) and [what one gives](explorer:formula_book?id=G-D3h), [from Gaussian DP](explorer:formula_book?id=G-D6b&misprint=no-half).
 
 # %%
 for name, sigma in (("root", 1 / np.sqrt(2 * 2.0)), ("variance taken for it", 1 / (2 * 2.0))):
@@ -994,7 +994,7 @@ check("6.test", answers)
 # * U.S. Census Bureau, [the released program](https://github.com/uscensusbureau/DAS_2020_Redistricting_Production_Code): the scale in its configuration for persons, the improved conversion in `curve.py`.
 # * Mironov (2012), *On significance of the least significant bits for differential privacy*: the holes, and how to close them.
 # * Jin et al. (2022), *Are we there yet? Timing and floating-point attacks on differential privacy systems*: the same for Gaussian noise.
-# * Hay et al. (2010), *Boosting the accuracy of differentially private histograms through consistency*: least squares on a tree. The same tree over *time*, one record in each leaf, publishes all running sums of $n$ steps (DP-FTRL), and costs $\lceil\log_2(n+1)\rceil$ levels: [in the book](explorer:formula_book?id=G-F10).
+# * Hay et al. (2010), *Boosting the accuracy of differentially private histograms through consistency*: least squares on a tree. The same tree over *time*, one record in each leaf, publishes all running sums of $n$ steps (DP-FTRL), and costs $\lceil\log_2(n+1)\rceil$ levels: [in the book](explorer:formula_book?id=G-F10), [with Laplace noise](explorer:formula_book?id=G-F10b&misprint=no-plus-one).
 #
 # **Next** [lesson 07](07_subsampling.ipynb): what it is worth to be counted only sometimes.
 #

@@ -681,7 +681,7 @@ for q in (0.001, 0.01, 0.1):
 #
 # ### Its relatives in the book
 #
-# The [whole profile](explorer:formula_book?id=G-E1b) and [that of the Gaussian](explorer:formula_book?id=G-E1c), [a batch of fixed size](explorer:formula_book?id=G-E2), draws [with replacement](explorer:formula_book?id=G-E3&misprint=ratio) and [what they cost](explorer:formula_book?id=G-E3b&misprint=no-multiplicities), the [binomial sum](explorer:formula_book?id=G-E4), [both orders](explorer:formula_book?id=G-E9), [shuffled reports](explorer:formula_book?id=G-E10&misprint=batches).
+# The [whole profile](explorer:formula_book?id=G-E1b) and [that of the Gaussian](explorer:formula_book?id=G-E1c), [a batch of fixed size](explorer:formula_book?id=G-E2), draws [with replacement](explorer:formula_book?id=G-E3&misprint=ratio) and [what they cost](explorer:formula_book?id=G-E3b&misprint=no-multiplicities), the [binomial sum](explorer:formula_book?id=G-E4), [both orders](explorer:formula_book?id=G-E9), [shuffled reports](explorer:formula_book?id=G-E10&misprint=batches) and [their first bound](explorer:formula_book?id=G-E10b&misprint=any-epsilon), [δ on a sample](explorer:formula_book?id=G-E1e&misprint=unchanged), [pure DP on a subset](explorer:formula_book?id=G-E2b&misprint=linear), [Rényi DP of any mechanism](explorer:formula_book?id=G-E4c&misprint=linear).
 #
 # ### Two harder exercises
 #

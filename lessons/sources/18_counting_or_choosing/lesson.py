@@ -158,7 +158,7 @@ check("18.vote", vote)
 #
 # ## 3 Two ways to spend the same ε
 #
-# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64. To publish only the winner we need, as we shall prove, scale 1.
+# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64 ([in the book](explorer:formula_book?id=G-B2c&misprint=each-alone); [its variance](explorer:formula_book?id=G-B14c&misprint=square-of-scale), [largest error](explorer:formula_book?id=G-B14d&misprint=one-answer) and [mean error](explorer:formula_book?id=G-B14h&misprint=deviation)). To publish only the winner we need, as we shall prove, scale 1.
 
 # %%
 rng, runs = np.random.default_rng(18), 20_000
@@ -401,7 +401,7 @@ right = Evidence(
 print(right)
 
 # %% [markdown]
-# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
+# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8), [for a chance of β](explorer:formula_book?id=G-B8b&misprint=no-two)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
 #
 # And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7), with [the least $\rho$](explorer:formula_book?id=G-B7c&misprint=eighth)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
 
@@ -431,7 +431,7 @@ print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
 # %% [markdown]
 # ### The other variants
 #
-# Of the two theorems: [the winner by Laplace noise](explorer:formula_book?id=G-B6), [where its 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores), [the sparse vector](explorer:formula_book?id=G-H1). Of what was refuted above: [the noisy answer is told](explorer:formula_book?id=G-H2c), [no noise on the answers](explorer:formula_book?id=G-H2), [no end](explorer:formula_book?id=G-H2b). One more ends after $c$ yeses but does not put $c$ into the noise ([in the book](explorer:formula_book?id=G-H1&misprint=query-noise-once)); it claims $\varepsilon=1$, too:
+# Of the two theorems: [the winner by Laplace noise](explorer:formula_book?id=G-B6), [where its 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores), [the sparse vector](explorer:formula_book?id=G-H1). Of what was refuted above: [the noisy answer is told](explorer:formula_book?id=G-H2c), [no noise on the answers](explorer:formula_book?id=G-H2), [no end](explorer:formula_book?id=G-H2b). [How close it comes](explorer:formula_book?id=G-H4&misprint=no-queries); [a threshold for keys](explorer:formula_book?id=G-B20&misprint=gaussian). One more ends after $c$ yeses but does not put $c$ into the noise ([in the book](explorer:formula_book?id=G-H1&misprint=query-noise-once)); it claims $\varepsilon=1$, too:
 
 # %%
 capped = loss([0] * 20 + [1] * 10, [1] * 20 + [-1] * 10, 4, 4 / 3)
@@ -541,7 +541,7 @@ print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
 #
 # ### Numbers by choosing, whole numbers, best noise
 #
-# Give each number $r$ the score $-|q-r|$: the exponential mechanism is then Laplace noise of *twice* the needed scale ([in the book](explorer:formula_book?id=G-B11); [why half is enough](explorer:formula_book?id=G-B11&misprint=needed)); its [score moves as the query does](explorer:formula_book?id=G-B11b). Counts are whole, and so may be their noise: the geometric distribution ([in the book](explorer:formula_book?id=G-B3)) is [as private as Laplace noise](explorer:formula_book?id=G-B3b) and has no bits of a floating-point number to leak. The least variance of all for pure DP is a staircase ([in the book](explorer:formula_book?id=G-B13)). And the best of a *random number of private runs*, such as trainings with other settings, costs $(2+\eta)\varepsilon$, never $\varepsilon$ ([in the book](explorer:formula_book?id=G-S1b)).
+# Give each number $r$ the score $-|q-r|$: the exponential mechanism is then Laplace noise of *twice* the needed scale ([in the book](explorer:formula_book?id=G-B11); [why half is enough](explorer:formula_book?id=G-B11&misprint=needed)); its [score moves as the query does](explorer:formula_book?id=G-B11b). Counts are whole, and so may be their noise: the geometric distribution ([in the book](explorer:formula_book?id=G-B3)) is [as private as Laplace noise](explorer:formula_book?id=G-B3b) with [a smaller variance](explorer:formula_book?id=G-B3c&misprint=laplace) and has no bits of a floating-point number to leak. The least variance of all for pure DP is a staircase ([in the book](explorer:formula_book?id=G-B13)). And the best of a *random number of private runs*, such as trainings with other settings, costs $(2+\eta)\varepsilon$, never $\varepsilon$ ([in the book](explorer:formula_book?id=G-S1b)).
 #
 # ### Reports day after day: RAPPOR
 #

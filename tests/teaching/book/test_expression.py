@@ -11,9 +11,12 @@ from scipy import special
 
 from cases import each
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.claims import PARAMETERS
 
-NAMES = {letter for p in PARAMETERS.values() for letter in p.letters}
+NAMES = {
+    "q", "p", "gamma", "sample_rate", "sigma", "z", "s", "noise_multiplier", "T", "k", "n", "t",
+    "K", "m", "N", "steps", "delta", "epsilon", "eps", "epsilon_0", "eps_0", "epsilon0", "eps0",
+    "alpha", "a", "lambda", "order",
+}  # fmt: skip
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
 NUMPY = ["exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "abs", "floor", "ceil", "sinh"]
 PYTHON = {name: getattr(np, name) for name in [*NUMPY, "cosh", "tanh", "pi", "e", "inf"]}
@@ -67,21 +70,6 @@ def test_arrays_broadcast_in_silence_and_missing_values_are_named():
     assert list(parse("(q<1) + (q<2)")(q=[0, 1, 2])) == [2, 1, 0]
     with pytest.raises(ValueError, match=r"Expected values for delta, q, got none\."):
         parse("q*delta*sigma")(sigma=1.0)
-
-
-@each(
-    "text, exact",
-    [
-        ("log(1+q)", math.log1p(1e-12)),
-        ("log(1+q*(exp(1)-1))", math.log1p(1e-12 * math.expm1(1))),
-        ("(1+q)^2 - 1 - 2*q", 1e-24),
-    ],
-)
-def test_digits_lost_are_estimated(text, exact):
-    formula = parse(text)
-    error = abs(float(formula(q=1e-12)) - exact)
-    assert 1e-18 < error < formula.rounding(q=1e-12) < 1e-13
-    assert parse("2*q").rounding(q=1.0) < 1e-14
 
 
 @each(
@@ -140,7 +128,6 @@ CLAIMS = [
     ("√(2 lm(1.25/δ))/ε", "position 5, got 'lm'; did you mean ln."),
     ("sqr(2)", "position 1, got 'sqr'; did you mean sqrt"),
     ("Exp(2)", "did you mean exp"),
-    (r"\frac1\delta", r"\{ after .frac at position 6"),
     (r"\sqrt[3]{T}", "sqrt"),
     ("ε' + kε", "epsilon with a prime or without, got both"),
     ("T.real", "got '.'"),

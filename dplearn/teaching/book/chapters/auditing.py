@@ -11,8 +11,17 @@ from scipy.special import betaincinv, ndtr, ndtri
 from dplearn.audit import theorems
 from dplearn.teaching.book.chapters.local import binomial, response_channel
 from dplearn.teaching.book.kit import domains, oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    SLACK,
+    Choice,
+    Derived,
+    Drawn,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -66,6 +75,10 @@ enter(theorems.audit_epsilon,
             delta=Log(1e-6, 0.3, also=(0.0,))),
       # A rate next to 1 has no more than seven digits of a rare outcome left.
       oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
+      setting("what a test with these error rates proves about ε",
+              "具有这些错误率的检验对 ε 的证明", "epsilon", "attack audit test prove 审计",
+              rare=True, false_positive_rate=Linear(0.01, 0.4), false_negative_rate=Linear(0.01,
+              0.4), delta=SLACK),
       printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
     wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
           claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
@@ -105,6 +118,9 @@ enter(theorems.audit_mu,
             start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
             false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
       oracle(lambda mu: mu, unsafe=None),
+      setting("what a test with these error rates proves about μ",
+              "具有这些错误率的检验对 μ 的证明", "mu", "attack audit test prove 审计",
+              false_positive_rate=Linear(0.01, 0.4), false_negative_rate=Linear(0.01, 0.4)),
       printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
       wrong("for-every-mechanism", "Only a Gaussian mechanism has that curve; pure DP stays below "
             "its own epsilon.", claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) "
@@ -136,6 +152,8 @@ enter(theorems.clopper_pearson_upper,
 @given("trials >= 1 and 0 < confidence < 1 and 0 <= delta < 0.5", trials=Whole(1, 100_000),
        confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
 @oracle(best_of_all_outcomes, tolerance=1e-8, unsafe=None)
+@setting("the largest ε that n runs of each kind can certify", "每类 n 次运行所能证明的最大 ε",
+         "epsilon", "certif runs audit 审计", rare=True)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
 @wrong("no-ceiling",
        "Some false positives may have been missed: n runs of each kind show about ln n at most.",
@@ -172,6 +190,15 @@ def audit_error(*, confidence):
 @given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
+@setting("two laws that are (ε,δ)-DP neighbours, advantage or total variation",
+         "(ε,δ)-DP 相邻分布的优势或总变差", "adv", "advantage attack variation 优势",
+         below="exact", epsilon=LOSS, delta=SLACK)
+@setting("two laws within e^ε of each other, advantage or total variation",
+         "比值不超过 e^ε 的两个分布的优势或总变差", "adv", "pure advantage attack variation 优势",
+         below="exact", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, epsilon=LOSS)
+@setting("area under the curve of any attack on ε-DP", "对 ε-DP 的任何攻击的曲线下面积", "auc",
+         "attack AUC", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, value=lambda value,
+         **_: (1 + value) / 2, epsilon=LOSS, below=lambda epsilon: 0 * epsilon)
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
        claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
@@ -207,6 +234,13 @@ def _random_channel(rng: Generator) -> NDArray:
        values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
        float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
 @oracle(best_guesser)
+@setting("the chance to guess which of k equally likely values it was",
+         "猜中 k 个等可能值之一的概率", "p", "guess posterior reconstruct 猜", rare=True,
+         below="exact", epsilon=LOSS, values=Whole(2, 40))
+@setting("the posterior chance of what had a prior chance of p, after an ε-DP release",
+         "先验概率 p 的事在 ε-DP 发布之后的后验概率", "p", "posterior belief prior 后验 先验",
+         rare=True, into=lambda epsilon, prior: {"epsilon": epsilon, "values": 1 / prior},
+         below="exact", epsilon=LOSS, prior=Linear(0.01, 0.9))
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",
        "A bound, but probabilities add up to 1: the other values keep their share.",

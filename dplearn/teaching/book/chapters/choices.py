@@ -11,8 +11,25 @@ from dplearn.core.logspace import log1mexp
 from dplearn.mechanisms.choices import bounded_range_zcdp
 from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_laplace_loss
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    NOISE,
+    Choice,
+    Derived,
+    Drawn,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import (
+    enter,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 from dplearn.teaching.book.kit.oracles import finite_renyi, mean_loss, randomized_response
 
 Law = tuple[oracles.Density, oracles.Density]
@@ -200,11 +217,16 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
 @formula("G-B7", "Bounded range gives concentrated DP", "upper", "Cesar & Rogers 2021, Section 3")
 @given("epsilon > 0 and order >= 1", epsilon=Log(1e-3, 20.0), order=Log(1.001, 1000.0, also=(1.0,)))
 @oracle(largest_bounded_range_renyi)
+@setting("the exponential mechanism with ε (bounded range), RDP of order α",
+         "指数机制（ε 有界极差）的 α 阶 RDP", "rdp", "exponential bounded_range 指数机制")
+@setting("the exponential mechanism with ε (bounded range), as zCDP",
+         "指数机制（ε 有界极差），换成 zCDP", "rho", "exponential bounded_range 指数机制",
+         into=lambda epsilon: {"epsilon": epsilon, "order": 2.0}, value=lambda value, **_: value /
+         2, epsilon=LOSS)
 @printed("0.125", "0.12330156", epsilon=1.0, order=1.0)
 @wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
        claim="order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
-       typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
        says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
        oracle=lambda epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
        finite_renyi(*randomized_response(epsilon), order))
@@ -221,6 +243,9 @@ enter(bounded_range_zcdp,
       given("epsilon > 0", epsilon=Log(1e-3, 20.0)),
       oracle(lambda epsilon: max(largest_bounded_range_renyi(epsilon=epsilon, order=a) / a
              for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)), tolerance=1e-6, points=40),
+      setting("the exponential mechanism with ε (bounded range), as zCDP",
+              "指数机制（ε 有界极差），换成 zCDP", "rho",
+              "exponential bounded_range 指数机制", epsilon=LOSS),
       printed("0.12330156", "0.12330156", epsilon=1.0),
       wrong("eighth", "An upper bound, reached as epsilon goes to 0.",
             printed("0.125", "0.12330156", epsilon=1.0), claim="epsilon**2 / 8"))
@@ -231,6 +256,9 @@ enter(bounded_range_zcdp,
 @given("t >= 0", candidates=Whole(1, 300), epsilon=Log(0.01, 20.0), t=Linear(0.0, 8.0),
        spread=Linear(0.2, 2.0, also=(0.5, 1.0)), shape=Choice("cluster", "ramp"))
 @oracle(shortfall_probability, unsafe=None)
+@setting("the exponential mechanism chooses far below the best", "指数机制的选择远低于最优",
+         "probability", "exponential 指数机制", below="exact", t=Log(0.1, 8.0),
+         event=r"u\(?\w*(?:,\w+)?\)?<=OPT-\(?2Delta/epsilon\)?\(?\(?l(?:n|og)\(?\|?R\|?\)?\+t\)?")
 @printed("0.1353353", "0.1171", candidates=50, epsilon=1.0, t=2.0, spread=1.0, shape="cluster")
 @wrong("no-two", "The 2 of the exponent comes back here; without it the scores fall twice as far.",
        says=r"P\Big(u(r) \le \mathrm{OPT} - \frac\Delta\varepsilon(\ln|R| + t)\Big) \le e^{-t}",
@@ -254,6 +282,11 @@ _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 
        sensitivity=Derived(lambda move, other_move: max(abs(move), abs(other_move))),
        monotone=Derived(lambda move, other_move: move * other_move >= 0))
 @oracle(noisy_max_loss, points=60)
+@setting("report noisy max with Laplace noise of scale b on scores of sensitivity Δ, ε-DP",
+         "报告噪声最大值：对敏感度 Δ 的得分加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
+         "max select winner argmax 最大", rare=True, into=lambda scale, sensitivity: {"scale":
+         scale, "sensitivity": sensitivity, "monotone": False}, below="exact", scale=NOISE,
+         sensitivity=NOISE)
 @printed("1", "1.0000", at=_CROWD, scale=2.0, monotone=False)
 @printed("1", "1.0000", at=_CROWD, other_move=0.0, monotone=True)
 @wrong("any-scores",
@@ -323,6 +356,8 @@ def permute_and_flip_probability(*, scores, scale):
          "McSherry & Talwar 2007, Section 3")
 @given("epsilon > 0 and sensitivity > 0", epsilon=Log(0.01, 50.0), sensitivity=Log(0.01, 100.0))
 @oracle(mean_distance, points=60)
+@setting("the exponential mechanism with the score −|q − r|, scale of its Laplace law",
+         "得分 −|q − r| 的指数机制，其拉普拉斯尺度", "scale", "exponential 指数机制", rare=True)
 @printed("4", epsilon=0.5, sensitivity=1.0)
 @wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
        says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
@@ -337,6 +372,8 @@ def distance_mechanism_scale(*, epsilon, sensitivity):
          "McSherry & Talwar 2007, Section 3")
 @given("stretch > 0 and sensitivity > 0", stretch=Log(0.1, 10.0), sensitivity=Log(0.01, 100.0))
 @oracle(distance_score_change)
+@setting("sensitivity of the score −c|q − r|", "得分 −c|q − r| 的敏感度", "sensitivity", "score",
+         rare=True)
 @printed("2", stretch=2.0, sensitivity=1.0)
 @wrong("of-the-query", "The score moves by twice the query; a second error then hides the first.",
        claim="sensitivity", says=r"u(r) = -2\,|q - r| \Rightarrow \Delta_u = \Delta_q",

@@ -10,9 +10,17 @@ from scipy.special import expit
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
 from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.chapters.gaussian import noise_epsilon
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Log
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import NOISE, ORDER, RHO, SLACK, Choice, Log
+from dplearn.teaching.book.kit.entry import (
+    enter,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -96,17 +104,28 @@ enter(rdp_to_epsilon_mironov,
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
       oracle(coins_within, points=60),
-      typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
+      setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
+              "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp", below=lambda
+              orders, rdp, delta: below.rdp_epsilon(orders, rdp, delta), orders=ORDER, rdp=RHO,
+              delta=SLACK),
+      setting("adaptive releases, RDP of order α, as (ε,δ)-DP",
+              "自适应发布的 α 阶 RDP，换成 (ε,δ)-DP", "epsilon", "compos releas 组合", below=lambda
+              orders, rdps, delta: below.rdp_epsilon(orders, np.sum(rdps, axis=-1, keepdims=True),
+              delta), into=lambda orders, rdps, delta: {"orders": orders, "rdp": sum(rdps),
+              "delta": delta}, orders=ORDER, rdps=RHO, delta=SLACK),
+      setting("(ε,δ)-DP from the λ-th log moment", "由 λ 阶对数矩得到 (ε,δ)-DP", "epsilon",
+              "moment 矩", below=lambda moment, log_moment, delta: below.rdp_epsilon(moment + 1,
+              log_moment / moment, delta), into=lambda moment, log_moment, delta: {"orders": moment
+              + 1, "rdp": log_moment / moment, "delta": delta}, moment=Log(1.0, 20.0),
+              log_moment=RHO, delta=SLACK),
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
-            typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
             printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
             claim="rdp - log(delta) / orders - 1", delta=_SMALL),
       wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
-            "to spare.", typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
-            printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
+            "to spare.", printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
             claim="rdp - log(delta) / orders", delta=_SMALL),
       wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
             r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
@@ -117,8 +136,14 @@ enter(rdp_to_epsilon,
               r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
       oracle(coins_within, points=60),
-      typed("epsilon", "gaussian",
-            "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
+      setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
+              "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp", below=lambda
+              orders, rdp, delta: below.rdp_epsilon(orders, rdp, delta), orders=ORDER, rdp=RHO,
+              delta=SLACK),
+      setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
+              "zcdp", below=lambda orders, rho, delta: below.gaussian_epsilon(np.sqrt(2 * rho),
+              delta), into=lambda orders, rho, delta: {"orders": orders, "rdp": orders * rho,
+              "delta": delta}, orders=ORDER, rho=RHO, delta=SLACK),
       printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
@@ -133,6 +158,9 @@ enter(rdp_to_epsilon,
 @formula("G-D3", "From zCDP to epsilon and delta", "upper", "Bun & Steinke 2016, Proposition 1.3")
 @given(_ANY_ZCDP, _ZCDP)
 @oracle(_exact_epsilon)
+@setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
+         "zcdp", below=lambda rho, delta: below.gaussian_epsilon(np.sqrt(2 * rho), delta), rho=RHO,
+         delta=SLACK)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
 @printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
 @printed("17.915", "16.479", rho=2.56, delta=1e-10)
@@ -170,6 +198,9 @@ enter(zcdp_to_epsilon_bun_steinke,
       given(_ANY_ZCDP, _ZCDP),
       oracle(lambda rho, delta: zoomed(lambda log_excess: rho * (1 + np.exp(log_excess))
              - math.log(delta) / np.exp(log_excess), -20.0, 25.0)),
+      setting("the best order of the conversion of ρ-zCDP", "ρ-zCDP 换算的最佳阶", "order",
+              "order best 阶", into=lambda rho, delta: {"rho": rho, "delta": delta}, value=lambda
+              value, rho, **_: (value / rho + 1) / 2, rho=RHO, delta=SLACK),
       printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
       wrong("orders-to-100", "Only while the best order lies there; little leakage needs large "
             "orders.", printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
@@ -200,6 +231,12 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 @given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0), rho=Log(1e-6, 1.0),
        delta=Log(1e-12, 0.5))
 @oracle(steps_without_a_better_order, unsafe=None)
+@setting("the number of releases at which the bound of one order is best",
+         "某一阶的界达到最优的发布次数", "steps", "touch best", order=ORDER, rho=RHO, delta=SLACK)
+@setting("the number of Gaussian releases at which the bound of one order is best",
+         "某一阶的界达到最优的高斯发布次数", "steps", "touch best", into=lambda order,
+         noise_multiplier, delta: {"order": order, "rho": 1 / (2 * noise_multiplier**2), "delta":
+         delta}, order=ORDER, noise_multiplier=NOISE, delta=SLACK)
 @printed("264.589", "264.589", at=_PLOTTED, order=60.0)
 @printed("2551.34", "2551.34", at=_PLOTTED)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
@@ -219,11 +256,13 @@ def touching_steps(*, order, rho, delta):
 @given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
 @oracle(least_moment_bound, tolerance=1e-8, points=60)
-@typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
+         "gauss normal moment 高斯", below=lambda noise_multiplier, delta: below.gaussian_epsilon(1
+         / noise_multiplier, delta), noise_multiplier=NOISE, delta=SLACK)
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
 @wrong("order-shifted",
        "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
-       typed("epsilon", "gaussian", "sqrt(2*T*log(1/delta))/sigma - T/(2*sigma^2)"),
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
 from dplearn.teaching.book.kit.domains import Choice, Derived, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
@@ -89,6 +89,8 @@ def skellam_renyi(*, variance, orders, shift):
          "Canonne, Kamath & Steinke 2020, Corollary 9")
 @given("sigma > 0", sigma=Log(0.05, 100.0))
 @oracle(gaussian_spread, unsafe=None)
+@setting("variance of the discrete Gaussian with parameter σ", "参数 σ 的离散高斯分布的方差",
+         "variance", "discrete integer 离散", below=lambda sigma: 0 * sigma, rare=True)
 @printed("0.249872371552", "0.215012675088", sigma=0.5)
 @printed("1.0000000000", "0.999999788768", sigma=1.0)
 @wrong("sigma-squared", "Rounding keeps mass in 0: the variance is smaller, far smaller below 1/2.",

@@ -145,9 +145,10 @@ def renyi(p, q, *, order):
 @oracle(oracles.finite_renyi, tolerance=1e-8)
 @wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.",
        claim=lambda p, q, order: renyi(q, p, order=1 - order),
-       says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)")
+       says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)",
+       met="lesson 05 of this course, version 0.2")
 def renyi_by_skew_symmetry(*, p, q, order):
-    r"""(1-\alpha)\,D_\alpha(P\Vert Q) = \alpha\,D_{1-\alpha}(Q\Vert P)"""
+    r"""D_\alpha(P\Vert Q) = \frac\alpha{1-\alpha}\,D_{1-\alpha}(Q\Vert P)"""
     return order / (1 - order) * renyi(q, p, order=1 - order)
 
 

@@ -14,8 +14,16 @@ from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp
 from dplearn.teaching.book.chapters.sensitivity import by_norm
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Log, Whole
-from dplearn.teaching.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit.domains import NOISE, Choice, Log, Whole
+from dplearn.teaching.book.kit.entry import (
+    Interval,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 
 
 def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> float:
@@ -106,6 +114,18 @@ def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noi
        noise_multiplier=Log(0.1, 20.0), max_grad_norm=Log(0.01, 100.0),
        expected_batch=Log(1.0, 1e5), dimension=Choice(1, 10, 1000))
 @oracle(needed_noise, points=60)
+@setting("noise of multiplier z on the mean of L clipped gradients",
+         "乘数 z 的噪声，加在 L 个裁剪梯度的均值上", "sigma", "mean averag divid 平均 均值",
+         noise_multiplier=NOISE, max_grad_norm=NOISE, expected_batch=Log(2.0, 1e3))
+@setting("noise of multiplier z on the sum of a lot of L clipped gradients",
+         "乘数 z 的噪声，加在一批 L 个裁剪梯度之和上", "sigma", "sum total 总和 之和", into=lambda
+         noise_multiplier, max_grad_norm, expected_batch: {"noise_multiplier": noise_multiplier,
+         "max_grad_norm": max_grad_norm, "expected_batch": 1.0}, noise_multiplier=NOISE,
+         max_grad_norm=NOISE, expected_batch=Log(2.0, 1e3))
+@setting("noise of multiplier z on the sum of clipped gradients",
+         "乘数 z 的噪声，加在裁剪梯度之和上", "sigma", "sum total 总和 之和", into=lambda
+         noise_multiplier, max_grad_norm: {"noise_multiplier": noise_multiplier, "max_grad_norm":
+         max_grad_norm, "expected_batch": 1.0}, noise_multiplier=NOISE, max_grad_norm=NOISE)
 @wrong("per-example", "Noise once per step is enough; this is the root of L times as much. Where "
        "the size of the lot is random, an empty one gets none at all.",
        claim="noise_multiplier * max_grad_norm / sqrt(expected_batch)")
@@ -128,6 +148,15 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
 @given("0 < noise_multiplier < 2*bit_noise", noise_multiplier=Log(0.1, 20.0),
        bit_noise=Log(0.1, 100.0))
 @oracle(left_for_the_sum, tolerance=1e-7, points=60)
+@setting("what the gradients keep if a noisy count of bits ±1/2 adapts the clipping norm",
+         "用取值 ±1/2 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma",
+         "adaptive quantile bit count 自适应", noise_multiplier=Log(0.3, 5.0),
+         bit_noise=Log(0.2, 50.0))
+@setting("what the gradients keep if a noisy count of bits 0 and 1 adapts the clipping norm",
+         "用取值 0 和 1 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma", "{0,_1} {0,1} in_{0",
+         rare=True, given="0 < noise_multiplier < bit_noise", into=lambda noise_multiplier,
+         bit_noise: {"noise_multiplier": noise_multiplier, "bit_noise": bit_noise / 2},
+         noise_multiplier=Log(0.3, 5.0), bit_noise=Log(0.2, 50.0))
 @printed("1.00503781526", noise_multiplier=1.0, bit_noise=5.0)
 @wrong("for-free", "The count of clipped gradients is a release too.", claim="noise_multiplier")
 @wrong("no-two", "A bit shifted by 1/2 moves the count by 1/2 only; more noise than needed.",
@@ -170,6 +199,8 @@ def realised_batch_divergence(*, batch, dimension):
          "Nissim, Raskhodnikova & Smith 2007, the local sensitivity of a mean")
 @given("max_grad_norm > 0 and batch >= 2", max_grad_norm=Log(0.01, 100.0), batch=Whole(2, 300))
 @oracle(change_of_mean, points=40)
+@setting("mean over the batch that was drawn, one record added or removed",
+         "实际抽到的批次的均值，增删一条记录", "sensitivity", "realis actual drawn 实际")
 @wrong("fixed", "True of a fixed denominator; when it changes too, the multiplier is half.",
        claim="max_grad_norm / batch")
 def realised_mean_sensitivity(*, max_grad_norm, batch):
@@ -183,6 +214,14 @@ def realised_mean_sensitivity(*, max_grad_norm, batch):
 @given("leaves >= 1 and noise_multiplier > 0", leaves=Whole(1, 300),
        noise_multiplier=Log(0.3, 30.0))
 @oracle(tree_by_counting, points=40)
+@setting("tree aggregation where one record comes in many leaves, however many",
+         "一条记录占任意多片叶的树聚合", "rho", "often several more_than_once epochs 多次",
+         rare=True, into=lambda leaves, noise_multiplier: {"leaves": leaves,
+         "noise_multiplier": noise_multiplier}, value=lambda value, **_: math.inf,
+         leaves=Whole(1, 5000), noise_multiplier=NOISE)
+@setting("tree aggregation of n values, one record in one leaf",
+         "n 个值的树聚合，一条记录占一片叶", "rho", "tree prefix 树", rare=True, leaves=Whole(1,
+         5000), noise_multiplier=NOISE)
 @printed("4.307307", leaves=1600, noise_multiplier=1.13)
 @wrong("one-node", "A record enters one node on every level.",
        claim="1 / (2 * noise_multiplier**2)")
@@ -197,6 +236,26 @@ def tree_aggregation_rho(*, leaves, noise_multiplier):
 
     leaves: Steps n >= 1 in one tree; each record takes part in one of them"""
     return leaves.bit_length() / (2 * noise_multiplier**2)
+
+
+@formula("G-F10b", "Tree aggregation with Laplace noise", "identity",
+         "Chan, Shi & Song 2011, the binary mechanism")
+@given("leaves >= 1 and scale > 0", leaves=Whole(1, 300), scale=Log(0.3, 30.0))
+@oracle(lambda leaves, scale: tree_by_counting(leaves=leaves, noise_multiplier=1.0) / 0.5 / scale,
+        points=40)
+@setting("tree aggregation of n values with Laplace noise of scale b on each node",
+         "n 个值的树聚合，每个结点加尺度 b 的拉普拉斯噪声", "epsilon",
+         "tree prefix continual 树 连续", rare=True, leaves=Whole(1, 5000), scale=NOISE)
+@printed("1.1", leaves=1024, scale=10.0)
+@wrong("no-plus-one", "A full tree over 2^k steps has k + 1 levels.",
+       claim="log2(leaves) / scale", leaves=Whole(2, 300))
+@wrong("all-nodes", "A record enters one node on every level, not all of them.",
+       claim="(2*leaves - 1) / scale", leaves=Whole(2, 300))
+def tree_aggregation_epsilon(*, leaves, scale):
+    r"""\varepsilon = \frac{\lceil\log_2(n+1)\rceil}b
+
+    leaves: Steps n >= 1 in one tree; each record takes part in one of them"""
+    return leaves.bit_length() / scale
 
 
 _GIVEN = "noise_multiplier > 0 and 0 < sample_rate <= 1 and steps >= 1 and 0 < delta < 1"
@@ -256,7 +315,6 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
          "Abadi et al. 2016, Theorem 2; Section 5.1 for the run")
 @given(_GIVEN, _RUN)
 @oracle(certified_epsilon, tolerance=1e-7, points=20)
-@typed("epsilon", "poisson_subsampled_gaussian", "q*sqrt(T*log(1/delta))/sigma")
 @printed("1.258575", "0.946867", at=_REFERENCE)
 @printed("2.575873", at=_setting(0.01, 4.0, 40_000))
 @printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))

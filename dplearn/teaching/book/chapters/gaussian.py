@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from dplearn.core.solve import crossing, decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Drawn, Log
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import COUNT, NOISE, ORDER, RHO, Choice, Drawn, Log
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
@@ -77,6 +77,10 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(std_of_divergence, tolerance=1e-8, points=30)
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
+         "sigma", "gauss normal 高斯", into=lambda order, rdp: {"order": order, "epsilon": rdp,
+         "distance": 1.0}, order=ORDER, rdp=RHO)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
@@ -96,6 +100,9 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
 @given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
 @oracle(lambda rho, distance: max(std_of_divergence(order=order, epsilon=rho * order,
         distance=distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma",
+         "gauss normal 高斯", into=lambda rho: {"rho": rho, "distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
 @printed("200.0", rho=1.25e-5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
@@ -168,6 +175,9 @@ _THREE = np.array([0.8, 1.5, 3.0])
        rng.normal(0.0, rng.choice([0.1, 1.0, 2.0]), size=rng.integers(1, 7))).round(3)))
 @oracle(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0,
         z) for z in noise_multipliers) ** -0.5, unsafe="larger", points=40)
+@setting("the multiplier of several parts with their own noise, together",
+         "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
+         noise_multipliers=Log(0.3, 5.0))
 @printed("0.6871180012", noise_multipliers=_THREE)
 @printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
@@ -203,6 +213,9 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
 @oracle(longest_contribution, points=30)
+@setting("the joint clipping norm of m groups", "m 组合起来的裁剪范数", "sensitivity",
+         "group layer 组", into=lambda groups, max_norm: {"norms": np.full(int(groups), max_norm)},
+         groups=COUNT, max_norm=NOISE)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
        claim=lambda norms: float(np.max(norms)), says=r"\max_m C_m")

@@ -8,9 +8,21 @@ from scipy.special import ndtr
 from dplearn.core import validate
 from dplearn.teaching.book.chapters.families import mean_loss_of_coins
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    MU,
+    NOISE,
+    ORDER,
+    SLACK,
+    Choice,
+    Derived,
+    Distribution,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def coins_renyi(*, epsilon, order):
@@ -73,8 +85,8 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 @formula("G-D4", "Rényi DP of pure DP", "identity", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
 @oracle(coins_renyi)
-@typed("rdp", "pure_dp randomized_response laplace",
-       "log((sinh(alpha*epsilon)-sinh((alpha-1)*epsilon))/sinh(epsilon))/(alpha-1)")
+@setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp",
+         "pure ε-dp respon", epsilon=LOSS, order=ORDER)
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
 @printed("0.9651932", "0.9651932", epsilon=1.0, order=10.0)
 @wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
@@ -95,6 +107,8 @@ def pure_to_rdp(*, epsilon, order):
 @given("epsilon >= 0 and order > 1", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
        epsilon=Derived(lambda p, q: np.max(np.abs(np.log(p / q)))), order=Log(1.02, 200.0))
 @oracle(oracles.finite_renyi)
+@setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp", "pure ε-dp",
+         below=lambda epsilon, order: below.coin_rdp(epsilon, order), epsilon=LOSS, order=ORDER)
 @printed("1.0", epsilon=1.0, order=10.0)
 @printed("0.05", epsilon=0.1, order=10.0)
 def pure_to_rdp_simple(*, epsilon, order):
@@ -108,6 +122,8 @@ def pure_to_rdp_simple(*, epsilon, order):
        delta=Log(1e-6, 0.9))
 @oracle(lambda order, delta: oracles.finite_renyi([delta, 1 - delta, 0.0], [0.0, 1 - delta, delta],
         order))
+@setting("name and shame: one record is published with chance δ, Rényi divergence",
+         "以概率 δ 公布一条记录，Rényi 散度", "rdp", "somebody publish shame", rare=True)
 @printed("0.0020010", "0.0020010", order=0.5, delta=1e-3)
 @printed("inf", "inf", order=1.0, delta=1e-3)
 @wrong("dp-bounds-rdp", "True of pure DP; with delta a release may publish everything, if rarely.",
@@ -124,6 +140,9 @@ def renyi_name_and_shame(*, order, delta):
          "Dwork & Roth 2014, Section 2.3")
 @given("0 < delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
 @oracle(lambda records, delta: 1 - math.prod([1 - delta] * records))
+@setting("some of n records is published, each with chance δ",
+         "n 条记录各以概率 δ 被公布，至少公布一条", "probability", "somebody publish shame",
+         event=r"(?:some|any).*published.*")
 @printed("0.4512", records=60_000, delta=1e-5)
 @wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
        claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
@@ -136,6 +155,8 @@ def somebody_published(*, records, delta):
          "Dong, Roth & Su 2019, Corollary 2.13")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
 @oracle(oracles.normal_delta, tolerance=1e-8, absolute=1e-300)
+@setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
+         "gdp gaussian_dp", mu=MU, epsilon=LOSS)
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
@@ -186,7 +207,15 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 @formula("G-D8", "Probabilistic DP implies DP", "upper", "Dwork & Roth 2014, Lemma 3.17")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
 @oracle(oracles.normal_delta, absolute=1e-300)
-@typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
+@setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
+         "gdp gaussian_dp tail", below=lambda mu, epsilon: below.gaussian_delta(epsilon, mu),
+         mu=MU, epsilon=LOSS)
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+         "gauss normal tail 高斯", below=lambda noise_multiplier, epsilon:
+         below.gaussian_delta(epsilon, 1 / noise_multiplier), into=lambda noise_multiplier,
+         epsilon: {"mu": 1 / noise_multiplier, "epsilon": epsilon}, noise_multiplier=NOISE,
+         epsilon=LOSS)
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
@@ -202,6 +231,10 @@ def gaussian_loss_tail(*, mu, epsilon):
          "Kasiviswanathan & Smith 2014, Lemma 3.3, for the larger law")
 @given("epsilon > 0 and 0 <= delta <= 1", epsilon=Log(0.01, 5.0), delta=Log(1e-6, 0.5))
 @oracle(largest_loss_tail)
+@setting("the privacy loss of an (ε,δ)-DP mechanism exceeds 2ε", "(ε,δ)-DP 机制的隐私损失超过 2ε",
+         "probability", "loss 损失", below=lambda epsilon, delta: 0 * epsilon, epsilon=LOSS,
+         delta=SLACK,
+         event=r"L>=?2epsilon")
 @printed("0.00158198", "0.00158198", epsilon=1.0, delta=1e-3)
 @wrong("smaller-law", "It bounds Q of that event; from epsilon = 0.47 on it is too small for P.",
        printed("0.00073576", "0.00158198", epsilon=1.0, delta=1e-3),

@@ -9,8 +9,17 @@ from scipy.special import ndtr
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.chapters.local import binomial
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    MU,
+    Choice,
+    Derived,
+    Distribution,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
@@ -100,6 +109,9 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
        loss=Derived(lambda place, epsilon: place * epsilon))
 @oracle(lambda epsilon, loss: loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon),
         loss=loss, reach=60.0 + epsilon, kinks=[0.0, epsilon]), unsafe="larger")
+@setting("the loss of the Laplace mechanism is at most l", "拉普拉斯机制的隐私损失不超过 l",
+         "probability", "loss lap 损失", rare=True, loss=Linear(-0.05, 0.05), epsilon=LOSS,
+         event=r"L<=l")
 @printed("0.1839397206", "0.1839397206", epsilon=1.0, loss=-1.0)
 @printed("0.5000000000", epsilon=1.0, loss=math.nextafter(1.0, 0.0))
 @printed("1.0", "1.0", epsilon=1.0, loss=1.0)
@@ -121,6 +133,9 @@ def laplace_loss_cdf(*, loss, epsilon):
        loss=Derived(lambda mu, place: mu * (mu / 2 + place)))
 @oracle(lambda mu, loss: loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss=loss,
         reach=60.0), unsafe="larger")
+@setting("the loss of a μ-GDP Gaussian release is at most l", "μ-GDP 高斯发布的隐私损失不超过 l",
+         "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU,
+         event=r"L<=l")
 @printed("0.5", mu=1.0, loss=0.5)
 @printed("0.6914624613", mu=1.0, loss=1.0)
 @wrong("no-drift", "The mean of a loss is a divergence, and larger than 0.", claim="Phi(loss / mu)",
@@ -175,6 +190,8 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
 @given("mu_1 > 0 and mu_2 > 0 and epsilon >= 0", mu_1=Log(0.1, 3.0), mu_2=Log(0.1, 3.0),
        epsilon=Linear(0.0, 4.0))
 @oracle(delta_by_convolution, points=50)
+@setting("two Gaussian releases, as (ε,δ)-DP", "两次高斯发布，(ε,δ)-DP", "delta",
+         "two compos 两次", mu_1=MU, mu_2=MU, epsilon=LOSS)
 @printed("0.2862082119", "0.2862082119", mu_1=1.0, mu_2=1.0, epsilon=1.0)
 @wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.",
        printed("0.2538734", mu_1=1.0, mu_2=1.0, epsilon=1.0), claim=lambda mu_1, mu_2, epsilon:

@@ -19,9 +19,18 @@ from dplearn.teaching.book.chapters.composition import (
     enumerated_epsilon,
     several,
 )
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Derived, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import COUNT, LOSS, SLACK, Derived, Log, Whole
+from dplearn.teaching.book.kit.entry import (
+    enter,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
+from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def delta_of_releases(total, local, steps, paid=0.0):
@@ -48,6 +57,9 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
 @given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", _PAID,
        slack=Derived(lambda total, local, steps: delta_of_releases(total, local, steps)))
 @oracle(delta_of_releases, absolute=1e-14)
+@setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
+         "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "delta", "compos advanced slack", slack=SLACK,
+         paid=SLACK, steps=COUNT)
 @printed("0.595", paid=0.1, steps=2, slack=0.5)
 @wrong("slack-only", "The deltas of the releases are paid as well: k delta_0 on top.",
        claim="slack")
@@ -81,8 +93,14 @@ enter(theorems.composition_slack,
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
 @given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)")
+@setting("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，余量 δ'",
+         "epsilon", REPEATED, below=lambda epsilon, steps, slack: below.coins_epsilon(epsilon,
+         steps, slack), epsilon=LOSS, steps=COUNT, slack=SLACK)
+@setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
+         "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED, below=lambda epsilon,
+         steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
+         steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
+         second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("25.6914", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("6.26154", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
@@ -90,13 +108,11 @@ enter(theorems.composition_slack,
 @printed("219.813", "79.8413", epsilon=1.0, steps=100, slack=1e-5)
 @printed("966.43922", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 @wrong("plotted", "Without a term in k it falls below the exact optimum.",
-       typed("epsilon", "pure_dp randomized_response laplace", "2*epsilon*sqrt(2*T*log(1/delta))"),
        printed("214.5966", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
        printed("121.39", "135.83", epsilon=1.0, steps=200, slack=1e-4),
        printed("191.94", "301.73", epsilon=1.0, steps=500, slack=1e-4),
        claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
-       typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
        claim="epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("two-squares", "A bound, and half an epsilon^2 for each release would do.",
        claim="epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
@@ -112,8 +128,14 @@ def advanced_composition(*, epsilon, steps, slack):
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)")
+@setting("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，余量 δ'",
+         "epsilon", REPEATED, below=lambda epsilon, steps, slack: below.coins_epsilon(epsilon,
+         steps, slack), epsilon=LOSS, steps=COUNT, slack=SLACK)
+@setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
+         "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED, below=lambda epsilon,
+         steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
+         steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
+         second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        claim="epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
        oracle=lambda epsilon, steps, slack: advanced_composition_kov(
@@ -139,6 +161,8 @@ def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
 @oracle(partial(first_below, advanced_composition))
+@setting("the number of releases from which the first advanced theorem beats adding up",
+         "第一条高级组合定理优于直接相加所需的次数", "steps", "beat better break", rare=True)
 @printed("inf", "inf", epsilon=1.0, slack=1e-5)
 @printed("28.756", "28.756", epsilon=0.1, slack=1e-5)
 @wrong("never-worse",
@@ -160,6 +184,8 @@ def advanced_composition_break_even(*, epsilon, slack):
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
 @oracle(partial(first_below, advanced_composition_kov))
+@setting("the number of releases from which the second advanced theorem beats adding up",
+         "第二条高级组合定理优于直接相加所需的次数", "steps", "beat better break", rare=True)
 @printed("63.669", "63.669", epsilon=1.0, slack=1e-4)
 @printed("79.587", "79.587", epsilon=1.0, slack=1e-5)
 def advanced_composition_kov_break_even(*, epsilon, slack):
@@ -178,6 +204,11 @@ enter(theorems.heterogeneous_composition,
       given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
             counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
       oracle(enumerated_epsilon),
+      setting("adaptive releases, the i-th ε_i-DP, with slack δ",
+              "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合", into=lambda
+              epsilons, slack: {"epsilons": epsilons,
+              "counts": np.ones(len(epsilons), int), "slack": slack}, below=lambda epsilons, slack:
+              below.lists_epsilon(epsilons, slack), epsilons=Log(0.05, 3.0), slack=SLACK),
       printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
       printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
     wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",

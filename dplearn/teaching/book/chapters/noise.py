@@ -11,9 +11,28 @@ from scipy.special import xlogy
 
 from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import (
+    COUNT,
+    LOSS,
+    NOISE,
+    SLACK,
+    Choice,
+    Drawn,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import (
+    enter,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
+from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def vector_laplace_loss(*, shift, scale):
@@ -120,6 +139,9 @@ def two_coins_loss(*, honest, yes):
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
 @oracle(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
         oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
+@setting("Laplace noise of scale b on one answer, as (ε,δ)-DP",
+         "一次回答加尺度 b 的拉普拉斯噪声，(ε,δ)-DP", "delta", "lap 拉普拉斯", into=lambda epsilon,
+         scale: {"epsilon": epsilon, "ratio": 1 / scale}, epsilon=Log(0.01, 3.0), scale=NOISE)
 @printed("0.2211992169", epsilon=0.5, ratio=1.0)
 @wrong("straight-line",
        "The profile is concave in epsilon between its ends, so chords are too low.",
@@ -141,10 +163,21 @@ def _random_shift(rng: Generator) -> NDArray:
          "Dwork & Roth 2014, Theorem 3.6")
 @given("scale > 0", shift=Drawn(_random_shift), scale=Log(1e-3, 1e3))
 @oracle(vector_laplace_loss)
+@setting("Laplace noise of scale b on one answer of L1 sensitivity Δ, ε-DP",
+         "一次回答（L1 敏感度 Δ）加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
+         "lap double_exp 拉普拉斯", into=lambda sensitivity, scale: {"shift":
+         np.array([sensitivity]), "scale": scale}, sensitivity=NOISE, scale=NOISE)
+@setting("Laplace noise of scale b on each of two answers, Δ in L2",
+         "两次回答各加尺度 b 的拉普拉斯噪声，Δ 按 L2 计", "epsilon", "L2 L_2 L_{2} Δ_2 Delta_2 Δ₂",
+         rare=True, into=lambda sensitivity, scale: {"shift": np.full(2, sensitivity /
+         math.sqrt(2)), "scale": scale}, sensitivity=NOISE, scale=NOISE)
 @printed("2", "2", shift=np.full(4, 0.5), scale=1.0)
 @wrong("euclidean", "In d dimensions the L1 norm is up to sqrt(d) times as large.",
        printed("1", "2", shift=np.full(4, 0.5), scale=1.0),
        claim=lambda shift, scale: np.linalg.norm(shift) / scale, says=r"b = \Delta_2/\varepsilon")
+@wrong("upside-down", "The smaller epsilon, the larger the noise.", says=r"b = \varepsilon/\Delta",
+       claim=lambda shift, scale: scale / max(float(np.sum(np.abs(shift))), 1e-9),
+       met="WICG/attribution-reporting-api, issue 1329 (2024)")
 def vector_laplace_epsilon(*, shift, scale):
     r"""\sup_x \ln\frac{p(x - f(d'))}{p(x - f(d))} = \frac{\lVert f(d) - f(d')\rVert_1}b
     \ \Rightarrow\ b = \Delta_1/\varepsilon
@@ -157,6 +190,15 @@ def vector_laplace_epsilon(*, shift, scale):
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
 @oracle(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
+@setting("a Laplace variable of scale b exceeds the threshold in absolute value",
+         "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
+         scale=NOISE, threshold=Log(0.1, 9.0),
+         event=r"\|\w+\|>=?(.+)")
+@setting("a Laplace variable of scale b exceeds the threshold on one side",
+         "尺度 b 的拉普拉斯变量在一侧超过阈值", "probability", "one_side one-side 单侧",
+         into=lambda scale, threshold: {"scale": scale, "threshold": threshold},
+         value=lambda value, **_: value / 2, scale=NOISE, threshold=Log(0.1, 9.0),
+         event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
        oracle=partial(integrated_tail, sides=1))
@@ -171,6 +213,11 @@ def laplace_tail(*, scale, threshold):
 @given("scale > 0", scale=Log(1e-3, 1e3))
 @oracle(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
         absolute=0.0, unsafe=None, points=40)
+@setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
+         "lap double_exp 拉普拉斯", scale=NOISE)
+@setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差",
+         "sigma", "lap double_exp 拉普拉斯", into=lambda scale: {"scale": scale}, value=lambda
+         value, **_: math.sqrt(value), scale=NOISE)
 @printed("2", scale=1.0)
 @wrong("square", "The standard deviation is sqrt(2) b.", claim="scale**2")
 def laplace_variance(*, scale):
@@ -182,6 +229,9 @@ def laplace_variance(*, scale):
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
 @oracle(geometric_difference, absolute=0.0, unsafe=None)
+@setting("the geometric law with parameter ε", "参数 ε 的双边几何分布", "probability",
+         "geometric discrete 几何",
+         event=r"\w=\w")
 @printed("0.4621171573", rate=1.0, value=0)
 @printed("0.0625407564", rate=1.0, value=-2)
 @wrong("one-sided-constant",
@@ -200,6 +250,8 @@ def geometric_probability(*, rate, value):
 @oracle(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate,
         value=k) / geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3,
         sensitivity + 4)), points=50)
+@setting("geometric noise of rate ε on a whole answer of sensitivity Δ",
+         "整数回答加速率 ε 的几何噪声", "epsilon", "geometric 几何", rare=True)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
 @wrong("one-sided", "The smaller count can print a number that the larger one never does.",
        says=r"\text{noise of } P(X = k) = (1 - e^{-\varepsilon})e^{-\varepsilon k},\ k \ge 0 "
@@ -222,6 +274,8 @@ def geometric_epsilon(*, rate, sensitivity):
          "Geng & Viswanath 2014, the optimal noise for the variance")
 @given("epsilon > 0", epsilon=Log(0.01, 25.0))
 @oracle(least_staircase_variance, absolute=0.0, unsafe=None, points=60)
+@setting("variance of staircase noise at sensitivity 1", "阶梯噪声的方差（敏感度 1）", "variance",
+         "staircase 阶梯", rare=True)
 @printed("1.918104", epsilon=1.0)
 @printed("0.02971102", epsilon=5.0)
 @wrong("laplace", "Nearly so for a small epsilon; at 5 it has 2.7 times the least variance.",
@@ -238,14 +292,16 @@ def staircase_variance(*, epsilon):
          "Dwork & Roth 2014, Theorem A.1")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @oracle(oracles.normal_sigma)
-@typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
-@typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
+@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+         below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
+         12.0), delta=SLACK)
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
        printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
+       met="programming-dp, issue 45 (2023); smartnoise-sdk, issue 462 (2022)",
        epsilon=Log(0.1, 50.0))
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
-       typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
        claim="sqrt(log(1.25 / delta)) / epsilon")
 @wrong("delta-outside", "It is enough, and 44 times too much noise for delta = 1e-5.",
        claim="sqrt(2 * log(1.25) / delta) / epsilon", kind="identity")
@@ -267,8 +323,20 @@ enter(gaussian_delta,
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
       oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
-      typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
-            "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
+      setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+              "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
+      setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
+         "sensitivity Δ",
+              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              REPEATED, into=lambda
+              epsilon, noise_multiplier, steps: {"epsilon": epsilon, "noise_multiplier":
+              noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE,
+              steps=COUNT),
+      setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
+              "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
+              into=lambda epsilon: {"epsilon": epsilon, "noise_multiplier": 1.0}, value=lambda
+              value, **_: math.inf, epsilon=LOSS),
       printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
       printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
       wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
@@ -305,6 +373,13 @@ def analytic_gaussian_sigma(*, epsilon, delta):
          "Kairouz, Oh & Viswanath 2014, Section 4")
 @given("epsilon >= 0 and answers >= 2", epsilon=Log(1e-3, 25.0, also=(0.0,)), answers=Whole(2, 10))
 @oracle(largest_truth, unsafe="larger")
+@setting("randomized response over k answers, truth with chance p, ε-DP",
+         "k 个答案的随机应答（以概率 p 说真话），ε-DP", "p",
+         "answers values generali k-ary 个答案", epsilon=LOSS, answers=Whole(3, 40))
+@setting("randomized response of one bit, truth with chance p, ε-DP",
+         "一位随机应答（以概率 p 说真话），ε-DP", "p",
+         "respon coin bit binary truth true 随机应答", into=lambda epsilon: {"epsilon": epsilon,
+         "answers": 2}, epsilon=LOSS)
 @printed("0.731058579", epsilon=1.0, answers=2)
 @printed("0.231969317", epsilon=1.0, answers=10)
 @wrong("linear", "Near 0 it is 1/2 + epsilon/4.", claim="min(0.5 + epsilon / 2, 1.0)",
@@ -323,6 +398,8 @@ def randomized_response_truth(*, epsilon, answers=2):
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
 @oracle(two_coins_loss)
+@setting("two coins: honest with chance h, else yes with chance y",
+         "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)
 @wrong("ln-two", "Truth is told with probability 3/4, three times that of a lie.", claim="log(2)",
        honest=Choice(0.5), yes=Choice(0.5))

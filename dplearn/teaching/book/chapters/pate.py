@@ -18,8 +18,8 @@ from dplearn.teaching.book.chapters.choices import (
     argmax_probability,
 )
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import NOISE, ORDER, Choice, Derived, Drawn, Linear, Log
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
 from dplearn.teaching.book.kit.oracles import finite_renyi, log_moment, randomized_response
 
 NORMAL: Law = (oracles.log_normal(), log_ndtr)
@@ -107,6 +107,9 @@ def _random_votes(most: int, classes: int) -> Drawn:
 @given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 40.0),
        votes=_random_votes(20, 4))
 @oracle(gnmax_worst, absolute=0.0, points=60)
+@setting("the noisy winner of the teachers' votes, RDP of order α", "教师投票的噪声胜者，α 阶 RDP",
+         "rdp", "vote teacher pate gnmax winner label 投票", rare=True, below="exact", order=ORDER,
+         noise_std=NOISE)
 @printed("0.00625", order=10.0, noise_std=40.0)
 @wrong("one-count", "A changed vote moves two counts, a distance of the root of 2.",
        printed("0.003125", order=10.0, noise_std=40.0), claim="order / (2 * noise_std**2)")
@@ -160,6 +163,10 @@ enter(theorems.lnmax_log_moment,
       given("moment > 0 and inverse_scale > 0", _MOMENT),
       oracle(lambda moment, inverse_scale: moment *
              finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
+      setting("the Laplace winner of the teachers' votes, log moment",
+              "教师投票的拉普拉斯噪声胜者，对数矩", "log_moment",
+              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda moment,
+              inverse_scale: 0 * moment),
       printed("0.36", moment=8, inverse_scale=0.05))
 
 enter(theorems.lnmax_log_moment_at,
@@ -168,6 +175,10 @@ enter(theorems.lnmax_log_moment_at,
       given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
             _MOMENT, flip=Log(1e-9, 0.5)),
       oracle(largest_moment, absolute=0.0, points=60),
+      setting("the Laplace winner of given votes, log moment",
+              "给定票数时的拉普拉斯噪声胜者，对数矩", "log_moment",
+              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda moment,
+              inverse_scale, flip: 0 * moment),
       printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
       wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
             says=r"\text{the same for every } q < 1", given="0 < flip < 1 and "

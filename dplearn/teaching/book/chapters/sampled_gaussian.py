@@ -12,9 +12,17 @@ from dplearn.core.logspace import log_comb, log_expm1
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.teaching.book.chapters.families import renyi_gaussian
 from dplearn.teaching.book.chapters.sampling import log_mixture, sampled_means
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Distribution, Log, Whole
-from dplearn.teaching.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit import below, oracles
+from dplearn.teaching.book.kit.domains import NOISE, ORDER, RATE, Choice, Distribution, Log, Whole
+from dplearn.teaching.book.kit.entry import (
+    Interval,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 
 
 def sampled_renyi(*, order, noise_multiplier, sample_rate):
@@ -76,6 +84,8 @@ def _log_sum(
          "Mironov, Talwar & Zhang 2019, Section 3.3")
 @given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
 @oracle(sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
+         "sampl 抽样", order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
 @printed("11.24627594", order=32, noise_multiplier=1.0, sample_rate=0.01)
 @printed("0.00005360", order=2, noise_multiplier=0.5, sample_rate=1e-3)
@@ -242,7 +252,6 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
 @oracle(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
-@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha*(exp(1/sigma^2)-1)/2")
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
        "Too small by sigma^2 (e^(1/sigma^2) - 1) > 1 even as the rate goes to 0.",
@@ -294,7 +303,9 @@ _BELOW_TRANSITION = (
 @given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
        order=Log(1.01, 2000.0))
 @oracle(sampled_renyi)
-@typed("rdp", "poisson_subsampled_gaussian", "2*q^2*alpha/sigma^2")
+@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
+         "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
+         noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
        given="0 < sample_rate <= 0.2 and noise_multiplier >= 4", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
@@ -309,7 +320,9 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 @given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
        order=Log(1.01, 2000.0))
 @oracle(sampled_renyi)
-@typed("rdp", "poisson_subsampled_gaussian", "6*q^2*alpha/sigma^2")
+@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
+         "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
+         noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
@@ -322,7 +335,10 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
 @given(_BELOW_TRANSITION, noise_multiplier=Log(1.1, 20.0), sample_rate=Log(1e-4, 0.0625),
        moment=Log(0.1, 2000.0))
 @oracle(sampled_log_moment)
-@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
+@setting("Poisson sampled Gaussian noise, the λ-th log moment", "泊松抽样高斯噪声的 λ 阶对数矩",
+         "log_moment", "sampl moment 抽样", below=lambda moment, noise_multiplier, sample_rate:
+         moment * below.sampled_rdp(moment + 1, noise_multiplier, sample_rate), moment=Log(1.0,
+         20.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",
        given="noise_multiplier > 0 and 0 < sample_rate < 1 and moment > 0", moment=Log(1.0, 64.0),

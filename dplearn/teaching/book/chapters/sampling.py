@@ -17,8 +17,26 @@ from scipy.special import ndtr
 from dplearn.teaching.book.chapters.divergences import hockey_stick
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta, release_epsilon
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Distribution, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    NOISE,
+    RATE,
+    SLACK,
+    Distribution,
+    Drawn,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import (
+    enter,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 
 # Means of Gaussians, and how often each occurs.
 Means = dict[float, float]
@@ -100,13 +118,21 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
          "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
 @oracle(sampled_coin_epsilon)
-@typed("amplified_epsilon", "approximate_dp pure_dp", "log(1+q*(exp(epsilon)-1))")
+@setting("a release on a random share q of the data, of an ε-DP mechanism",
+         "对随机抽取的比例 q 的数据运行 ε-DP 机制", "epsilon", "sampl amplif 抽样 采样",
+         epsilon=LOSS, sample_rate=RATE)
+@setting("a release on a random share q of the data, of an (ε,δ)-DP mechanism",
+         "对随机抽取的比例 q 的数据运行 (ε,δ)-DP 机制", "epsilon", "sampl amplif 抽样 采样",
+         into=lambda epsilon, sample_rate, delta: {"epsilon": epsilon, "sample_rate": sample_rate},
+         second="sample_rate*delta", epsilon=LOSS, sample_rate=RATE, delta=SLACK)
+@setting("fixed batches of a shuffled pass: the worst batch is not amplified",
+         "打乱后固定分批：最坏的一批没有放大", "epsilon", "shuffl epoch pass 打乱", rare=True,
+         into=lambda epsilon, sample_rate: {"epsilon": epsilon, "sample_rate": 1.0}, epsilon=LOSS,
+         sample_rate=RATE)
 @printed("0.158565", epsilon=1.0, sample_rate=0.1)
 @wrong("linear", "The amplified epsilon is larger for every rate below 1.",
-       typed("amplified_epsilon", "approximate_dp pure_dp", "q*epsilon"),
        claim="sample_rate * epsilon", kind="upper")
 @wrong("twice-linear", "From epsilon = 1.26 on the exponential is larger.",
-       typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
        claim="2 * sample_rate * epsilon", kind="upper")
 @wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
        claim="sample_rate * (exp(epsilon) - 1)", kind="identity")
@@ -151,6 +177,8 @@ _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier
          "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_SETTING, _SAMPLED)
 @oracle(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
+@setting("Poisson sampled Gaussian noise, one step", "泊松抽样高斯噪声，一步", "delta",
+         "sampl 抽样", epsilon=Log(0.05, 5.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
 @wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", claim=lambda epsilon,
        noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
@@ -215,6 +243,8 @@ def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
 @given("records >= 1 and draws >= 1", records=Whole(1, 2000), draws=Whole(1, 300))
 @oracle(lambda records, draws: sum(math.comb(draws,
         k) * (records - 1) ** (draws - k) for k in range(1, draws + 1)) / records**draws)
+@setting("a record is drawn at all among m draws with replacement from n",
+         "有放回地从 n 条中抽 m 次，某条被抽到", "rate", "replacement 放回")
 @printed("0.095617925", records=100, draws=10)
 @wrong("ratio", "Too large as a chance, and blind to a record that is drawn more than once.",
        printed("0.1", records=100, draws=10), claim="draws / records")

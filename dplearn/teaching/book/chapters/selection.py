@@ -11,8 +11,18 @@ from dplearn.accountants.theorems import selection_rdp
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
 from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    NOISE,
+    ORDER,
+    Choice,
+    Derived,
+    Distribution,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
 
 
 def repetitions(*, shape, stop):
@@ -124,6 +134,12 @@ enter(selection_rdp,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
        stop=_STOP)
 @oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
+@setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",
+         "epsilon", "selec tun best 选择", rare=True, below=lambda epsilon, shape: 0 * epsilon,
+         epsilon=LOSS, shape=Linear(0.0, 3.0))
+@setting("the best of a geometric number of runs, each ε-DP", "几何次数运行中取最佳，每次 ε-DP",
+         "epsilon", "selec tun best geometric 选择", rare=True, below=lambda epsilon: 0 * epsilon,
+         into=lambda epsilon: {"epsilon": epsilon, "shape": 1.0}, epsilon=LOSS)
 @printed("3", "1.976852117",
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
@@ -148,6 +164,10 @@ def selection_epsilon(*, epsilon, shape):
        noise_std=Log(0.5, 3.0), step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)),
        steps=Whole(1, 10), record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
 @oracle(last_iterate_renyi, tolerance=1e-6, points=30)
+@setting("the last of n noisy steps, step t uses the record, convex and smooth losses",
+         "n 个带噪步骤的最后一步，第 t 步用到该记录，凸光滑损失", "rdp", "iterat hidden last 迭代",
+         rare=True, below="exact", order=ORDER, lipschitz=NOISE, noise_std=NOISE, steps=Whole(10,
+         50), record=Whole(1, 10))
 @printed("0.1", "0.1000000", order=2.0, lipschitz=1.0, noise_std=2.0, step_size=1.0, smoothness=0.0,
          steps=10, record=1, width=40.0)
 @wrong("not-convex", "Where the loss bends down, a step moves two iterates apart.",

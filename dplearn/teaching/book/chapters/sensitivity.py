@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import NOISE, Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
@@ -110,6 +110,33 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
     return float(np.max(np.linalg.norm(clipped[:, None] - clipped, axis=2)))
 
 
+def mean_change(*, lower, upper, records, adjacency):
+    """The most that a mean of values in a range changes, all at its ends or in the middle."""
+    ends = (lower, (lower + upper) / 2, upper)
+    sizes = [records] if adjacency == "replace_one" else range(2, 6)
+    changes = []
+    for n, base, new in itertools.product(sizes, ends, ends):
+        other = [base] * (n - 1) + ([new] if adjacency == "replace_one" else [])
+        changes.append(abs(math.fsum(other) / len(other) - math.fsum([base] * (n - 1)
+                       + [ends[2] if base < ends[2] else ends[0]]) / n))
+    return max(changes)
+
+
+def variance_change(*, lower, upper, records):
+    """The most that the variance changes when one of values at both ends or between moves."""
+    ends, changes = (lower, (lower + upper) / 2, upper), []
+    for others in itertools.combinations_with_replacement(ends, records - 1):
+        spreads = [float(np.var([*others, x])) for x in ends]
+        changes.append(max(spreads) - min(spreads))
+    return max(changes)
+
+
+def contribution_change(*, partitions, contributions):
+    """Largest Euclidean norm of what one user adds, over all whole contributions."""
+    counts = itertools.product(range(contributions + 1), repeat=partitions)
+    return max(math.dist(added, [0] * partitions) for added in counts)
+
+
 @formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
 @given("epsilon > 0 and 0 < delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
 @oracle(needed_test_threshold, points=40)
@@ -141,6 +168,9 @@ _ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 @given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
        count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
 @oracle(clipped_mean_change)
+@setting("mean of n values in [0, u], one record added or removed",
+         "[0, u] 内 n 个数的均值，增删一条记录", "sensitivity", "mean average add remov 均值",
+         below="exact", count=Whole(2, 5000), upper=NOISE)
 @printed("0.1", "0.1", at=_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
        printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
@@ -225,6 +255,12 @@ _ADJACENCY = Choice("add_remove", "replace_one")
 @given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
        upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
 @oracle(sum_change)
+@setting("sum of values in [l, u], one record replaced", "[l, u] 内数值之和，替换一条记录",
+         "sensitivity", "replac 替换", into=lambda lower, upper: {"lower": lower, "upper": upper,
+         "adjacency": "replace_one"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
+@setting("sum of values in [l, u], one record added or removed", "[l, u] 内数值之和，增删一条记录",
+         "sensitivity", "add remov 增删", into=lambda lower, upper: {"lower": lower, "upper":
+         upper, "adjacency": "add_remove"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
 @printed("125", lower=50.0, upper=125.0, adjacency="add_remove")
 @printed("75", lower=50.0, upper=125.0, adjacency="replace_one")
 @wrong("difference", "That is for replacing a record; one that joins brings its whole value.",
@@ -248,6 +284,17 @@ def sum_sensitivity(*, lower, upper, adjacency):
          "Abadi et al. 2016, Algorithm 1")
 @given("max_norm > 0", max_norm=Log(0.01, 100.0), dimension=Whole(1, 4), adjacency=_ADJACENCY)
 @oracle(clipped_sum_change, points=60)
+@setting("sum of clipped gradients, one record added or removed", "裁剪梯度之和，增删一条记录",
+         "sensitivity", "add remov 增删", into=lambda max_grad_norm: {"max_norm": max_grad_norm,
+         "dimension": 10, "adjacency": "add_remove"}, max_grad_norm=NOISE)
+@setting("sum of clipped gradients over a fixed number B, one record added or removed",
+         "裁剪梯度之和除以固定的 B，增删一条记录", "sensitivity", "fixed public constant 固定",
+         into=lambda max_grad_norm, batch: {"max_norm": max_grad_norm, "dimension": 10,
+         "adjacency": "add_remove"}, value=lambda value, batch, **_: value / batch,
+         max_grad_norm=NOISE, batch=Whole(2, 300))
+@setting("sum of clipped gradients, one record replaced", "裁剪梯度之和，替换一条记录",
+         "sensitivity", "replac another 替换", into=lambda max_grad_norm: {"max_norm":
+         max_grad_norm, "dimension": 10, "adjacency": "replace_one"}, max_grad_norm=NOISE)
 @printed("1.5", max_norm=1.5, dimension=3, adjacency="add_remove")
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
@@ -263,3 +310,67 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
     A record that is zeroed out counts as one that leaves.
     max_norm: C"""
     return 2 * max_norm if adjacency == "replace_one" else max_norm
+
+
+@formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values", "identity",
+         "Dwork & Roth 2014, Definition 3.1")
+@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
+       records=Whole(2, 1000))
+@oracle(partial(mean_change, adjacency="replace_one"))
+@setting("mean of n values in [m, M], one of them replaced",
+         "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
+         "replac another substitut 替换")
+@setting("mean of values in [m, M], one record added or removed: n is not known",
+         "[m, M] 内数值的均值，增删一条记录：n 未知", "sensitivity", "add remov join leave 增删",
+         into=lambda lower, upper, records: {"lower": lower, "upper": upper, "records": 2},
+         lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0), records=Whole(2, 5000))
+@printed("1.0", lower=0.0, upper=100.0, records=100)
+@wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
+       "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
+       r"\text{ where a record is added or removed}", oracle=partial(mean_change,
+       adjacency="add_remove"), records=Whole(3, 1000),
+       met="opendp/smartnoise-core, issue 356 (2021)")
+@wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
+       claim="upper / records")
+def bounded_mean_sensitivity(*, lower, upper, records):
+    r"""x_i \in [m, M]:\quad \Delta = \frac{M - m}n"""
+    return (upper - lower) / records
+
+
+@formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values", "identity",
+         "Dwork & Roth 2014, Definition 3.1")
+@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
+       records=Whole(2, 9))
+@oracle(variance_change, points=40)
+@setting("variance (over n) of n values in [m, M], one of them replaced",
+         "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
+         "varianc 方差", rare=True, records=Whole(2, 1000))
+@printed("0.09", lower=0.0, upper=1.0, records=10)
+@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", kind="identity",
+       claim="(upper - lower)**2 / records")
+@wrong("largest-variance", "A quarter of the squared range bounds the variance itself; its change "
+       "is more than 1/n of that.", claim="(upper - lower)**2 / (4*records)", records=Whole(3, 9))
+def variance_sensitivity(*, lower, upper, records):
+    r"""x_i \in [m, M]:\quad \Delta = \frac{n-1}{n^2}(M-m)^2"""
+    return (records - 1) / records**2 * (upper - lower) ** 2
+
+
+@formula("G-B18c", "Sensitivity of counts to which a user adds several times", "identity",
+         "Wilson et al. 2020, Section 2.3, bounded contributions")
+@given("partitions >= 1 and contributions >= 1", partitions=Whole(1, 4), contributions=Whole(1, 4))
+@oracle(contribution_change)
+@setting("L2 sensitivity of counts, a user in at most l partitions, at most c times in each",
+         "计数的 L2 敏感度，用户至多在 l 个分区，每个至多 c 次", "sensitivity",
+         "partition contribut L2 L_2 分区", rare=True, partitions=Whole(1, 200),
+         contributions=Whole(1, 100))
+@printed("6.0", partitions=4, contributions=3)
+@wrong("root-of-both", "The root is of the number of partitions alone.",
+       claim="sqrt(partitions * contributions)", contributions=Whole(2, 4))
+@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.",
+       claim="partitions * contributions", partitions=Whole(2, 4))
+def contribution_sensitivity(*, partitions, contributions):
+    r"""\Delta_2 = \sqrt{l_0}\;l_\infty,\quad \Delta_1 = l_0\,l_\infty
+
+    partitions: l_0, how many counts a user may change
+    contributions: l_infinity, how much each of them may change"""
+    return math.sqrt(partitions) * contributions

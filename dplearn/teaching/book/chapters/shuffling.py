@@ -18,8 +18,16 @@ from dplearn.engine.profile import Profile
 from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampling import mixture_delta
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import Interval, formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import LOSS, SLACK, Choice, Linear, Log, Whole
+from dplearn.teaching.book.kit.entry import (
+    Interval,
+    formula,
+    given,
+    oracle,
+    printed,
+    setting,
+    wrong,
+)
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
@@ -97,6 +105,9 @@ def _in_range(*, noise_multiplier, batches, delta):
 @given("0 < local_epsilon <= log(records/(16*log(2/delta))) and 0 < delta < 1",
        records=Whole(300, 30_000), delta=Log(1e-9, 0.5), local_epsilon=Log(0.02, 8.0))
 @oracle(shuffled_coins_epsilon, tolerance=1e-7, points=60)
+@setting("n shuffled reports, each ε₀-DP", "n 份打乱的报告，每份 ε₀-DP", "epsilon",
+         "shuffl local report 打乱", below=lambda local_epsilon, records, delta: 0 * delta,
+         local_epsilon=LOSS, records=Whole(300, 30_000), delta=SLACK)
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,

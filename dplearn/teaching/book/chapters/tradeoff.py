@@ -12,8 +12,20 @@ from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
 from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.domains import (
+    LOSS,
+    MU,
+    NOISE,
+    RATE,
+    SLACK,
+    Choice,
+    Derived,
+    Distribution,
+    Linear,
+    Log,
+    Whole,
+)
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 Tail = Callable[[float], float]
 
@@ -79,6 +91,8 @@ _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - fals
 @given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
 @oracle(lambda false_positive_rate, mu: threshold_test(oracles.log_normal(), oracles.log_normal(mu),
         rate=false_positive_rate, reach=60.0), absolute=0.0, unsafe="larger", points=50)
+@setting("trade-off of μ-GDP at false alarm rate α", "μ-GDP 在误报率 α 处的权衡", "tradeoff",
+         "trade gdp 权衡", false_positive_rate=Linear(0.01, 0.9), mu=MU)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
 @printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
 def gaussian_tradeoff(false_positive_rate, *, mu):
@@ -92,6 +106,8 @@ def gaussian_tradeoff(false_positive_rate, *, mu):
 @given("0 < false_positive_rate < 1 and mu_1 > 0 and mu_2 > 0",
        false_positive_rate=Log(1e-6, 0.999), mu_1=Log(0.05, 5.0), mu_2=Log(0.05, 5.0))
 @oracle(miss_of_two, absolute=0.0, unsafe="larger", points=20)
+@setting("trade-off of two Gaussian releases at false alarm rate α",
+         "两次高斯发布在误报率 α 处的权衡", "tradeoff", "trade compos 权衡")
 @printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
 @wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.",
        claim=lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate,
@@ -110,6 +126,10 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
          "Bu, Dong, Long & Su 2020, Theorem 5")
 @given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
 @oracle(limit_mu, tolerance=0.04, points=20)
+@setting("many Poisson sampled Gaussian steps, in the limit", "许多步泊松抽样高斯噪声，极限", "mu",
+         "limit clt 极限", into=lambda sample_rate, steps, noise_multiplier: {"spread": sample_rate
+         * math.sqrt(steps), "noise_multiplier": noise_multiplier, "steps": 10**6},
+         sample_rate=RATE, steps=Whole(10, 10**5), noise_multiplier=NOISE)
 @printed("0.253957593", at=_ONE_EPOCH)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
@@ -152,6 +172,9 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 @oracle(lambda false_positive_rate, epsilon: threshold_test(oracles.log_laplace(),
         oracles.log_laplace(epsilon), rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]),
         absolute=0.0, unsafe="larger", points=50)
+@setting("trade-off of Laplace noise of scale Δ/ε at false alarm rate α",
+         "拉普拉斯噪声（尺度 Δ/ε）在误报率 α 处的权衡", "tradeoff", "trade lap 拉普拉斯",
+         rare=True)
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
 @printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
 @wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
@@ -172,6 +195,9 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
        delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
        false_positive_rate=Linear(0.0, 1.0))
 @oracle(most_powerful, unsafe="larger")
+@setting("trade-off of (ε,δ)-DP at false alarm rate α", "(ε,δ)-DP 在误报率 α 处的权衡", "tradeoff",
+         "trade 权衡", below="exact", false_positive_rate=Linear(0.01, 0.9), epsilon=LOSS,
+         delta=SLACK)
 @printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
 @wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):

@@ -279,3 +279,9 @@ def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Itera
         for (name, values), end in zip(domain.items(), corner, strict=True):
             drawn[name] = end if values.corners else values.draw(rng, drawn)
         yield drawn
+
+
+# Ranges of the letters that texts print, for the tables of settings; corners count.
+LOSS, SLACK, COUNT = Log(0.02, 8.0), Log(1e-9, 0.3), Whole(1, 150)
+NOISE, ORDER, RATE = Log(0.3, 30.0), Log(1.1, 40.0), Log(1e-3, 0.9)
+RHO, MU = Log(0.005, 3.0), Log(0.05, 4.0)

@@ -22,6 +22,10 @@ r"""What an entry of the formula book is: a plain function under decorators that
 * `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
   (`claim`, an expression or a function), or the same function where its hypothesis is dropped
   (`given`); what else it changes it says, the rest is the formula's.
+* `setting`: what the letters stand for where the formula is printed, in English and Chinese, the
+  quantity that its value is, stems of words that name this situation and no other, and what no
+  mechanism can beat (`below`). More of them say the same formula in fewer or other letters. Every
+  entry whose value a text could print has one; `claims` judges by nothing else.
 * The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
   parameters that the common list does not explain. What `help` shows is made from all of this.
 
@@ -75,13 +79,23 @@ class Printed(Fact):
     parameters: Parameters
 
 
-@dataclass(frozen=True)
-class Typed(Fact):
-    """The formula as a reader would type it about a quantity of some mechanisms."""
+@dataclass(frozen=True, eq=False)
+class Setting(Fact):
+    """One situation in which an entry has the answer, in the letters of print."""
 
-    quantity: str
-    mechanisms: tuple[str, ...]
-    expression: str
+    text: str
+    chinese: str
+    about: str  # a key of `terms.QUANTITIES`
+    names: tuple[str, ...] = ()  # stems of words that name it, of any language
+    below: Callable[..., Any] | Literal["exact"] | None = None
+    # Delta of the pair (value, delta): an expression in the columns, or a function of them.
+    second: str | Callable[..., float] = ""
+    rare: bool = False  # whether it is meant only where the words name it
+    into: Callable[..., Mapping[str, Any]] | None = None  # the entry's parameters of the columns
+    value: Callable[..., float] | None = None  # of the entry's value and the columns
+    given: str = ""
+    event: str = ""  # of a probability: a pattern, whose group is the column `threshold`
+    domain: Mapping[str, Domain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +113,6 @@ class Misprint(Fact):
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a source that a reader can check; "" where it was met in notes
     printed: Sequence[Printed] = ()
-    typed: Sequence[Typed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -133,7 +146,7 @@ class Formula:
     unsafe: Literal["smaller", "larger"] | None = "smaller"
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
-    typed: Sequence[Typed] = ()
+    settings: Sequence[Setting] = ()
     misprints: Sequence[Misprint] = ()
 
     @property
@@ -290,7 +303,7 @@ def formula(
             statement=statement or text,
             remarks="" if statement else remarks,
             printed=tuple(p for p in parts if isinstance(p, Printed)),
-            typed=tuple(p for p in parts if isinstance(p, Typed)),
+            settings=tuple(p for p in parts if isinstance(p, Setting)),
             misprints=tuple(p for p in parts if isinstance(p, Misprint)),
             **fields,
         )
@@ -328,21 +341,50 @@ def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact
     return _Fields({"oracle": function, **options})
 
 
+def setting(
+    text: str,
+    chinese: str,
+    about: str,
+    names: str = "",
+    /,
+    *,
+    below: Callable[..., Any] | Literal["exact"] | None = None,
+    second: str | Callable[..., float] = "",
+    rare: bool = False,
+    into: Callable[..., Mapping[str, Any]] | None = None,
+    value: Callable[..., float] | None = None,
+    given: str = "",
+    event: str = "",
+    **domain: Domain,
+) -> Setting:
+    """Return a situation in which the entry's value is what a text calls `about`.
+
+    The columns of its table are the function's parameters, or those of `domain` where `into` makes
+    the entry's parameters of them; a domain given here replaces the entry's. `below` maps columns,
+    as arrays, to what no mechanism beats: "exact" if the value itself is attained; left out, it is
+    the value of an identity, else the oracle. `names` are stems divided by blanks, with _ for a
+    blank inside of one; `given` is a hypothesis in the columns; `event` is a pattern of the event
+    whose probability it is, without blanks, whose group is the column `threshold`.
+    """
+    if about not in terms.QUANTITIES:
+        among = ", ".join(terms.QUANTITIES)
+        raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
+    stems = tuple(stem.replace("_", " ") for stem in names.split())
+    return Setting(
+        text, chinese, about, stems, below, second, rare, into, value, given, event, domain
+    )
+
+
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
     """A value as printed, and the printed truth, at a shared point and parameters of its own."""
     return Printed(value, truth, {**(at or {}), **own})
-
-
-def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
-    """The formula as typed about a quantity of mechanisms, whose names are divided by spaces."""
-    return Typed(quantity, tuple(mechanisms.split()), expression)
 
 
 def wrong(
     name: str,
     note: str,
     /,
-    *parts: Printed | Typed,
+    *parts: Printed,
     says: str = "",
     claim: str | Callable[..., Any] | None = None,
     given: Hypothesis | None = None,
@@ -369,7 +411,6 @@ def wrong(
         kind=kind,
         oracle=oracle,
         met=met,
-        printed=[part for part in parts if isinstance(part, Printed)],
-        typed=[part for part in parts if isinstance(part, Typed)],
+        printed=parts,
         along=along,
     )

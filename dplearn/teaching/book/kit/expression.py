@@ -5,7 +5,7 @@ Numbers are floats, so the size of a result is limited by nature, and evaluating
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ FUNCTIONS: dict[str, Callable] = {
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "erf": special.erf, "erfc": special.erfc,
     "Phi": special.ndtr, "probit": special.ndtri, "binom": special.binom,
     "min": lambda *x: reduce(np.minimum, x), "max": lambda *x: reduce(np.maximum, x),
+    "erfinv": special.erfinv, "sum": lambda x: np.sum(x, axis=-1, keepdims=np.ndim(x) > 0),
+    "largest": lambda x: np.max(x, axis=-1, keepdims=np.ndim(x) > 0),
 }  # fmt: skip
 _SYMBOLS = BINARY | PREFIX | FUNCTIONS
 # How tightly an operator binds; a power binds its exponent from the right.
@@ -69,31 +71,10 @@ class Expression:
         """
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
-        return self._run(values, lambda value: value)
+        return self._run(values)
 
-    def rounding(self, **values: ArrayLike) -> NDArray:
-        """Distance of the value from the formula's own, estimated, not proved.
-
-        Every step is disturbed by a few units in its last digit, up or down at random; what
-        comes out differs by about as much as the roundings of the undisturbed run may do.
-        """
-        undisturbed, rng = self(**values), np.random.default_rng(0)
-        with np.errstate(all="ignore"):
-            shaken = [
-                self._run(values, lambda x: x * (1 + 2e-15 * rng.choice((-1.0, 1.0))))
-                for _ in range(6)
-            ]
-            return np.max(
-                [np.where(undisturbed == x, 0.0, np.abs(undisturbed - x)) for x in shaken], axis=0
-            )
-
-    def bound(self, values: Mapping[str, float]) -> "Expression":
-        """The formula with numbers for some of its names."""
-        steps = (s if s.inputs else Step(values.get(str(s.what), s.what)) for s in self.program)
-        return replace(self, program=tuple(steps))
-
-    def _run(self, values: Mapping[str, ArrayLike], after: Callable) -> NDArray:
-        """The stack machine; `after` sees what every step computed."""
+    def _run(self, values: Mapping[str, ArrayLike]) -> NDArray:
+        """The stack machine."""
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
         stack: list = []
         with np.errstate(all="ignore"):
@@ -110,7 +91,7 @@ class Expression:
                     pairs = zip(what.split(), top[:-1], top[1:], strict=True)
                     chain = (COMPARE[symbol](a, b) for symbol, a, b in pairs)
                     value = reduce(np.logical_and, chain)
-                stack[-inputs:] = [after(value)]
+                stack[-inputs:] = [value]
         return stack[0]
 
     @cached_property

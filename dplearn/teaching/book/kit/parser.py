@@ -1,6 +1,7 @@
-r"""Formulas as people write them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac{1}{2}``, ``np.sqrt``.
+r"""Formulas as people write them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``, ``\sum_i``.
 
-The grammar is our own: nothing that is typed reaches Python's evaluator.
+One grammar reads the book's expressions, the claims of a map and printed formulas, LaTeX included.
+It is our own: nothing that is typed reaches Python's evaluator.
 """
 
 import re
@@ -24,43 +25,89 @@ from dplearn.teaching.book.kit.expression import (
 )
 
 _LONGEST, _DEEPEST = 2000, 60
-_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "01234567890123456789-")
-_LETTERS = "".join(GREEK) + "Δ"
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
+_LETTERS = "".join(GREEK) + "ΔΣ∑"
 # What a command of LaTeX stands for; Greek letters and functions are spelled as here.
 _COMMANDS = {
-    "varepsilon": "epsilon", "infty": "inf", "cdot": "*", "times": "*", "le": "<=", "leq": "<=",
-    "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac", "lvert": "(",
+    "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
+    "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
+    "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "vert": "|", "vee": "or",
+    "wedge": "and", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "div": "/",
+    "Σ": "sum", "∑": "sum",
 }  # fmt: skip
 _WORD = r"[A-Za-z][A-Za-z0-9_]*"
 _BELOW = r"(?:_\{?[0-9]+\}?|[₀-₉0-9]+)?"
-_TOKEN = re.compile(
-    r"(?:[\s\u00a0\u202f]|\$|~|\\[,;:!> ]|\\(?:left|right|quad|qquad|displaystyle)(?![A-Za-z])"
-    r"|\b(?:np|numpy|math)\.)*"
-    r"(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    rf"|(?P<name>(?:\\(?:mathrm|operatorname|text)\{{\w+\}}|\\[A-Za-z]+(?:_\{{?[0-9]+\}}?)?|{_WORD}[₀-₉]*"
-    rf"|[{_LETTERS}]{_BELOW}|[πΦ∞√])['′]*)"
+_TEXT = r"\\(?:mathrm|operatorname\*?|text\w*|mathit|mathsf|mathbf|mbox)\s*"
+_SKIP = (
+    r"(?:[\s\u00a0\u202f]|\$|~|&|\\[,;:!> ]|\\(?:left|right|[bB]igg?[lrm]?|q?quad|displaystyle"
+    r"|textstyle|limits|nonumber|mathcal|rm)(?![A-Za-z])|\b(?:np|numpy|math)\.)*"
+)
+_END = (
     r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
-    r"|(?P<symbol>\*\*|[<>=!]=|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]])|(?P<end>\Z))",
+    r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
+)
+_NUMBER = r"(?:(?P<number>(?:\d+(?:\{,\}\d+|\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+_TOKEN = re.compile(
+    rf"{_SKIP}{_NUMBER}"
+    rf"|(?P<name>(?:{_TEXT}\{{\w+\}}|\\[A-Za-z]+(?:_\{{?[0-9]+\}}?)?|{_WORD}[₀-₉]*"
+    rf"|[{_LETTERS}]{_BELOW}|[πΦ∞√])['′]*){_END}",
     re.ASCII,
 )
+# Of print, where a letter's decoration stands behind it and letters run together.
+_PRINTED = re.compile(
+    rf"{_SKIP}{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
+    rf"|[A-Za-z]+|[α-ωϵϕΔΣ∑πΦ∞√]){_END}"
+)
+_DECORATION = re.compile(
+    r"\s*(?:_\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|\\?([A-Za-z]+|\d+|[α-ω]))|()(?:['′]+"
+    r"|\^\s*(?:\{\s*\\?(?:prime|star|ast|\*|\([^()]*\))\s*\}|\\(?:prime|star|ast)(?![a-z])|\*|['′]))"
+    r"|([₀-₉ᵢⱼ]+|(?<=[A-Za-zα-ωϵ])\d+))"
+)
+_INVERSE = re.compile(r"\s*(?:\^\s*(?:\{\s*-\s*1\s*\}|\(-1\))|⁻¹)")
+_SQUARED = re.compile(r"\s*(?:\^\s*\{?([23])\}?|([²³]))")
+_BASE = re.compile(r"\s*_\s*(?:\{\s*(10|2)\s*\}|(10|2))|₂")
+_OF_ORDER = re.compile(r"\s*\(\s*\\?(alpha|lambda|tau|l|a|α|λ|τ)\s*(?:;[^()]*)?\)")
+_LAWS = re.compile(r"\s*(?:\\left|\\[bB]igg?l?)?\((?:[^()]|\([^()]*\))*\)")
+_OF_QUERY = re.compile(r"\s*(?:\(\s*[fqgu]\s*\)|[fqgu](?![A-Za-z_({]))")
+_SUBJECT = re.compile(r"\s*(?:[_^]\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\?\w)))")
+_HATS = {"hat", "tilde", "bar", "widehat", "widetilde", "overline"}
+_WORDS = {
+    "sensitivity": "Delta", "sigma": "sigma", "epsilon": "epsilon", "eps": "epsilon",
+    "steps": "T", "rounds": "T", "ratio": "q", "RDP": "RDP",
+}  # fmt: skip
+_REFUSED = {
+    r"\\(?:prod|int)(?![a-z])|[∫∏]": "a product over a list or an integral is not read",
+    r"\\[lc]?dots|…|\.\.\.": "a list with dots is not read",
+    r"\\begin\s*\{": "a case by case definition is not read",
+    r"(?:\\mathbb\s*\{?\s*|(?<![A-Za-z]))E\}?\s*_?[\[{]|𝔼": "an expectation is not read",
+    r"(?<![A-Za-z\\{])[oO]\}?\s*(?:\\left)?\(|\\Omega|\\Theta": "an order of magnitude has no "
+    "constant to check",
+}  # fmt: skip
 _SAME = {"^": "**", "·": "*", "×": "*", "⋅": "*", "−": "-", "–": "-", "≤": "<=", "≥": ">="}
-_SAME |= {"≠": "!=", "ln": "log", "π": "pi", "Φ": "Phi", "∞": "inf", "√": "sqrt"}
-_SAME |= {"{": "(", "[": "(", "}": ")", "]": ")"}
+_SAME |= {"≠": "!=", "ln": "log", "π": "pi", "Φ": "Phi", "∞": "inf", "√": "sqrt", "∨": "or"}
+_SAME |= {"{": "(", "[": "(", "}": ")", "]": ")", r"\{": "(", r"\}": ")", r"\|": "‖"}
 # Between a quotient and a power: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
+_CLOSED = {"|": "abs", "‖": "abs", "⌊": "floor", "⌈": "ceil"}
 
 
-def parse(text: str, names: Collection[str] = ()) -> Expression:
+def parse(
+    text: str, names: Collection[str] = (), *, printed: bool = False, loose: bool = False
+) -> Expression:
     r"""The formula that `text` spells; letters that run together become `names`.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
-    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, tanh; constants e, inf, pi.
+    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
     Every other name is a variable. Products may lack a sign, and then bind more tightly than a
     quotient; ``√``, ``²``, subscripts, primes, ``ln 1/δ`` without brackets, ``np.``, and the
     formulas of LaTeX are read. The ValueError for anything else names the place and what was
     expected there, or the nearest name.
+
+    In `printed` formulas letters are single and keep what decorates them (``\tilde\varepsilon_0'``
+    is epsilon_0_prime_tilde), and ``\sum_i`` stands before a list; a `loose` quotient a/(b) c is
+    (a/b) c.
 
     Examples
     --------
@@ -73,8 +120,8 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
     '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
     >>> parse(r"\sqrt{2\ln(1.25/\delta)}/\varepsilon").program == classical.program
     True
-    >>> float(parse("α / 2σ²")(alpha=4.0, sigma=2.0))
-    0.5
+    >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
+    ['delta_i', 'epsilon_0_prime', 'k']
     """
     if len(text) > _LONGEST:
         raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
@@ -84,7 +131,10 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
             opened.append(sign)
         elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
             raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
-    parser = _Parser(text, names)
+    for pattern, why in _REFUSED.items() if printed else ():
+        if re.search(pattern, text):
+            raise ValueError(f"Expected a closed form: {why}.")
+    parser = _Parser(text, names, printed, loose)
     parser.expression(0, 0)
     if parser.kind != "end":
         parser.fail("an operator or the end")
@@ -103,15 +153,17 @@ def nearest(name: str, among: Collection[str]) -> str:
 class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
-    def __init__(self, text: str, names: Collection[str]) -> None:
+    def __init__(self, text: str, names: Collection[str], printed: bool, loose: bool) -> None:
         self.known, self.primed, self.plain = frozenset(names), set[str](), set[str]()
-        self.text, self.next = text, 0
+        self.text, self.next, self.printed, self.loose = text, 0, printed, loose
+        self.token_of = _PRINTED if printed else _TOKEN
         self.program: list[Step] = []
+        self.bars: list[str] = []
         self.advance()
 
     def advance(self) -> None:
         """Make the next token the current one."""
-        match = _TOKEN.match(self.text, self.next)
+        match = self.token_of.match(self.text, self.next)
         if not match:
             # Blanks of the pattern only: others that Python strips are odd themselves.
             ahead = self.text[self.next :].lstrip(string.whitespace)
@@ -122,24 +174,97 @@ class _Parser:
         self.start, self.next = match.start(self.kind), match.end()
         self.token = _SAME.get(self.raw, self.raw)
         if self.kind == "name":
-            self.spell()
+            (self.spell_printed if self.printed else self.spell)()
         elif self.kind == "raised":
             self.token = self.raw.translate(_DIGITS)
+        elif self.kind == "number":
+            self.token = self.raw.replace("{,}", ".")
 
     def spell(self) -> None:
         """Spell a name in one way; letters that run together are several names."""
-        bare = re.sub(r"\\(?:mathrm|operatorname|text)\{(\w+)\}", r"\1", self.raw.rstrip("'′"))
+        bare = re.sub(_TEXT + r"\{(\w+)\}", r"\1", self.raw.rstrip("'′"))
         bare = re.sub(r"_\{(\d+)\}", r"_\1", bare.translate(_DIGITS).removeprefix("\\"))
         word, below = re.fullmatch(r"(.+?)((?:_?\d+)?)", bare).groups()  # type: ignore[union-attr]
         word = GREEK.get(word, {"Δ": "Delta"}.get(word, _COMMANDS.get(word, word)))
+        word = (
+            "eps" if bare.startswith("eps") and word == "epsilon" and self.raw[0] == "e" else word
+        )
+        word = "epsilon" if bare.startswith("epsilon") and word == "eps" else word
         name = _SAME.get(word, word) + below
-        if name in BINARY | COMPARE:
+        if name in BINARY | COMPARE | _CLOSED or name in "⌋⌉":
             self.kind = "symbol"
         elif not self.is_known(name) and name == self.raw and all(map(self.is_known, name)):
             name, self.next = name[0], self.start + 1
         self.token = name
         if self.kind == "name":
             (self.primed if self.raw[-1] in "'′" else self.plain).add(name)
+
+    def spell_printed(self) -> None:
+        """Spell a letter with its decorations, a function, or an operator of LaTeX."""
+        raw = self.raw
+        if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
+            raw = text[1].strip(" -")
+        word = raw.removeprefix("\\")
+        word = GREEK.get(word, {"Δ": "Delta", "ϕ": "phi"}.get(word, _COMMANDS.get(word, word)))
+        word = _SAME.get(word, _WORDS.get(word, word))
+        if word in BINARY | COMPARE | _CLOSED or word in "⌋⌉":
+            self.kind, self.token = "symbol", word
+            return
+        if word in _HATS:
+            hat, self.next = word, self.next + len(re.match(r"\s*\{?", self.text[self.next :])[0])  # type: ignore[index]
+            braced = self.text[self.next - 1] == "{"
+            self.advance()
+            self.next += bool(braced and self.text[self.next : self.next + 1] == "}")
+            self.token += f"_{hat.removeprefix('wide').replace('overline', 'bar')}"
+            self.decorate(self.token)
+            return
+        special = word in FUNCTIONS or word in ("frac", "sum", "over", "erfinv", "inf", "sup")
+        single = len(word) == 1 or raw != self.raw or raw[0] == "\\" or word in GREEK.values()
+        if not (
+            special or single or word in _WORDS.values() or word in CONSTANTS or word.isupper()
+        ):
+            known = [f for f in (*FUNCTIONS, "ln") if word.startswith(f)]
+            if word in ("and", "or", "not"):
+                self.kind = "symbol"
+            word = max(known, key=len, default=word[0]) if self.kind == "name" else word
+            self.next = self.start + len(word)
+            word = _SAME.get(word, word)
+        if word in FUNCTIONS or word in CONSTANTS or word in ("frac", "sum", "over", "erfinv"):
+            self.token = word
+            if word == "inf" and self.raw.startswith(("\\inf", "inf")) and "infty" not in self.raw:
+                self.token = "min"
+            if word == "log" and (base := _BASE.match(self.text, self.next)):
+                self.token, self.next = f"log{base[1] or base[2] or 2}", base.end()
+            elif word in ("Phi", "erf") and (power := _INVERSE.match(self.text, self.next)):
+                self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
+            return
+        self.decorate("min" if word == "sup" else word)
+
+    def decorate(self, name: str) -> None:
+        """Read subscripts, primes and arguments that are a part of the name."""
+        while mark := _DECORATION.match(self.text, self.next):
+            if mark[4] and mark[4].isascii() and self.raw[0] == "\\":
+                break  # a factor behind a command
+            below = (
+                mark[1] if mark[1] is not None else mark[2] or (mark[4] or "").translate(_DIGITS)
+            )
+            below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", _spelled(below))
+            name, self.next = f"{name}_{below or 'prime'}", mark.end()
+        base, _, below = name.partition("_")
+        if base == "Delta" or (
+            base in ("S", "GS") and below in ("f", "u", "q", "1", "2", "fprime")
+        ):
+            name = "Delta"
+            if query := _OF_QUERY.match(self.text, self.next):
+                self.next = query.end()
+        elif base in ("D", "R") and below.startswith(("alpha", "lambda", "a", "prime")):
+            laws = _LAWS.match(self.text, self.next)
+            name, self.next = "D", laws.end() if laws else self.next
+        elif order := _OF_ORDER.match(self.text, self.next):
+            kind = base in ("K", "alpha", "mu") and order[1] in ("lambda", "l", "λ", "alpha", "α")
+            if kind or base in ("epsilon", "rho", "gamma", "tau"):
+                name, self.next = "K" if kind else "D", order.end()
+        self.token = name
 
     def is_known(self, name: str) -> bool:
         return name in self.known or name in FUNCTIONS or name in CONSTANTS
@@ -150,8 +275,11 @@ class _Parser:
         while True:
             tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
             # What may stand here without a sign; two numbers may not.
-            factor = self.token == "(" if self.kind == "symbol" else self.token not in TIGHT
-            factor &= self.kind in ("symbol", "name")
+            opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
+            factor = opens if self.kind == "symbol" else self.token not in TIGHT
+            factor &= self.kind in ("symbol", "name") or (self.printed and self.kind == "number")
+            if self.kind == "name" and self.token == "over":
+                return
             if self.kind == "raised" and least <= TIGHT["**"]:
                 self.program += [Step(float(self.token)), Step("**", 2)]
                 self.advance()
@@ -160,13 +288,29 @@ class _Parser:
             elif tight and tight >= least:
                 symbol = self.token
                 self.advance()
-                self.expression(tight if symbol == "**" else tight + 1, depth + 1)
-                self.program.append(Step(symbol, 2))
+                if symbol == "**" and self.printed:
+                    self.power(depth + 1)
+                elif symbol == "/" and self.loose and self.token == "(":
+                    self.expression(TIGHT["**"], depth + 1)
+                else:
+                    self.expression(tight if symbol == "**" else tight + 1, depth + 1)
+                self.program.append(Step("max" if symbol == "or" and self.printed else symbol, 2))
             elif factor and not tight and least <= _JUXTAPOSED:
                 self.expression(_JUXTAPOSED + 0.1, depth + 1)
                 self.program.append(Step("*", 2))
             else:
                 return
+
+    def power(self, depth: int) -> None:
+        """Read an exponent of print: a sign, and a group or one token; e^εx is e^ε x."""
+        if self.accept("-"):
+            self.power(depth)
+            self.program.append(Step("minus", 1))
+            return
+        self.operand(ATOM, depth)
+        if self.kind == "raised":
+            self.program += [Step(float(self.token)), Step("**", 2)]
+            self.advance()
 
     def accept(self, symbol: str) -> bool:
         """Go past `symbol` if it is the current token."""
@@ -200,7 +344,13 @@ class _Parser:
             self.program.append(Step(prefix, 1))
         elif self.accept("("):
             self.expression(0, depth + 1)
+            if self.kind == "name" and self.token == "over":
+                self.advance()
+                self.expression(0, depth + 1)
+                self.program.append(Step("/", 2))
             self.close("an operator or )")
+        elif kind == "symbol" and token in _CLOSED:
+            self.enclosed(token, depth)
         elif kind == "number":
             self.program.append(Step(float(token)))
             self.advance()
@@ -209,22 +359,38 @@ class _Parser:
         else:
             self.fail("a number, a name or (")
 
+    def enclosed(self, bar: str, depth: int) -> None:
+        """An absolute value or norm; that of a difference of two means is the sensitivity."""
+        partner = {"⌊": "⌋", "⌈": "⌉"}.get(bar, bar)
+        self.bars.append(bar)
+        self.advance()
+        begin = len(self.program)
+        self.expression(0, depth + 1)
+        self.bars.pop()
+        if self.token != partner:
+            self.fail(f"an operator or {partner}")
+        if bar == "‖":  # the norm's index is no subscript of a letter
+            index = _DECORATION.match(self.text, self.next)
+            self.next = index.end() if index and index[2] else self.next
+        self.advance()
+        inside = self.program[begin:]
+        if bar == "‖" and [s.inputs for s in inside] == [0, 0, 2] and inside[2].what == "-":
+            self.program[begin:] = [Step("Delta")]
+        else:
+            self.program.append(Step(_CLOSED[bar], 1))
+
     def name(self, name: str, depth: int) -> None:
         """A constant, a variable, a quotient of LaTeX, or a call with brackets or without."""
         start = self.start
         if name == "frac":
-            self.advance()
-            for _ in range(2):
-                if not self.accept("("):
-                    self.fail("{ after \\frac")
-                self.expression(0, depth + 1)
-                self.close("an operator or }")
-            self.program.append(Step("/", 2))
-        elif name in FUNCTIONS:
+            self.fraction(depth)
+        elif name == "sum" and self.printed:
+            self.over_a_list("sum", depth)
+        elif name in FUNCTIONS or name == "erfinv":
             self.call(name, depth)
         else:
             self.advance()
-            single = len(name) == 1 or name in self.known or name in GREEK.values()
+            single = self.printed or len(name) == 1 or name in self.known or name in GREEK.values()
             single |= name in CONSTANTS or name == "Delta"
             if self.kind == "symbol" and self.token == "(" and not single:
                 near = nearest(name, ["ln", *FUNCTIONS])
@@ -232,30 +398,74 @@ class _Parser:
                 raise ValueError(f"Expected a function or the name of a parameter {where}.")
             self.program.append(Step(CONSTANTS.get(name, name)))
 
+    def fraction(self, depth: int) -> None:
+        r"""Read ``\frac{a}{b}``, ``\frac12`` and ``\frac1\delta``."""
+        digits = re.compile(r"\s*(\d)\s*(\d?)").match(self.text, self.next)
+        if digits:
+            self.program.append(Step(float(digits[1])))
+            self.next = digits.end(1)
+        self.advance()
+        if not digits:
+            self.operand(ATOM, depth + 1)
+        if self.kind == "number" and len(self.raw) > 1:  # one digit is the denominator
+            self.next = self.start + 1
+            self.token = self.raw[0]
+        self.operand(ATOM, depth + 1)
+        self.program.append(Step("/", 2))
+
+    def over_a_list(self, function: str, depth: int) -> None:
+        r"""``\sum_{i=1}^k x_i`` and ``\max_i x_i``: of a list along the last axis."""
+        while subject := _SUBJECT.match(self.text, self.next):
+            self.next = subject.end()
+        self.advance()
+        self.expression(TIGHT["*"], depth + 1)
+        self.program.append(Step(function, 1))
+
     def call(self, name: str, depth: int) -> None:
         """``ln(x)`` as it is, ``ln 1/x`` and ``ln 2x`` as if bracketed, ``√x`` of one factor."""
-        is_root, ahead = self.raw == "√", _TOKEN.match(self.text, self.next)
+        subject = _SUBJECT.match(self.text, self.next) if name in ("min", "max") else None
+        if subject and self.printed:
+            if re.match(r"\s*\\?[ijtm]\b", subject[1] or subject[2] or ""):
+                self.over_a_list("largest" if name == "max" else "min", depth)
+                return
+            self.fail("a closed form: an optimum over a set is not read")
+        has_power = self.printed and name not in ("sqrt", "min", "max")
+        power = has_power and _SQUARED.match(self.text, self.next)
+        if power:
+            self.next = power.end()
+        is_root, ahead = self.raw == "√", self.token_of.match(self.text, self.next)
         self.advance()
-        if ahead and (ahead["symbol"] or "") in ("(", "{"):
+        if (
+            ahead
+            and (ahead["symbol"] or "") in ("(", "{", "[", r"\{")
+            and ((ahead["symbol"] or "") in ("(", "{") or self.printed)
+        ):
             self.arguments(name, depth)
-            return
-        if self.kind in ("symbol", "end", "raised") or name in ("min", "max", "binom"):
+        elif self.kind in ("symbol", "end", "raised") or name in ("min", "max", "binom"):
             self.fail(f"( after {name}")
-        if is_root:
-            self.operand(ATOM, depth + 1)
         else:
-            number = self.kind == "number"
-            self.expression(_JUXTAPOSED, depth + 1)
-            if number and self.accept("/"):
+            if is_root or (name == "sqrt" and self.printed):
+                self.operand(ATOM, depth + 1)
+            else:
+                number = self.kind == "number"
                 self.expression(_JUXTAPOSED, depth + 1)
-                self.program.append(Step("/", 2))
-        self.program.append(Step(name, 1))
+                if number and self.accept("/"):
+                    self.expression(_JUXTAPOSED, depth + 1)
+                    self.program.append(Step("/", 2))
+            self.program.append(Step(name, 1))
+        if power:
+            digit = power[1] or power[2].translate(_DIGITS)
+            self.program += [Step(float(digit)), Step("**", 2)]
 
     def arguments(self, name: str, depth: int) -> None:
         """As many as the function takes, in brackets."""
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
+        if name == "binom" and self.printed and self.accept(")"):
+            self.accept("(")
+            self.expression(0, depth + 1)
+            inputs = 2
         while inputs < most and self.accept(","):
             self.expression(0, depth + 1)
             inputs += 1
@@ -268,3 +478,8 @@ class _Parser:
         got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
         got = repr(self.token) if self.kind == "odd" else got
         raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")
+
+
+def _spelled(text: str) -> str:
+    """Greek letters by their names."""
+    return "".join(GREEK.get(sign, sign) for sign in text)

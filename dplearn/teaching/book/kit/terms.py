@@ -10,6 +10,16 @@ KINDS = {
     "lower": "A lower bound: the value is never above the truth.",
     "asymptotic": "A limit: the error shrinks at every step towards it.",
 }
+# What the value of a setting is, by the letter that print has for it.
+QUANTITIES = {
+    "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
+    "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
+    "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f",
+    "sensitivity": "Δ", "steps": "k", "rate": "q", "order": "α",
+}  # fmt: skip
+# Stems of words that name several releases, and several people, of any language.
+REPEATED = "compos releas fold round step quer 组合"
+GROUP = "group user famil household relative correlated 群 家庭"
 # What a parameter means wherever an entry does not say something else, and its symbol.
 MEANINGS = {
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),

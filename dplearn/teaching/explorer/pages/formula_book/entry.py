@@ -21,7 +21,6 @@ from dplearn.teaching.book.pictures import (
 )
 from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
-from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import address, look, questions, scripts
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words, read
@@ -236,38 +235,11 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """The address at which an entry or a wrong variant is checked as a claim; "" where none is."""
-    source = book[id] if misprint == "none" else book[id].misprint(misprint)
-    if not source.typed:
+    """Return the address at which an entry or a wrong variant is checked; "" without a setting."""
+    entry = book[id]
+    if not entry.settings:
         return ""
-    # The ranges of the entry, of those names that its typed form has, in the words of the page.
-    limits, domain = {}, shown(id, misprint).domain
-    for typed in source.typed:
-        held = []
-        for name in sorted(parse(typed.expression).names):
-            whole = PARAMETERS[name]
-            for own in {whole.key, name} & set(domain):
-                low, high = (getattr(domain[own], end, None) for end in ("low", "high"))
-                if isinstance(low, int | float) and isinstance(high, int | float):
-                    ends = max(low, whole.lower), min(high, whole.upper)
-                    if ends != (whole.lower, whole.upper):
-                        held.append(f"{name}={ends[0]:.9g}..{ends[1]:.9g}")
-        limits[typed] = ", ".join(held)
-    # The form that says most of where the formula is claimed to hold.
-    typed = max(limits, key=lambda typed: limits[typed].count("="))
-    about = {"claim": typed.expression, "quantity": typed.quantity}
-    about |= {"of": typed.mechanisms[0], "held": limits[typed]}
+    wrong = None if misprint == "none" else entry.misprint(misprint)
+    statement = entry.statement_of(wrong) if wrong else entry.statement
+    about = {"claim": " ".join(statement.split()), "words": entry.settings[0].text}
     return address.to("check_a_claim", about)
-
-
-def run_address(parameters: Mapping[str, Any]) -> str:
-    """The address of the run that parameters describe, read after all its steps; "" of no run."""
-    if not all(name in parameters for name in _RUN):
-        return ""
-    return address.to(
-        "epsilon_vs_steps",
-        {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
-    )
-
-
-_sentence = scripts.component("sentence", style_sheet("page/page"))

@@ -1,0 +1,120 @@
+"""What no mechanism can beat, as arrays: exact values and attacks, the second side of bounds.
+
+A claim below these is refuted; one above what is proved is safe; between the two it is open.
+"""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, log_ndtr, ndtr
+
+# Room for the roundings of a bisection, relative.
+_ROOM = 1 - 1e-8
+
+
+def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike) -> NDArray:
+    """Return where a falling function changes its sign, elementwise, by 54 bisections."""
+    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+    for _ in range(54):
+        middle = (low + high) / 2
+        positive = falling(middle) > 0
+        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
+    return (low + high) / 2
+
+
+def gaussian_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
+    """Return the exact delta of Gaussian noise of standard deviation sensitivity / mu."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        tail = np.exp(epsilon + log_ndtr(-np.divide(mu, 2) - np.divide(epsilon, mu)))
+        return ndtr(np.divide(mu, 2) - np.divide(epsilon, mu)) - tail
+
+
+def gaussian_epsilon(mu: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return the exact epsilon of Gaussian noise."""
+    enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
+    epsilon = np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
+    return np.where(np.asarray(delta) > 0, epsilon, np.inf)
+
+
+def gaussian_mu(epsilon: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return the largest sensitivity / standard deviation that is (epsilon, delta)-DP."""
+    width = 0 * np.asarray(epsilon) * np.asarray(delta)
+    excess = lambda log: delta - gaussian_delta(epsilon, np.exp(log))
+    return np.exp(root(excess, -12 + width, 8 + width))
+
+
+def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return epsilon at delta of optimally composed epsilon-DP releases: randomized responses."""
+    epsilon, steps, delta = np.broadcast_arrays(
+        *(np.asarray(x, float)[..., None] for x in (epsilon, steps, delta))
+    )
+    lies = np.arange(int(np.max(steps)) + 1.0)
+    missing = np.maximum(steps - lies, 0)
+    log_chance = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
+    log_chance += missing * epsilon - steps * np.logaddexp(0, epsilon)
+    chance = np.where(lies <= steps, np.exp(log_chance), 0.0)
+    loss = (steps - 2 * lies) * epsilon
+
+    def excess(total: NDArray) -> NDArray:
+        kept = np.maximum(-np.expm1(np.minimum(total[..., None] - loss, 0)), 0)
+        return np.sum(chance * kept, axis=-1) - delta[..., 0]
+
+    return root(excess, 0.0, (steps * epsilon)[..., 0]) * _ROOM
+
+
+def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return epsilon at delta of different epsilon-DP releases, a list in each row, composed."""
+    epsilons, delta = np.asarray(epsilons, float)[..., None, :], np.asarray(delta, float)
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
+    loss = np.sum(signs * epsilons, axis=-1)
+    chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
+
+    def excess(total: NDArray) -> NDArray:
+        kept = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
+        return np.sum(chance * kept, axis=-1, keepdims=True) - delta
+
+    return root(excess, 0 * delta, np.sum(epsilons, axis=-1)) * _ROOM
+
+
+def coin_rho(epsilon: ArrayLike) -> NDArray:
+    """Return rho of randomized response, which is also its KL divergence."""
+    return epsilon * np.tanh(np.divide(epsilon, 2))
+
+
+def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
+    """Return the Rényi divergence of randomized response."""
+    epsilon, order = np.asarray(epsilon, float), np.asarray(order, float)
+    both = np.logaddexp(order * epsilon, (1 - order) * epsilon) - np.logaddexp(0, epsilon)
+    return np.minimum(both / (order - 1), epsilon)
+
+
+def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
+    """Return the largest epsilon at delta of two-point laws within a Rényi divergence, searched."""
+    orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
+    best = np.zeros(orders.shape)
+    for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):
+        p = np.minimum(times * delta, 1 - 1e-12)  # an event of chance p, under the neighbour q
+
+        def excess(log_q: NDArray, p: NDArray = p) -> NDArray:
+            inside = orders * np.log(p) + (1 - orders) * log_q
+            outside = orders * np.log1p(-p) + (1 - orders) * np.log1p(-np.exp(log_q))
+            return np.logaddexp(inside, outside) - (orders - 1) * rdp
+
+        log_q = root(excess, np.full(p.shape, -80.0), np.log(p))
+        best = np.maximum(best, np.log(np.maximum(p - delta, 1e-300)) - log_q)
+    return np.where(delta > 0, best * _ROOM, np.inf)
+
+
+def sampled_rdp(order: ArrayLike, noise_multiplier: ArrayLike, sample_rate: ArrayLike) -> NDArray:
+    """Return the Rényi divergence of Poisson sampled Gaussian noise at the whole order below."""
+    order = np.asarray(order, float)
+    whole, sigma = np.floor(order), np.asarray(noise_multiplier, float)
+    total = np.full(np.broadcast_shapes(whole.shape, sigma.shape, np.shape(sample_rate)), -np.inf)
+    for j in range(int(np.max(whole)) + 1):
+        log_binomial = gammaln(whole + 1) - gammaln(j + 1) - gammaln(np.maximum(whole - j, 0) + 1)
+        log_rates = (whole - j) * np.log1p(-np.asarray(sample_rate)) + j * np.log(sample_rate)
+        term = log_binomial + log_rates + (j * j - j) / (2 * sigma**2)
+        total = np.where(j <= whole, np.logaddexp(total, term), total)
+    return np.where(whole < 2, 0.0, total / np.maximum(whole - 1, 1)) * _ROOM

@@ -1,0 +1,103 @@
+"""A picture of a verdict: claim over truth in the setting that is meant, over two of its letters.
+
+It asks the two functions that the verdict asked, what is proved and what no mechanism beats, and it
+judges nothing: what is not read has no map.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dplearn.teaching.book.kit.domains import Linear, Log, Whole
+from dplearn.teaching.claims.judging import judged
+from dplearn.teaching.claims.letters import LENGTHS
+from dplearn.teaching.claims.matching import Trial, sign_of
+
+STATUS = ("holds", "violated", "undecided", "undefined")
+_CELLS = 33
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """Claim / truth over two letters, the others fixed: entry [j][i] is at (x[i], y[j])."""
+
+    axes: tuple[str, str]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    fixed: Mapping[str, float]
+    ratio: tuple[tuple[float, ...], ...]  # nan where it is not known
+    status: tuple[tuple[int, ...], ...]  # index into `STATUS`
+    letters: tuple[str, ...]  # all that may be an axis
+    entry: str
+    setting: str
+    chinese: str
+    simplest: Mapping[str, float] | None  # the plainest failing point
+
+
+def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None) -> Slice | None:
+    """Return the map of a judged formula; None of one without a verdict or with one letter.
+
+    Examples
+    --------
+    >>> drawn = map_of("σ = √(2 ln(1.25/δ))/ε", words="Gaussian noise")
+    >>> drawn.axes, drawn.entry, drawn.simplest["ε"]
+    (('δ', 'ε'), 'G-B4', 10.0)
+    """
+    finding, matches = judged(formula, words=words)
+    trial = matches[0].trial if matches else None
+    if finding.verdict == "not read" or trial is None or trial.claim.second_is_formula:
+        return None
+    columns = {sign_of(n): c for n, c in trial.letters.items() if c not in trial.table.lists}
+    if len(columns) < 2 or trial.table.lists:
+        return None
+    if axes and not (set(axes) <= {*columns} and axes[0] != axes[1]):
+        raise ValueError(f"Expected two of {', '.join(columns)} as axes, got {', '.join(axes)}.")
+    shown = axes or tuple(list(columns)[:2])
+    k = matches[0].example if matches[0].example is not None else 0
+    point = {name: float(x[k, 0]) for name, x in trial.columns.items()}
+    x, y = (_values(trial, columns[name], point) for name in shown)
+    grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
+    grid[columns[shown[0]]] = np.tile(x, len(y))[:, None]
+    grid[columns[shown[1]]] = np.repeat(y, len(x))[:, None]
+    ratio, status = _statuses(trial, grid, (len(y), len(x)))
+    at = {name: point[c] for name, c in columns.items()}
+    setting = trial.table.setting
+    return Slice(
+        axes=shown,
+        x=tuple(x.tolist()),
+        y=tuple(y.tolist()),
+        fixed={n: v for n, v in at.items() if n not in shown},
+        ratio=tuple(map(tuple, ratio.tolist())),
+        status=tuple(map(tuple, status.tolist())),
+        letters=tuple(columns),
+        entry=trial.table.entry.id,
+        setting=setting.text,
+        chinese=setting.chinese,
+        simplest=None if matches[0].example is None else at,
+    )
+
+
+def _values(trial: Trial, column: str, point: Mapping[str, float]) -> np.ndarray:
+    """Return the values of one axis, the point's among them."""
+    domain = trial.table.domains.get(column, Log(0.3, 4.0))
+    if not isinstance(domain, Linear):
+        return np.array([point[column]])
+    low, high = domain.low, domain.high
+    if column in LENGTHS and "sensitivity" in point and "sensitivity" not in trial.table.domains:
+        low, high = low * point["sensitivity"], high * point["sensitivity"]
+    space = np.geomspace if isinstance(domain, Log) and low > 0 else np.linspace
+    values = np.append(space(low, high, _CELLS), point[column])
+    return np.unique(np.round(values) if isinstance(domain, Whole) else values)
+
+
+def _statuses(trial: Trial, grid: Mapping, shape: tuple[int, int]) -> tuple:
+    claimed, proved, low = trial.at_points(grid)
+    low = proved if low is None else low
+    sign, same = trial.sign, 1e-6 * np.abs(claimed) + 1e-14
+    with np.errstate(all="ignore"):
+        good = sign * (claimed - proved) >= -same if sign else np.abs(claimed - proved) <= same
+        bad = sign * (claimed - low) < -same if sign else ~good
+        ratio = claimed / low
+    status = np.select([np.isnan(claimed), bad, good], [3, 1, 0], 2)
+    return ratio.reshape(shape), status.reshape(shape)
