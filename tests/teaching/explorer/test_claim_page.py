@@ -38,7 +38,7 @@ def test_the_verdict_names_its_setting_and_the_axes_can_be_chosen():
     choose(app, "y", "ε")
     assert explorer.figure(app)["layout"]["xaxis"]["title"]["text"] == "k"
     assert app.query_params["x"] == "k"
-    app = enter(app, "claim", r"k\rho\text{-zCDP}")
+    app = enter(enter(app, "words", ""), "claim", r"k\rho\text{-zCDP}")
     assert "Depends." in shown(app) and "x" not in app.query_params
     assert "Holds" in shown(app) and "Refuted" in shown(app)
     app = enter(app, "words", "a group of k people")

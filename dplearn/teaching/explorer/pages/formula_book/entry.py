@@ -9,7 +9,6 @@ import streamlit as st
 
 from dplearn.teaching.book import Misprint, Refutation, book, sentences
 from dplearn.teaching.book.kit import domains
-from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.pictures import (
     View,
     cloud,
@@ -243,3 +242,16 @@ def claim_address(id: str, misprint: str = "none") -> str:
     statement = entry.statement_of(wrong) if wrong else entry.statement
     about = {"claim": " ".join(statement.split()), "words": entry.settings[0].text}
     return address.to("check_a_claim", about)
+
+
+def run_address(parameters: Mapping[str, Any]) -> str:
+    """The address of the run that parameters describe, read after all its steps; "" of no run."""
+    if not all(name in parameters for name in _RUN):
+        return ""
+    return address.to(
+        "epsilon_vs_steps",
+        {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
+    )
+
+
+_sentence = scripts.component("sentence", style_sheet("page/page"))
