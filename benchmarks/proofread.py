@@ -23,7 +23,9 @@ from corpus import Row, rows, wrongly  # noqa: E402
 
 from dplearn.teaching.claims import proofread  # noqa: E402
 
-VERDICTS = ("holds", "refuted", "safe", "approximation", "ambiguous", "not read")
+VERDICTS = (
+    "holds", "refuted", "safe", "conditional", "open", "depends", "approximation", "not read",
+)  # fmt: skip
 
 
 def main() -> int:
@@ -47,7 +49,7 @@ def main() -> int:
         fault = wrongly(row, finding)
         table[row.about, finding.verdict] += 1
         faults[row.about, fault] += 1
-        if fault or finding.verdict in ("not read", "ambiguous") or seconds > 5:
+        if fault or finding.verdict in ("not read", "depends") or seconds > 5:
             lines.append(_line(row, finding, fault, seconds))
             if fault:
                 print(lines[-1], flush=True)
@@ -59,7 +61,7 @@ def main() -> int:
 
 
 def _line(row: Row, finding, fault: str, seconds: float) -> str:
-    told = f"{finding.entry} {finding.misprint} {finding.reading} {finding.reason}"
+    told = f"{finding.entry} {finding.misprint} {finding.reason}"
     cells = [fault.upper() or finding.verdict, f"{row.about} {row.id}", row.formula, row.words]
     cells = [" ".join(cell.split()) for cell in cells]
     return " | ".join([*cells, f"{finding.verdict}: {told}", f"{seconds:.1f} s"])

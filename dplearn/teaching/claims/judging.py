@@ -15,8 +15,7 @@ from dplearn.teaching.book.kit.domains import by_name
 from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import QUANTITIES
-from dplearn.teaching.claims.letters import base
-from dplearn.teaching.claims.matching import PER_STEP, Match, compare, in_units
+from dplearn.teaching.claims.matching import PER_STEP, Match, base, compare, in_units
 from dplearn.teaching.claims.reading import (
     Claim,
     NotReadError,

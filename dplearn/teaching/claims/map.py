@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dplearn.teaching.book.kit.domains import Linear, Log, Whole
+from dplearn.teaching.book.kit.terms import LENGTHS
 from dplearn.teaching.claims.judging import judged
-from dplearn.teaching.claims.letters import LENGTHS
 from dplearn.teaching.claims.matching import Trial, sign_of
 
 STATUS = ("holds", "violated", "undecided", "undefined")

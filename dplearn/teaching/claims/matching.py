@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dplearn.teaching.book.kit.domains import Whole
 from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.claims.letters import KIND_OF, LENGTHS, LETTERS, base, below, fits
+from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES
 from dplearn.teaching.claims.reading import Claim
 from dplearn.teaching.claims.table import Table, scaled
 
@@ -29,6 +29,29 @@ PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 _SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
 _SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "τ", "xi": "ξ"}
+
+
+def base(name: str) -> str:
+    """Return the letter without what decorates it."""
+    return name.partition("_")[0]
+
+
+def below(name: str) -> str:
+    """Return what decorates the letter."""
+    return name.partition("_")[2]
+
+
+def fits(name: str, column: str, about: str = "") -> bool:
+    """Return whether a printed letter may stand for a column, or for a value that is `about`."""
+    marks = set(below(name).split("_"))
+    is_rdp = about == "rdp" if about else column in ("rdp", "rdps")
+    if marks & {"alpha", "RDP", "rdp"}:
+        return is_rdp and base(name) in LETTERS["rdp"]
+    letters = VALUES.get(about, frozenset({about})) if about else LETTERS.get(column, {column})
+    one = LISTS.get(column, column)
+    letters = LETTERS.get(one, letters) if column in LISTS else letters
+    numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
+    return base(name) in letters or numbered in letters
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dplearn.teaching.book import Formula, book
 from dplearn.teaching.book.kit.domains import Choice, Domain, Linear, Log, Whole, by_name
 from dplearn.teaching.book.kit.entry import Interval, Setting
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.claims.letters import LENGTHS, LISTS
+from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LISTS
 
 _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 # Values of an example that a person would choose, the plainest first.
@@ -224,18 +224,13 @@ def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
 @cache
 def tables(about: str) -> tuple[Table, ...]:
     """Return the tables of all settings in which a quantity is the value, or a column."""
+    kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
     return tuple(
         Table(entry, setting)
         for entry in book.values()
         for setting in entry.settings
-        if setting.about == about or about in _kinds(entry, setting)
+        if about in {setting.about, *kinds(entry, setting)}
     )
-
-
-def _kinds(entry: Formula, setting: Setting) -> set[str]:
-    from dplearn.teaching.claims.letters import KIND_OF
-
-    return {KIND_OF.get(name, "") for name in columns_of(entry, setting)}
 
 
 @cache

@@ -95,6 +95,11 @@ def test_conditions_laws_and_sensitivities_beside_a_formula(formula, words, verd
     assert proofread(formula, words=words).verdict == verdict
 
 
+def test_the_classical_gaussian_fails_beyond_8_42():
+    for words, verdict in (("ε ≤ 8.4 and δ ≤ 1e-5", "holds"), ("ε ≤ 12, δ ≤ 1e-5", "refuted")):
+        assert proofread(CLASSICAL, words=words).verdict == verdict
+
+
 def test_a_counterexample_is_plain_and_in_the_letters_of_the_author():
     found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
     assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
