@@ -2,21 +2,12 @@
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
-from dplearn.core.display import as_json, print_json
+from dplearn.core.display import print_json
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.run_all import as_row, as_text, check_all
-from dplearn.teaching.claims import (
-    QUANTITIES,
-    pages,
-    proofread,
-    readings,
-    setting,
-    side_of,
-    verdict_on,
-)
+from dplearn.teaching.claims import proofread, report
 from dplearn.teaching.classroom.commands import add_commands as add_lesson_commands
 
 
@@ -29,13 +20,10 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
     claim.add_argument("expression", metavar="EXPRESSION")
-    told = "of a map, where the formula leaves it open"
-    claim.add_argument("--quantity", choices=list(QUANTITIES), help=told)
-    claim.add_argument("--of", metavar="MECHANISM", help=told)
-    claim.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
-    claim.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
+    claim.add_argument("--words", default="", metavar="TEXT", help="the sentence around it")
+    claim.add_argument("--strict", action="store_true", help="status 4 for an unstated condition")
     page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
-    pages.add_options(page)
+    report.add_options(page)
     for command in (book, claim, page):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     # Its options are Streamlit's: none begins with the sign of ours.
@@ -62,31 +50,15 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    text = options.expression.strip()
-    finding = proofread(text, words=" and ".join(options.set))
-    side = side_of(text)
-    able = readings(side, judged=bool(finding.entry))
-    chosen = options.quantity or side.quantity, options.of
-    fits = [(q, of) for q, of in able if chosen[0] in ("", None, q) and chosen[1] in (None, of)]
-    if finding.verdict != "not read" and not fits and not options.of:
-        if options.json:
-            print_json([as_json(asdict(finding))])
-        else:
-            print(f"{finding.verdict.capitalize()}. {finding.reading}", finding.reason, sep="\n")
-        return 1 if finding.verdict == "refuted" else 0
-    quantity, of = fits[0] if fits else chosen
-    verdict = verdict_on(
-        text,
-        quantity=quantity or "epsilon",
-        of=of or "poisson_subsampled_gaussian",
-        relation=options.relation,
-        fixed=dict(map(setting, options.set)),
-    )
+    finding = proofread(options.expression.strip(), words=options.words)
+    if finding.verdict == "not read":
+        raise ValueError(finding.reason)
     if options.json:
-        print_json([verdict.to_dict()])
+        print_json([finding.to_dict()])
     else:
-        print(*verdict.sentences(), *filter(None, [finding.reading]), sep="\n")
-    return 1 if verdict.status == "violated" else 0
+        print(f"{finding.verdict.capitalize()}: {finding.reason}")
+        print(*(f"  {line}" for line in finding.lines), sep="\n")
+    return report.status_of([finding.verdict], strict=options.strict)
 
 
 def _app(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ settings agree or a word names one of them; else it depends, which is no verdict
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "n
 _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 # Words beside a scale that is none of a noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
+# What a formula without a left side may be about, where it equals something.
+_ALONE = ("epsilon", "delta", "sigma", "rho", "rdp", "mu", "scale")
 _EACH = (
     "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
     "per-round", "每",
@@ -73,7 +75,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
-        return as_json(self)
+        return as_json(asdict(self))
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
@@ -165,10 +167,12 @@ def _unread(context: _Context, matches: Sequence[Match]) -> bool:
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
     """Return how the claim fares in every setting that its letters fit."""
-    about = [claim.about] if claim.about else [*QUANTITIES]
+    about = [claim.about] if claim.about else _ALONE
     for quantity in about:
         asked = replace(claim, about=quantity)
         for table in tables(quantity):
+            if not claim.about and (table.setting.rare or table.setting.about != quantity):
+                continue
             match = compare(asked, in_units(asked, table), context.conditions, context.unread)
             if match is None or (not claim.about and not match.exact):
                 continue
@@ -180,20 +184,13 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
 
 
 def _merged(matches: Sequence[Match]) -> list[Match]:
-    """Return one match for each setting: the best that is known there."""
+    """Return one match for each setting: an equality, else a counterexample, else the best."""
     out: dict[tuple, Match] = {}
+    order = ("refuted", "safe", "conditional", "open", "holds")
     for match in matches:
         key = match.table.setting.text, match.step, match.direct or not match.exact
-        old = out.get(key)
-        if old is None:
-            out[key] = match
-        elif {old.verdict, match.verdict} == {"open", "refuted"}:
-            out[key] = old if old.verdict == "refuted" else match
-        elif {old.verdict, match.verdict} == {"safe", "refuted"}:
-            wrong = old if old.verdict == "refuted" else match
-            also = old.direct != match.direct or not wrong.table.hypothesis
-            out[key] = replace(wrong, verdict="conditional" if also else "refuted")
-        elif (match.exact, -match.rank) > (old.exact, -old.rank):
+        rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
+        if key not in out or rank(match) < rank(out[key]):
             out[key] = match
     return list(out.values())
 

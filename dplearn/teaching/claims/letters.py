@@ -39,7 +39,8 @@ LISTS = {
 # What is known by the letter of a quantity: a column of this name is one.
 KINDS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
-    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale threshold_scale query_scale", "steps": "steps",
+    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", "scale": "scale threshold_scale query_scale",
+    "steps": "steps",
     "rate": "sample_rate", "order": "order orders", "p": "truth one", "log_moment": "log_moment",
     "sensitivity": "sensitivity distance max_norm max_grad_norm",
 }  # fmt: skip

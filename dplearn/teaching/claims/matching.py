@@ -26,6 +26,7 @@ _ASSIGNMENTS = 60
 _ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error", "sensitivity")
 # What a step has and what all steps have go by one letter.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
+_NUMBER = re.compile(r"_([1-9])(?=_|$)")
 _SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
 _SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "τ", "xi": "ξ"}
 
@@ -119,7 +120,7 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
     own = KIND_OF.get(target) == claim.about
     pinned = target == "sensitivity" and table.unit is not None and not np.isnan(table.unit)
     other = target in table.lists or pinned or table.setting.about in _ONE_WAY or table.sign == 0
-    pure = claim.second is None or not claim.second.names
+    pure = claim.second is None or not (claim.second.names or _slack(table))
     return own and not other and pure and not claim.event
 
 
@@ -136,7 +137,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     skipped = [n for n in _replaced(claim, table, target) if n in free]
     wanted = [n for n in free if n not in skipped]
     names, lists = set(claim.names), [n for n in table.lists if n != target]
-    numbered = {n for n in names if re.fullmatch(r"\w+_[1-9]", n)}
+    numbered = {n for n in names if _NUMBER.search(n)}
     if lists and len(numbered) > 1:
         if any(not any(fits(n, c) for c in lists) for n in numbered):
             return
@@ -197,7 +198,7 @@ def _valued(
     at = {name: value if c == "@" else columns[c] for name, c in bound.items()}
     changed = dict(columns)
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
-        whole, k = next(c for c in table.lists if fits(name, c)), int(name[-1]) - 1
+        whole, k = next(c for c in table.lists if fits(name, c)), int(_NUMBER.search(name)[1]) - 1  # type: ignore[index]
         if k >= columns[whole].shape[-1]:
             return None
         if changed[whole] is columns[whole]:
@@ -435,14 +436,14 @@ class Trial:
     def _region(self, wrong: NDArray) -> str:
         """Return the threshold on one letter beyond which nothing fails, if there is one."""
         for name, column in self.bound.items():
-            if column in self.table.lists or column not in self.columns:
+            if column in (*self.table.lists, "sensitivity", "@"):
                 continue
             x = self.columns[column].ravel()
             order = np.argsort(x, kind="stable")
             for way, sign in ((1, "<"), (-1, ">")):
                 seen = wrong.ravel()[order][::way]
                 first = int(np.argmax(seen))
-                if first > 0.3 * len(x) and seen[first:].mean() > 0.75:
+                if first > 0.5 * len(x) and seen[first:].mean() > 0.75:
                     return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}"
         return ""
 

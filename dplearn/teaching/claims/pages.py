@@ -3,35 +3,31 @@ r"""Formulas of a page that make a claim: where each stands, the words around it
 Nothing that a page holds is run. Searches look at every character a bounded number of times.
 """
 
-import argparse
+import ast
 import html
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from dplearn.core.display import as_json
-from dplearn.teaching.claims.judging import proofread
-from dplearn.teaching.claims.reading import ARGUMENT, end_of_formula, unbracketed
-
 _MOST, _LONGEST, _MANY = 10_000_000, 2_000, 1_000
-KINDS = (".tex", ".md", ".ipynb", ".html", ".htm")
+KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
+_GROUP = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*"
 # What is no text, by kind, and where it ends.
 _CODE = {
     ".tex": {"%": "\n", r"\verb|": "|", r"\iffalse": r"\fi"}
     | {rf"\begin{{{x}}}": rf"\end{{{x}}}" for x in ("verbatim", "lstlisting", "comment")},
     ".md": {"```": "```", "~~~": "~~~", "`": "`", "<!--": "-->"},
+    ".rst": {"``": "``"},
     ".html": {f"<{x}": f"</{x}>" for x in ("pre", "code", "style", "script")} | {"<!--": "-->"},
 }
 _OPEN = re.compile(
     r"(?<!\\)(?:\$\$|\\\[|\\\(|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?"
-    r"|displaymath|math)\}|\$|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>)"
+    r"|displaymath|math)\}|\$|:math:`|\.\. math::|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>)"
 )
-_CLOSE = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
+_CLOSE = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$", ":math:`": "`", ".. math::": "\n\n"}
 _LAID_OUT = re.compile(
     r"\\(?:begin|end)\{(?:aligned|split|gathered)\}|\\(?:label|tag)\{[^{}]*\}|\\no(?:number|tag)|&"
 )
@@ -61,7 +57,7 @@ _BEHIND = re.compile(r"\s*(?:[.,;:!?)\]|—–]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
 # What a formula is said to satisfy by the words behind it.
 _NOTION = re.compile(
-    r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva)|(R[ée]nyi))",
+    r"[\s$)]*[-‑–]?\s*(?:(DP)\b|(RDP)\b|(zCDP)\b|(GDP)\b|(differential(?:ly)?[-\s]priva|差分隐私)|(R[ée]nyi))",
     re.IGNORECASE,
 )
 # The same inside of it.
@@ -79,9 +75,10 @@ _ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
 _NOTIONS = ("", "DP", "RDP", "zCDP", "GDP", "DP", "RDP")
 # What the words before it say that a formula is.
 _SAID = re.compile(
-    r"\b(?:(?P<variance>variance)|(?P<sigma>standard\sdeviation)|(?P<scale>scale(?:\sof)?)"
+    r"(?:\b(?:(?P<variance>variance)|(?P<sigma>standard\sdeviation)|(?P<scale>scale(?:\sof)?)"
     r"|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?(?:\s(?:per|for)(?:\s\w+){1,3}?)?"
-    r"(?:\sis(?:\sequal\sto)?|\sof(?=\sat))?(?P<most>\sat\smost)?\s*\Z"
+    r"(?:\sis(?:\sequal\sto)?|\sof(?=\sat))?(?P<most>\sat\smost)?"
+    r"|(?:(?P<variance_zh>方差)|(?P<sigma_zh>标准差)|(?P<scale_zh>尺度(?:参数)?))(?:为|是|取)?)\s*\Z"
 )
 _SAID_OF = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
 _MACRO = re.compile(
@@ -106,19 +103,32 @@ _SETTING = re.compile(
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
 
 
+# What an author says of the formulas of a line: ignore them, or which entry is meant.
+_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
+
+
 class Place(NamedTuple):
-    """A formula that makes a claim, its line (of its cell, in a notebook), and its sentence."""
+    """A formula that makes a claim, where it stands (a line of its cell, in a notebook), and its
+    sentence."""
 
     formula: str
     words: str
     line: int
+    column: int = 1
     cell: int | None = None
 
 
-def places(path: Path) -> list[Place]:
-    """The claims of a .tex, .md, .ipynb or .html file in their order.
+def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
+    """Return where a pattern is found in no bracket."""
+    depth = [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
+    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
 
-    A ValueError says that it is no such file, has more than 10 MB or 1,000 claims, or is not UTF-8.
+
+def places(path: Path) -> list[Place]:
+    """Return the claims of a file in their order.
+
+    A ValueError says that it is no such file, has more than 10 MB or 1,000 claims, or that its
+    letters are neither UTF-8 nor GB 18030.
     """
     if path.suffix.lower() not in KINDS or (path.exists() and not path.is_file()):
         raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {path}.")
@@ -127,14 +137,11 @@ def places(path: Path) -> list[Place]:
 
 
 def places_in(content: bytes, name: str) -> list[Place]:
-    """The claims in the content of a file of that name, as `places` finds them."""
+    """Return the claims in the content of a file of that name, as `places` finds them."""
     if len(content) > _MOST:
         raise ValueError(f"Expected at most {_MOST // 10**6} MB, got more in {name}.")
-    try:
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"Expected UTF-8, got another byte at {error.start} in {name}.") from None
-    kind = ".html" if Path(name).suffix.lower() == ".htm" else Path(name).suffix.lower()
+    kind, text = Path(name).suffix.lower(), _decoded(content, name)
+    kind = {".htm": ".html", ".qmd": ".md", ".txt": ".md"}.get(kind, kind)
     cells: list[tuple[int | None, str]] = [(None, text)]
     if kind == ".ipynb":
         try:
@@ -143,6 +150,8 @@ def places_in(content: bytes, name: str) -> list[Place]:
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ValueError(f"Expected a notebook, got something else in {name}.") from None
         kind = ".md"
+    if kind == ".py":
+        cells, kind = [(None, _docstrings(text, name))], ".rst"
     claims = (place._replace(cell=k) for k, cell in cells for place in _of_text(cell, kind))
     found = list(islice(claims, _MANY + 1))
     if len(found) > _MANY:
@@ -150,18 +159,45 @@ def places_in(content: bytes, name: str) -> list[Place]:
     return found
 
 
+def _decoded(content: bytes, name: str) -> str:
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return content.decode(encoding).replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            start = error.start
+    raise ValueError(f"Expected UTF-8 or GB 18030, got another byte at {start} in {name}.")
+
+
+def _docstrings(text: str, name: str) -> str:
+    """Return the docstrings of a module on their lines, with blanks for everything else."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"Expected a Python file, got something else in {name}.") from None
+    kept, lines = set[int](), text.split("\n")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                kept |= {*range(first.lineno, (first.end_lineno or first.lineno) + 1)}
+    return "\n".join(line if k in kept else "" for k, line in enumerate(lines, start=1))
+
+
 def _of_text(text: str, kind: str) -> Iterator[Place]:
     if kind == ".md":
         text = text.replace("$`", " $").replace("`$", "$ ")
         if _ESCAPED.search(text):
             text = re.sub(r"\\([\\()\[\]{}_*])", r"\1", text)
+    marks = {text.count("\n", 0, m.start()): m[1] for m in _MARK.finditer(text)}
     text = _without_code(text, _CODE[kind])
     macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}
     taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
-    command = re.compile(rf"({taking})(?![A-Za-z]){ARGUMENT}|\\[A-Za-z]+")
+    command = re.compile(
+        rf"({taking})(?![A-Za-z])\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))|\\[A-Za-z]+"
+    )
     line = before = 0
     formulas = [*_formulas(text)]
-    if kind == ".md":
+    if kind in (".md", ".rst"):
         formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
     # A command with an argument, or one alone.
     plain = lambda m: macros[m[1]].replace("#1", m[2] or m[3]) if m[1] else macros.get(m[0], m[0])
@@ -176,14 +212,21 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
             body = command.sub(plain, body)[:_LONGEST]
         notion = _NOTIONS[behind.lastindex or 0] if behind else ""
         if said and not behind:
-            left = next(x for group, x in _SAID_OF.items() if said[group])
-            gaussian = re.search("gauss|normal", text[max(start - 200, 0) : start], re.IGNORECASE)
+            left = next(
+                x for k, x in _SAID_OF.items() if said[k] or said.groupdict().get(f"{k}_zh")
+            )
+            gaussian = re.search(
+                "gauss|normal|高斯", text[max(start - 200, 0) : start], re.IGNORECASE
+            )
             left = r"\sigma" if left == "b" and gaussian else left
             notion = left + (r" \le " if said["most"] else " = ")
         if notion == "DP" and _NEARLY.search(text[max(start - 30, 0) : start]):
             notion = "≈"
-        for claim in _claims(body, notion):
-            yield Place(claim, _sentence(text, start, end), line + 1)
+        # Beside a formula, or in the line above: what the author says of it.
+        mark = marks.get(line, marks.get(line - 1, ""))
+        column = start - text.rfind("\n", 0, start)
+        for claim in _claims(body, notion) if mark != "ignore" else ():
+            yield Place(claim, f"{mark} {_sentence(text, start, end)}".strip(), line + 1, column)
 
 
 def _without_code(text: str, code: dict[str, str]) -> str:
@@ -235,6 +278,28 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
         if not formula.endswith(_OPERATORS) and _BEHIND.match(paragraph[end:]):
             at = start + end
             yield start, at, formula
+
+
+# What may stand in a formula: a function, a letter with what is below it, a number or a sign.
+_PIECE = re.compile(
+    r"\s*(?:<=|>=|[<>=≤≥≈]|(?<![A-Za-z\\])(?:"
+    r"(?:log(?:2|10)?|ln|exp|sqrt|min|max|Phi|tanh|sinh|cosh|erfc?|floor|ceil|binom|inf)(?![A-Za-z])"
+    r"|(?:(?:epsilon|eps|delta|sigma|rho|mu|alpha|lambda|beta|gamma|tau|Delta|RDP|rdp|Var|TV"
+    r"|sensitivity)"
+    r"|[A-Zb-zα-ωΔΦΣ]|[a-z][A-Z])\d?(?:_\{?\w+\}?)?['′₀-₉]*(?![A-Za-z]))"
+    r"|\d+(?:\.\d+)?(?:e-?\d+)?|[-+*/^·×⋅−√|²³⁰-⁹⁻∞]|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,))"
+)
+
+
+def end_of_formula(text: str, at: int) -> int:
+    """Return where the longest formula that begins at a place ends; a comma in no bracket ends it."""
+    depth = 0
+    while piece := _PIECE.match(text, at):
+        depth += bool(piece["open"]) - bool(piece["close"])
+        if depth < 0 or (piece["comma"] and depth == 0):
+            break
+        at = piece.end()
+    return at
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
@@ -330,31 +395,3 @@ def _sentence(text: str, start: int, end: int) -> str:
     assumed = "".join(f"${one}$; " for one in _SETTING.findall(paragraph)) + assumed
     around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{assumed} {before} {behind}")
     return " ".join(html.unescape(around).split())
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """The options of `dplearn proofread`."""
-    command.set_defaults(run=_run)
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE", help=", ".join(KINDS))
-
-
-def _run(options: argparse.Namespace) -> int:
-    """Exit status of the files' claims, which are judged and printed: 1 if one is refuted."""
-    claims = [(path, place) for path in options.files for place in places(path)]
-    rows, counts = [], Counter[str]()
-    for path, place in claims:
-        finding = proofread(place.formula, words=place.words)
-        counts[finding.verdict] += 1
-        rows.append({"file": str(path), **place._asdict(), **as_json(asdict(finding))})
-        if not options.json:
-            cell = f"cell {place.cell}:" if place.cell else ""
-            print(f"{path}:{cell}{place.line}: {finding.verdict}: {place.formula}")
-            print(
-                *(f"    {x}" for x in (finding.reading, finding.reason) if x), sep="\n", flush=True
-            )
-    if options.json:
-        print(json.dumps(rows, indent=2, allow_nan=False))
-    else:
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-        print(f"{len(claims)} formulas make a claim{': ' * bool(claims)}{verdicts}.")
-    return 1 if counts["refuted"] else 0

@@ -85,11 +85,11 @@ _FIXED = re.compile(
 # A word, which no condition contains.
 _PROSE = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
-    r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,(?!\s*\\?\w+\s*(?:<|>|≤|≥|\\in|∈|,))"
+    r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
 )
 _COMPARED = re.compile(r"<=|>=|[<>≤≥]|\\leq?(?![a-zA-Z])|\\geq?(?![a-zA-Z])|∈|\\in(?![a-z])")
 _INTERVAL = re.compile(
-    r"(\\?[A-Za-zα-ω]+(?:_\w)?)\s*(?:\\in(?![a-z])|∈|\bin\b)\s*(?:\\left)?([(\[])([^,()\[\]]+),"
+    r"((?:\\?[A-Za-zα-ω]+(?:_\w)?\s*,\s*)?\\?[A-Za-zα-ω]+(?:_\w)?)\s*(?:\\in(?![a-z])|∈|\bin\b)\s*(?:\\left)?([(\[])([^,()\[\]]+),"
     r"([^,()\[\]]+?)(?:\\right)?([)\]])"
 )
 
@@ -199,7 +199,10 @@ def _with_definitions(claim: Claim, beside: str) -> Claim:
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons that stand in a text, and the letters of those that are not read."""
     found, unread = list[Expression](), set[str]()
-    chain = lambda m: f" {m[3]} <{'=' * (m[2] == '[')} {m[1]} <{'=' * (m[5] == ']')} {m[4]} "
+    chain = lambda m: ";".join(
+        f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
+        for name in m[1].split(",")
+    )
     for fixed in _FIXED.finditer(words[: 2 * _LONGEST]):
         unread |= {_plain(fixed[1])}  # for one value alone
     for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * _LONGEST])):

@@ -20,7 +20,7 @@ from dplearn.teaching.book.kit.entry import Interval, Setting
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.claims.letters import LENGTHS, LISTS
 
-_PLAIN, _CORNERS, _RANDOM = 40, 36, 84
+_PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 # Values of an example that a person would choose, the plainest first.
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
@@ -95,18 +95,26 @@ class Table:
 
     def value_at(self, columns: Mapping[str, NDArray]) -> NDArray:
         """Return the entry's value at other points of the same number."""
-        into, after = self.setting.into, self.setting.value
-        function = by_name(self.entry.function) if into else self.entry.function
+        points = self._points(self.unscaled(columns))
+        into, after, function = self.setting.into, self.setting.value, self.entry.function
+        if into and not {*into(**points[0])} <= {*signature(function).parameters}:
+            named = by_name(function)
+            function = lambda **given: named(given)
 
         def one(point: dict[str, Any]) -> float:
             try:
-                value = function(into(**point)) if into else function(**point)  # type: ignore[arg-type]
+                value = function(**into(**point)) if into else function(**point)
                 return float(after(value, **point) if after else value)
             except (ArithmeticError, ValueError, TypeError):  # a power may be complex
                 return np.inf if 0.0 in point.values() else np.nan
 
         with np.errstate(all="ignore"):
-            values = np.array([one(point) for point in self._points(self.unscaled(columns))])
+            try:
+                plain = [function(**into(**p)) if into else function(**p) for p in points]
+                values = [after(v, **p) for v, p in zip(plain, points, strict=True)] if after else plain
+                values = np.array([float(value) for value in values])
+            except (ArithmeticError, ValueError, TypeError):
+                values = np.array([one(point) for point in points])
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:

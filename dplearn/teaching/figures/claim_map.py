@@ -7,14 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.teaching.claims import PARAMETERS, STATUS, Slice, Verdict
+from dplearn.teaching.claims import STATUS, Slice
 from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
 
-SYMBOLS = {
-    "epsilon": "ε", "delta": "δ", "sigma": "σ", "alpha": "α", "epsilon_0": "ε₀", "q": "q", "T": "T",
-}  # fmt: skip
 # Light, dark and between, so that they stay apart in grey and for the colour-blind; in STATUS's
 # order. What is violated also carries crosses, what is open dots.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
@@ -24,19 +21,18 @@ _WORDS = ("holds", "violated", "undecided", "claim has no value")
 _MARKS = 16
 
 
-def claim_map(verdict: Verdict) -> go.Figure:
-    """The map of a verdict: one colour and one mark per status, a star at the counterexample.
+def claim_map(area: Slice, about: str = "") -> go.Figure:
+    """Return the map of a verdict: one colour and mark per status, a star at the counterexample.
 
     Examples
     --------
-    >>> from dplearn.teaching.claims import verdict_on
-    >>> verdict = verdict_on("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
-    >>> claim_map(verdict).layout.title.text
-    '<b>Violated at 98 % of the points of this map</b>'
+    >>> from dplearn.teaching.claims import map_of
+    >>> area = map_of("ε' = q ε", words="sampling")
+    >>> claim_map(area).layout.title.text.startswith("<b>Violated at ")
+    True
     """
-    area = verdict.map
     present = sorted({s for row in area.status for s in row})
-    traces = [_cells(verdict)]
+    traces = [_cells(area)]
     across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
     for status in filter(_HATCH.__contains__, present):
         at = [
@@ -54,13 +50,14 @@ def claim_map(verdict: Verdict) -> go.Figure:
     for status in present:  # an entry of the legend
         words = _WORDS[status] + (" ×" if status == 1 else "")
         traces.append(markers([None], [None], words, colour=_FILL[status], **look))
-    if simplest := verdict.simplest:
-        x, y = (math.log10(simplest.parameters[n]) for n in area.axes)
+    if area.simplest:
         look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
-        look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
-        traces.append(markers([x], [y], "simplest counterexample", **look))
-    held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
-    about = f"Each cell compares claim and truth at {held}" if held else "Claim against truth"
+        told = ", ".join(f"{name} = {value:.4g}" for name, value in area.simplest.items())
+        look["hovertemplate"] = f"<b>counterexample</b><br>{told}<extra></extra>"
+        x, y = ([math.log10(area.simplest[n])] for n in area.axes)
+        traces.append(markers(x, y, "simplest counterexample", **look))
+    held = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())
+    about = " · ".join(filter(None, [about, held]))
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
     room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
@@ -80,9 +77,8 @@ def map_finding(area: Slice) -> str:
     return f"Violated at {percent:.0f} % of the points of this map"
 
 
-def _cells(verdict: Verdict) -> dict[str, Any]:
-    area = verdict.map
-    x_name, y_name = (SYMBOLS[n] for n in area.axes)
+def _cells(area: Slice) -> dict[str, Any]:
+    x_name, y_name = area.axes
     words = [
         [
             f"{x_name} = {x:.4g}, {y_name} = {y:.4g}<br><b>{_WORDS[s]}</b>"
@@ -93,7 +89,7 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     ]
     shares = [((i + step) / len(_FILL), c) for i, c in enumerate(_FILL) for step in (0, 1)]
     scale = {"zmin": -0.5, "zmax": len(_FILL) - 0.5, "colorscale": shares, "showscale": False}
-    cells = {"x": _edges(area.x), "y": _edges(area.y), "z": area.status, "name": verdict.quantity}
+    cells = {"x": _edges(area.x), "y": _edges(area.y), "z": area.status, "name": "claim / truth"}
     hover = {"text": words, "hovertemplate": "%{text}<extra></extra>"}
     return {"type": "heatmap", **cells, **scale, **hover}
 
@@ -112,5 +108,5 @@ def _axis(name: str, values: Sequence[float]) -> Axis:
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))
-    title, bare = f"{SYMBOLS[name]}, {PARAMETERS[name].meaning}", {"showgrid": False}
-    return Axis(title=title, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)
+    bare = {"showgrid": False}
+    return Axis(title=name, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)

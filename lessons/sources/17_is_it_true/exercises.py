@@ -105,14 +105,14 @@ _twice = Exercise(
             1.0,
             (
                 "All tried points up to 1 hold. Is 1 the border?",
-                "region.value is a point of the survey; region.turns is where it begins to fail.",
+                "It holds a little further: look between 1 and 2.",
             ),
         ),
         Mistake(
             10.0,
             (
                 "It fails there. Does it fail earlier?",
-                "That is the simplest counterexample, not the first one; see region.turns.",
+                "That is a counterexample, and not the first one.",
             ),
         ),
         Mistake(
@@ -125,8 +125,7 @@ _twice = Exercise(
     ),
     hints=(
         "Below the border 2qx is larger, beyond it ln(1 + q(e^x - 1)) is. They meet at one x > 0.",
-        "claims.verdict_on('2*q*epsilon', quantity='amplified_epsilon', of='pure_dp', "
-        "fixed={'q': 0.1}).region.turns",
+        "x = np.linspace(0.1, 5, 100_001); x[np.argmax(np.log1p(0.1*np.expm1(x)) > 0.2*x)]",
     ),
 )
 

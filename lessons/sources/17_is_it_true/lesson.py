@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and as much again at home; the computer needs half a minute.
 # * **You need** lessons 03 (Gaussian noise) and 05 (Rényi divergence); composition and sampling as in lessons 04 and 07; nothing by heart.
-# * **Beside it** the explorer, if you have started it: [type a claim of your own](explorer:check_a_claim?claim=sqrt%282*ln%281.25/delta%29%29/epsilon&quantity=sigma&of=gaussian), or open [the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon). Nothing below depends on it.
+# * **Beside it** the explorer, if you have started it: [type a claim of your own](explorer:check_a_claim?claim=sigma%20%3D%20sqrt%282*ln%281.25/delta%29%29/epsilon), or open [the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon). Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -65,7 +65,6 @@ from dplearn.teaching.book import (
     verify,
 )
 from dplearn.teaching.book.published import check_figure, published
-from dplearn.teaching.claims.pages import places_in
 from dplearn.teaching.classroom import check, guess, predict, reveal, show
 from dplearn.teaching.figures import Curve, Dot, curves, epsilon_curves, number_line, slider
 
@@ -416,9 +415,9 @@ show(slider(figures, name="ε", start=7), "Two of 11 frames. " + "; ".join(some)
 
 
 # %%
-text = "sqrt(2*log(1.25/delta))/epsilon"
-tame = claims.verdict_on(text, quantity="sigma", of="gaussian", fixed={"epsilon": (0.01, 4)})
-print(f"{text}: {tame.status} at {tame.decided} of {tame.points} points")
+text = "sigma = sqrt(2*log(1.25/delta))/epsilon"
+for range_ in ("for epsilon <= 4", "for epsilon <= 40"):
+    print(f"{text} {range_}: {claims.proofread(text, words=range_).verdict}")
 
 # %% [markdown]
 # * **The question must be complete.** Which adjacency, which sampling, in what units? Claim 10 is a true formula about another mechanism.
@@ -689,7 +688,7 @@ for sigma, parts in ((0.7, 10_000), (1.0, 1000)):
 # %% [markdown]
 # ### A page of lecture notes
 #
-# Seven of its formulas make a claim, and five of them are slips. Which? Mark them, then run the cell below; after that put a claim of your own into the page. (`dplearn proofread notes.tex` does this for a file, and [the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian) draws the map of a single claim.)
+# Seven of its formulas make a claim, and five of them are slips. Which? Mark them, then run the cell below; after that put a claim of your own into the page. (`dplearn proofread notes.tex` does this for a file, and [the explorer](explorer:check_a_claim?claim=epsilon%20%3D%20sqrt%282*T*ln%281/delta%29%29/sigma) lists the settings of a single formula and draws its map.)
 
 
 # %%
@@ -712,7 +711,7 @@ On a Poisson sample at rate $q$ an $\varepsilon$-DP mechanism has $\varepsilon' 
 
 # %%
 found = {}
-for place in places_in(page.encode(), "notes.md"):
+for place in claims.places_in(page.encode(), "notes.md"):
     found[place.formula] = claims.proofread(place.formula, words=place.words)
     print(f"line {place.line}: {found[place.formula].verdict}. {found[place.formula].reason}")
 
@@ -733,7 +732,7 @@ print(f"in the library's test {float(figure_21.printed):.6g}, by quadrature {fig
 #
 # The last one asks for a function, which is tried on cases that you do not see.
 #
-# **★★ 17.2** Somebody repairs claim 5 with a factor: $\varepsilon'\le2q\varepsilon$. For $q=0.1$, up to which $\varepsilon$ is this true? (`claims.check` takes `fixed={"q": 0.1}`; `region.turns` is where a claim begins to fail. Or solve the equation.)
+# **★★ 17.2** Somebody repairs claim 5 with a factor: $\varepsilon'\le2q\varepsilon$. For $q=0.1$, up to which $\varepsilon$ is this true? (Solve the equation by bisection, or read it off a curve.)
 
 # %%
 answer = None
@@ -743,8 +742,8 @@ check("17.2", answer)
 # <details><summary>Solution of 17.2</summary>
 #
 # ```python
-# twice = {"quantity": "amplified_epsilon", "of": "pure_dp", "fixed": {"q": 0.1}}
-# answer = claims.verdict_on("2*q*epsilon", **twice).region.turns
+# x = np.linspace(0.1, 5, 100_001)
+# answer = x[np.argmax(np.log1p(0.1 * np.expm1(x)) > 0.2 * x)]
 # check("17.2", answer)
 # ```
 #
@@ -943,7 +942,7 @@ check("17.test", answers)
 #
 # <details><summary>In the formula book</summary>
 #
-# [1](explorer:formula_book?id=G-B4&misprint=any-epsilon), [2](explorer:formula_book?id=G-D8&misprint=equivalent), [3](explorer:formula_book?id=G-D1&misprint=bracket), [4](explorer:formula_book?id=G-A4&misprint=no-root), [5](explorer:formula_book?id=G-E1&misprint=linear), [6](explorer:formula_book?id=G-E2&misprint=own-norm), [7](explorer:formula_book?id=G-C2&misprint=plotted), [8](explorer:formula_book?id=G-B9&misprint=any-scores), [9](explorer:formula_book?id=G-K2&misprint=as-a-bound), [10](explorer:formula_book?id=G-E11&misprint=poisson), [11](explorer:formula_book?id=G-D2&misprint=none), [12](explorer:formula_book?id=G-D4b&misprint=none). On the map of settings: [1](explorer:check_a_claim?claim=sqrt%282*ln%281.25/delta%29%29/epsilon&quantity=sigma&of=gaussian), [3](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian), [5](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp), [7](explorer:check_a_claim?claim=2*epsilon*sqrt%282*k*ln%281/delta%29%29&quantity=epsilon&of=pure_dp).
+# [1](explorer:formula_book?id=G-B4&misprint=any-epsilon), [2](explorer:formula_book?id=G-D8&misprint=equivalent), [3](explorer:formula_book?id=G-D1&misprint=bracket), [4](explorer:formula_book?id=G-A4&misprint=no-root), [5](explorer:formula_book?id=G-E1&misprint=linear), [6](explorer:formula_book?id=G-E2&misprint=own-norm), [7](explorer:formula_book?id=G-C2&misprint=plotted), [8](explorer:formula_book?id=G-B9&misprint=any-scores), [9](explorer:formula_book?id=G-K2&misprint=as-a-bound), [10](explorer:formula_book?id=G-E11&misprint=poisson), [11](explorer:formula_book?id=G-D2&misprint=none), [12](explorer:formula_book?id=G-D4b&misprint=none). On the map of settings: [1](explorer:check_a_claim?claim=sigma%20%3D%20sqrt%282*ln%281.25/delta%29%29/epsilon), [3](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian), [5](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp), [7](explorer:check_a_claim?claim=2*epsilon*sqrt%282*k*ln%281/delta%29%29&quantity=epsilon&of=pure_dp).
 #
 # </details>
 #

@@ -28,7 +28,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 from dplearn.teaching.book.kit.oracles import finite_renyi, mean_loss, randomized_response
@@ -228,7 +227,6 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
 @wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
        claim="order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
-       typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
        says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
        oracle=lambda epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
        finite_renyi(*randomized_response(epsilon), order))

@@ -26,7 +26,7 @@ from dplearn.teaching.book.kit.domains import (
     Log,
     Whole,
 )
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, typed, wrong
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 from dplearn.teaching.book.kit.terms import GROUP, REPEATED
 
 
@@ -169,7 +169,6 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
          REPEATED, below="exact", into=lambda steps, epsilon, delta: {"epsilons":
          np.full(int(steps), epsilon)}, second="steps*delta", steps=COUNT, epsilon=LOSS,
          delta=SLACK)
-@typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
 @wrong("tight", "It is reached as delta goes to 0 and for pure DP only.",
@@ -397,7 +396,6 @@ def parallel_composition(*, epsilons):
          "k 次回答各加尺度 b 的拉普拉斯噪声，换成 zCDP", "rho", "each lap 每次 拉普拉斯",
          below=lambda scale, steps: 0 * scale, into=lambda scale, steps: {"epsilon": 1 / scale},
          value=lambda value, steps, **_: steps * value, scale=NOISE, steps=COUNT)
-@typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/2")
 @printed("0.005", "0.00499584", epsilon=0.1)
 @wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
        claim="epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip",

@@ -19,7 +19,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 
@@ -119,17 +118,14 @@ enter(rdp_to_epsilon_mironov,
               log_moment / moment, delta), into=lambda moment, log_moment, delta: {"orders": moment
               + 1, "rdp": log_moment / moment, "delta": delta}, moment=Log(1.0, 20.0),
               log_moment=RHO, delta=SLACK),
-      typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
-            typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
             printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
             claim="rdp - log(delta) / orders - 1", delta=_SMALL),
       wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
-            "to spare.", typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
-            printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
+            "to spare.", printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
             claim="rdp - log(delta) / orders", delta=_SMALL),
       wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
             r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
@@ -148,8 +144,6 @@ enter(rdp_to_epsilon,
               "zcdp", below=lambda orders, rho, delta: below.gaussian_epsilon(np.sqrt(2 * rho),
               delta), into=lambda orders, rho, delta: {"orders": orders, "rdp": orders * rho,
               "delta": delta}, orders=ORDER, rho=RHO, delta=SLACK),
-      typed("epsilon", "gaussian",
-            "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
       printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
@@ -263,14 +257,12 @@ def touching_steps(*, order, rho, delta):
        delta=Log(1e-12, 0.9))
 @oracle(least_moment_bound, tolerance=1e-8, points=60)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon",
          "gauss normal moment 高斯", below=lambda noise_multiplier, delta: below.gaussian_epsilon(1
          / noise_multiplier, delta), noise_multiplier=NOISE, delta=SLACK)
-@typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
 @wrong("order-shifted",
        "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
-       typed("epsilon", "gaussian", "sqrt(2*T*log(1/delta))/sigma - T/(2*sigma^2)"),
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",

@@ -22,7 +22,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 
@@ -316,7 +315,6 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
          "Abadi et al. 2016, Theorem 2; Section 5.1 for the run")
 @given(_GIVEN, _RUN)
 @oracle(certified_epsilon, tolerance=1e-7, points=20)
-@typed("epsilon", "poisson_subsampled_gaussian", "q*sqrt(T*log(1/delta))/sigma")
 @printed("1.258575", "0.946867", at=_REFERENCE)
 @printed("2.575873", at=_setting(0.01, 4.0, 40_000))
 @printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))

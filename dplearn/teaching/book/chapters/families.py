@@ -26,7 +26,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 from dplearn.teaching.book.kit.terms import REPEATED
@@ -84,7 +83,6 @@ _STDS = "(std_p**(1 - order)*std_q**order)"
 @setting("KL divergence of two Gaussians at distance Δ", "相距 Δ 的两个高斯分布的 KL 散度", "kl",
          "gauss normal 高斯", into=lambda noise_multiplier: {"order": 1.0, "mean_p": 0.0, "mean_q":
          1.0, "std_p": noise_multiplier, "std_q": noise_multiplier}, noise_multiplier=NOISE)
-@typed("rdp", "gaussian", "alpha/(2*sigma^2)")
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
 @printed("0.187048", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5)
 @wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
@@ -128,8 +126,6 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 @setting("Laplace noise of scale Δ/ε, RDP of order α", "尺度 Δ/ε 的拉普拉斯噪声，α 阶 RDP", "rdp",
          "lap 拉普拉斯", into=lambda order, epsilon: {"order": order, "scale": 1 / epsilon},
          order=ORDER, epsilon=LOSS)
-@typed("rdp", "laplace", "log(alpha/(2*alpha-1)*exp((alpha-1)*epsilon) + "
-       "(alpha-1)/(2*alpha-1)*exp(-alpha*epsilon))/(alpha-1)")
 @printed("0.7468281411", order=3.0, scale=1.0)
 @printed("0.9965294", order=200.0, scale=1.0)
 @wrong("square", "Of the shape of the Gaussian's: an upper bound twice too large, and no value.",

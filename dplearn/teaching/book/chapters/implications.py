@@ -22,7 +22,7 @@ from dplearn.teaching.book.kit.domains import (
     Log,
     Whole,
 )
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, typed, wrong
+from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
 
 
 def coins_renyi(*, epsilon, order):
@@ -87,8 +87,6 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 @oracle(coins_renyi)
 @setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp",
          "pure ε-dp respon", epsilon=LOSS, order=ORDER)
-@typed("rdp", "pure_dp randomized_response laplace",
-       "log((sinh(alpha*epsilon)-sinh((alpha-1)*epsilon))/sinh(epsilon))/(alpha-1)")
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
 @printed("0.9651932", "0.9651932", epsilon=1.0, order=10.0)
 @wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
@@ -213,12 +211,11 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
          "gdp gaussian_dp tail", below=lambda mu, epsilon: below.gaussian_delta(epsilon, mu),
          mu=MU, epsilon=LOSS)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 灵敏度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
          "gauss normal tail 高斯", below=lambda noise_multiplier, epsilon:
          below.gaussian_delta(epsilon, 1 / noise_multiplier), into=lambda noise_multiplier,
          epsilon: {"mu": 1 / noise_multiplier, "epsilon": epsilon}, noise_multiplier=NOISE,
          epsilon=LOSS)
-@typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",

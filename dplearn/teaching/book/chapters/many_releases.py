@@ -28,7 +28,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 from dplearn.teaching.book.kit.terms import REPEATED
@@ -86,7 +85,8 @@ enter(theorems.composition_slack,
             delta=Derived(delta_of_releases)),
       oracle(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
              unsafe="larger"),
-      setting("k adaptive releases, each (ε,δ)-DP: the slack that is left", "k 次自适应发布所剩的余量",
+      setting("k adaptive releases, each (ε,δ)-DP: the slack that is left",
+              "k 次自适应发布所剩的余量",
               "delta", "left remain 剩", delta=SLACK, paid=Log(1e-9, 1e-3), steps=COUNT),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
@@ -104,8 +104,6 @@ enter(theorems.composition_slack,
          steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
          steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
          second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)")
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("25.6914", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("6.26154", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
@@ -113,13 +111,11 @@ enter(theorems.composition_slack,
 @printed("219.813", "79.8413", epsilon=1.0, steps=100, slack=1e-5)
 @printed("966.43922", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 @wrong("plotted", "Without a term in k it falls below the exact optimum.",
-       typed("epsilon", "pure_dp randomized_response laplace", "2*epsilon*sqrt(2*T*log(1/delta))"),
        printed("214.5966", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
        printed("121.39", "135.83", epsilon=1.0, steps=200, slack=1e-4),
        printed("191.94", "301.73", epsilon=1.0, steps=500, slack=1e-4),
        claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
-       typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
        claim="epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("two-squares", "A bound, and half an epsilon^2 for each release would do.",
        claim="epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
@@ -143,8 +139,6 @@ def advanced_composition(*, epsilon, steps, slack):
          steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
          steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
          second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
-@typed("epsilon", "pure_dp randomized_response laplace",
-       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)")
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        claim="epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
        oracle=lambda epsilon, steps, slack: advanced_composition_kov(

@@ -30,7 +30,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 from dplearn.teaching.book.kit.terms import REPEATED
@@ -297,15 +296,12 @@ def staircase_variance(*, epsilon):
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
          12.0), delta=SLACK)
-@typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
-@typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
        printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
        met="programming-dp, issue 45 (2023); smartnoise-sdk, issue 462 (2022)",
        epsilon=Log(0.1, 50.0))
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
-       typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
        claim="sqrt(log(1.25 / delta)) / epsilon")
 @wrong("delta-outside", "It is enough, and 44 times too much noise for delta = 1e-5.",
        claim="sqrt(2 * log(1.25) / delta) / epsilon", kind="identity")
@@ -332,7 +328,8 @@ enter(gaussian_delta,
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
       setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
          "sensitivity Δ",
-              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta", REPEATED, into=lambda
+              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              REPEATED, into=lambda
               epsilon, noise_multiplier, steps: {"epsilon": epsilon, "noise_multiplier":
               noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE,
               steps=COUNT),
@@ -340,8 +337,6 @@ enter(gaussian_delta,
               "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
               into=lambda epsilon: {"epsilon": epsilon, "noise_multiplier": 1.0}, value=lambda
               value, **_: math.inf, epsilon=LOSS),
-      typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
-            "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
       printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
       printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
       wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",

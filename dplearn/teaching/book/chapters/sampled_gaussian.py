@@ -21,7 +21,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 
@@ -253,7 +252,6 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
 @oracle(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
-@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha*(exp(1/sigma^2)-1)/2")
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
        "Too small by sigma^2 (e^(1/sigma^2) - 1) > 1 even as the rate goes to 0.",
@@ -308,7 +306,6 @@ _BELOW_TRANSITION = (
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
          noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
-@typed("rdp", "poisson_subsampled_gaussian", "2*q^2*alpha/sigma^2")
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
        given="0 < sample_rate <= 0.2 and noise_multiplier >= 4", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
@@ -326,7 +323,6 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
          noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
-@typed("rdp", "poisson_subsampled_gaussian", "6*q^2*alpha/sigma^2")
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
@@ -343,7 +339,6 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
          "log_moment", "sampl moment 抽样", below=lambda moment, noise_multiplier, sample_rate:
          moment * below.sampled_rdp(moment + 1, noise_multiplier, sample_rate), moment=Log(1.0,
          20.0), noise_multiplier=NOISE, sample_rate=RATE)
-@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",
        given="noise_multiplier > 0 and 0 < sample_rate < 1 and moment > 0", moment=Log(1.0, 64.0),

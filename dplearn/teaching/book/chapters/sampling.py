@@ -35,7 +35,6 @@ from dplearn.teaching.book.kit.entry import (
     oracle,
     printed,
     setting,
-    typed,
     wrong,
 )
 
@@ -130,13 +129,10 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
          "打乱后固定分批：最坏的一批没有放大", "epsilon", "shuffl epoch pass 打乱", rare=True,
          into=lambda epsilon, sample_rate: {"epsilon": epsilon, "sample_rate": 1.0}, epsilon=LOSS,
          sample_rate=RATE)
-@typed("amplified_epsilon", "approximate_dp pure_dp", "log(1+q*(exp(epsilon)-1))")
 @printed("0.158565", epsilon=1.0, sample_rate=0.1)
 @wrong("linear", "The amplified epsilon is larger for every rate below 1.",
-       typed("amplified_epsilon", "approximate_dp pure_dp", "q*epsilon"),
        claim="sample_rate * epsilon", kind="upper")
 @wrong("twice-linear", "From epsilon = 1.26 on the exponential is larger.",
-       typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
        claim="2 * sample_rate * epsilon", kind="upper")
 @wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
        claim="sample_rate * (exp(epsilon) - 1)", kind="identity")

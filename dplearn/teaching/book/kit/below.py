@@ -15,9 +15,9 @@ _ROOM = 1 - 1e-8
 
 
 def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike) -> NDArray:
-    """Return where a falling function changes its sign, elementwise, by 60 bisections."""
+    """Return where a falling function changes its sign, elementwise, by 54 bisections."""
     low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-    for _ in range(60):
+    for _ in range(54):
         middle = (low + high) / 2
         positive = falling(middle) > 0
         low, high = np.where(positive, middle, low), np.where(positive, high, middle)
@@ -34,7 +34,8 @@ def gaussian_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
 def gaussian_epsilon(mu: ArrayLike, delta: ArrayLike) -> NDArray:
     """Return the exact epsilon of Gaussian noise."""
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
-    return np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
+    epsilon = np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
+    return np.where(np.asarray(delta) > 0, epsilon, np.inf)
 
 
 def gaussian_mu(epsilon: ArrayLike, delta: ArrayLike) -> NDArray:
@@ -103,7 +104,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
 
         log_q = root(excess, np.full(p.shape, -80.0), np.log(p))
         best = np.maximum(best, np.log(np.maximum(p - delta, 1e-300)) - log_q)
-    return best * _ROOM
+    return np.where(delta > 0, best * _ROOM, np.inf)
 
 
 def sampled_rdp(order: ArrayLike, noise_multiplier: ArrayLike, sample_rate: ArrayLike) -> NDArray:

@@ -79,15 +79,6 @@ class Printed(Fact):
     parameters: Parameters
 
 
-@dataclass(frozen=True)
-class Typed(Fact):
-    """The formula as a reader would type it about a quantity of some mechanisms."""
-
-    quantity: str
-    mechanisms: tuple[str, ...]
-    expression: str
-
-
 @dataclass(frozen=True, eq=False)
 class Setting(Fact):
     """One situation in which an entry has the answer, in the letters of print."""
@@ -122,7 +113,6 @@ class Misprint(Fact):
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a source that a reader can check; "" where it was met in notes
     printed: Sequence[Printed] = ()
-    typed: Sequence[Typed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -156,7 +146,6 @@ class Formula:
     unsafe: Literal["smaller", "larger"] | None = "smaller"
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
-    typed: Sequence[Typed] = ()
     settings: Sequence[Setting] = ()
     misprints: Sequence[Misprint] = ()
 
@@ -314,7 +303,6 @@ def formula(
             statement=statement or text,
             remarks="" if statement else remarks,
             printed=tuple(p for p in parts if isinstance(p, Printed)),
-            typed=tuple(p for p in parts if isinstance(p, Typed)),
             settings=tuple(p for p in parts if isinstance(p, Setting)),
             misprints=tuple(p for p in parts if isinstance(p, Misprint)),
             **fields,
@@ -392,16 +380,11 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
     return Printed(value, truth, {**(at or {}), **own})
 
 
-def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
-    """The formula as typed about a quantity of mechanisms, whose names are divided by spaces."""
-    return Typed(quantity, tuple(mechanisms.split()), expression)
-
-
 def wrong(
     name: str,
     note: str,
     /,
-    *parts: Printed | Typed,
+    *parts: Printed,
     says: str = "",
     claim: str | Callable[..., Any] | None = None,
     given: Hypothesis | None = None,
@@ -428,7 +411,6 @@ def wrong(
         kind=kind,
         oracle=oracle,
         met=met,
-        printed=[part for part in parts if isinstance(part, Printed)],
-        typed=[part for part in parts if isinstance(part, Typed)],
+        printed=parts,
         along=along,
     )

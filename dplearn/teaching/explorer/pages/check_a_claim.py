@@ -1,110 +1,93 @@
-"""A formula typed by the reader, against the certified answer."""
+"""A formula typed by the reader, and the verdict in every setting that its letters fit."""
 
 import re
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from dplearn.teaching import claims
-from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.claims import Finding, Verdict, verdict_on
-from dplearn.teaching.claims.pages import places_in
-from dplearn.teaching.explorer.kit import controls, links, look, questions
+from dplearn.teaching.claims import Finding, Line
+from dplearn.teaching.explorer.kit import controls, language, links, look, questions
 from dplearn.teaching.explorer.kit.fields import Words, by_key
 from dplearn.teaching.explorer.kit.language import retold
 from dplearn.teaching.explorer.kit.state import State, load, save
-from dplearn.teaching.figures.claim_map import SYMBOLS, claim_map, map_finding
+from dplearn.teaching.figures.claim_map import claim_map, map_finding
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
-CLAIM = _say.text("claim", "sqrt(2*ln(1.25/delta))/epsilon")
-QUANTITY, OF = _say.selection("quantity", default="sigma"), _say.selection("of")
-RELATION, HELD = _say.selection("relation"), _say.text("held")
+CLAIM = _say.text("claim", r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon")
+WORDS = _say.text("words", "")
 _AXES = {"auto": _say["auto"]}
-_AXES |= {name: f"{SYMBOLS[name]}, {p.meaning}" for name, p in claims.PARAMETERS.items()}
-X, Y = _say.selection("x", _AXES), _say.selection("y", _AXES)
-FIELDS = CLAIM, QUANTITY, OF, RELATION, HELD, X, Y
-_POISSON = "poisson_subsampled_gaussian"
-_COMPOSED = "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)"
-# Quantity, mechanism, claim, and what is held.
+X, Y = _say.text("x", "auto"), _say.text("y", "auto")
+FIELDS = CLAIM, WORDS, X, Y
+# Claim, and the words around it.
 EXAMPLES = {
-    "classical": ("sigma", "gaussian", CLAIM.default, ""),
-    "shifted": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/alpha", ""),
-    "sampled": ("amplified_epsilon", "approximate_dp", "q*epsilon", ""),
-    "advanced": ("epsilon", "pure_dp", "2*epsilon*sqrt(2*k*ln(1/delta))", ""),
-    "sgd": ("epsilon", _POISSON, "q*sqrt(T*ln(1/delta))/sigma", ""),
-    "small": ("sigma", "gaussian", CLAIM.default, "epsilon=0.01..1"),
-    "renyi": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/(alpha-1)", ""),
-    "amplified": ("amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))", ""),
-    "composed": ("epsilon", "pure_dp", _COMPOSED, ""),
+    "classical": (CLAIM.default, ""),
+    "small": (CLAIM.default, "for 0 < ε ≤ 1"),
+    "shifted": ("ε = α/(2σ²) + ln(1/δ)/α", "Gaussian noise"),
+    "renyi": ("ε = α/(2σ²) + ln(1/δ)/(α−1)", "Gaussian noise"),
+    "sampled": ("ε' = q ε", "amplification by sampling"),
+    "advanced": ("ε' = 2ε√(2k ln(1/δ'))", "k-fold composition"),
+    "composed": ("ε' = ε√(2k ln(1/δ')) + kε(e^ε−1)", "k-fold composition"),
+    "group": (r"k\rho\text{-zCDP}", ""),
 }
-# Box, icon and colour of what is found.
+# Box, icon and colour of a verdict.
 _BOXES = {
     "holds": (st.success, ":material/check:", "green"),
     "safe": (st.success, ":material/shield:", "green"),
     "refuted": (st.error, ":material/close:", "red"),
+    "conditional": (st.warning, ":material/rule:", "orange"),
+    "open": (st.warning, ":material/hourglass_empty:", "orange"),
+    "depends": (st.warning, ":material/call_split:", "orange"),
     "approximation": (st.info, ":material/waves:", "blue"),
-    "ambiguous": (st.warning, ":material/call_split:", "orange"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# What a map comes to looks like that.
-_OUTCOMES = {"violated": "refuted", "holds": "holds", "undecided": "not read"}
 # So many formulas of a page are judged here; the command judges them all.
 _LISTED = 40
-_SYMBOLS = {
-    "epsilon": r"\varepsilon_{\mathrm{total}}",
-    "delta": r"\delta",
-    "sigma": r"\sigma_{\mathrm{needed}}",
-    "rdp": r"D_\alpha",
-    "amplified_epsilon": r"\varepsilon'",
-}
-_SIGNS = {"upper": r"\le", "lower": r"\ge", "equal": "="}
 
 
 def begin_with(state: State, name: str) -> None:
-    """An example replaces everything."""
-    state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[name], strict=True)))
+    """Replace everything by an example."""
+    state.read(dict(zip(("claim", "words"), EXAMPLES[name], strict=True)))
 
 
 def choose_anew(state: State) -> None:
-    """After a change of the formula: what is found about it chooses the reading."""
-    st.session_state["claim_is_new"] = True
-    # What is typed now counts, and no file that was dropped before.
+    """Forget the axes and the file that was dropped, after a change of the formula."""
+    state.values["x"] = state.values["y"] = "auto"
     st.session_state["claim_pages"] = st.session_state.get("claim_pages", 0) + 1
 
 
 def render() -> None:
-    """The question above; the map on the left, the verdict on the right, or a page's formulas."""
+    """Draw the question above; the verdict and its map below, or a page's formulas."""
     state = load("claim", lambda _: State(by_key(*FIELDS)))
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for name in EXAMPLES:
             st.button(_say(f"examples.{name}"), on_click=begin_with, args=(state, name))
-    left, right = st.columns([7, 3])
+    left, right = st.columns([6, 4])
     controls.text_box(state, CLAIM, then=choose_anew, place=left)
-    controls.text_box(state, HELD, place=right)
+    controls.text_box(state, WORDS, then=choose_anew, place=right)
     if not _page(state):
         _claim(state)
-    st.file_uploader(_say("page.label"), ["tex", "md", "ipynb", "html"], key=_dropped())
+    kinds = [kind[1:] for kind in claims.pages.KINDS]
+    st.file_uploader(_say("page.label"), kinds, key=_dropped())
     save(state)
 
 
 def _dropped() -> str:
-    """The key of the box for a file, a new one for each formula that is typed."""
+    """Return the key of the box for a file, a new one for each formula that is typed."""
     return f"claim_page_{st.session_state.get('claim_pages', 0)}"
 
 
 def _page(state: State) -> bool:
-    """Whether a file was dropped or a paragraph pasted, whose claims are then listed."""
+    """Return whether a file was dropped or a paragraph pasted, whose claims are then listed."""
     file, text = st.session_state.get(_dropped()), state.values["claim"]
     try:
         if file is not None:
-            places = places_in(file.getvalue(), file.name)
-        elif len(places := places_in(text.encode(), "text.md")) < 2:
+            places = claims.places_in(file.getvalue(), file.name)
+        elif len(places := claims.places_in(text.encode(), "text.md")) < 2:
             return False
     except ValueError as error:
         st.error(_inert(str(error)), icon=":material/error:")
@@ -112,14 +95,14 @@ def _page(state: State) -> bool:
     told, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
-            finding = _proofread(place.formula, place.words)
+            finding = _found(place.formula, place.words)
             told[finding.verdict] += 1
             key = "page.in_cell" if place.cell else "page.line"
             where = _say(key, cell=place.cell, line=place.line)
             *_, colour = _BOXES[finding.verdict]
             st.markdown(f":{colour}-badge[{_named(finding.verdict)}] :small[{where}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
-            st.markdown(_found(finding))
+            _lines(finding)
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
     summary.markdown(
         f"**{_say('page.count', count=len(places), listed=sum(told.values()))}** {verdicts}"
@@ -131,8 +114,8 @@ def _named(verdict: str) -> str:
     return _say(f"verdict.{verdict}").rstrip(".。")
 
 
-def _proofread(formula: str, words: str) -> Finding:
-    """What is found about a formula; where the server cannot be asked, that."""
+def _found(formula: str, words: str) -> Finding:
+    """Return the verdict on a formula; where the server cannot be asked, why."""
     try:
         return questions.ask(claims.proofread, formula, words=words)
     except ValueError as error:
@@ -141,129 +124,54 @@ def _proofread(formula: str, words: str) -> Finding:
 
 def _claim(state: State) -> None:
     asked = state.values
-    places = places_in(asked["claim"].encode(), "text.md")
+    places = claims.places_in(asked["claim"].encode(), "text.md")
     formula, words = (places[0].formula, places[0].words) if places else (asked["claim"], "")
-    finding = _proofread(formula, f"{words} {asked['held']}")
-    side = claims.Claim("", "", formula)
-    with suppress(ValueError):
-        side = claims.side_of(formula)
-    if able := claims.readings(side, judged=bool(finding.entry)):
-        new = st.session_state.pop("claim_is_new", False)
-        if new or (asked["quantity"], asked["of"]) not in able:
-            asked["quantity"], asked["of"] = able[0]
-            asked["x"] = asked["y"] = X.default
-        _chips(state, able)
-    if able and finding.reading:
-        st.caption(_linked(retold(finding.reading)))
-    verdict, read = None, ""
+    words = f"{words} {asked['words']}".strip()
+    finding = _found(formula, words)
+    box, icon, _ = _BOXES[finding.verdict]
+    box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
+    _lines(finding)
+    axes = None if "auto" in (asked["x"], asked["y"]) else (asked["x"], asked["y"])
     try:
-        if able:
-            question = {n: asked[n] for n in ("quantity", "of", "held", "x", "y")}
-            question |= {"claim": side.right, "relation": side.relation or asked["relation"]}
-            names = claims.letters(asked["quantity"], asked["of"])
-            sign, formula = _SIGNS[question["relation"]], parse(side.right, names).latex
-            read = f"{_SYMBOLS[asked['quantity']]} {sign} {formula}"
-            verdict = _verdict(**question)
-        elif finding.verdict == "not read":
-            parse(side.right)  # which says where it cannot be read
-            raise ValueError(finding.reason)
-    except ValueError as error:
-        st.error(_inert(retold(str(error))), icon=":material/error:")
-        # What was found before, so that a slip of the finger loses nothing.
-        if last := st.session_state.get("claim_found"):
-            with st.container(key="faded"):
-                _answer(state, *last)
-        return
-    st.session_state["claim_found"] = finding, verdict, read
-    _answer(state, finding, verdict, read)
+        drawn = questions.ask(claims.map_of, formula, words=words, axes=axes)
+    except ValueError:  # axes of another formula
+        drawn = questions.ask(claims.map_of, formula, words=words)
+    if drawn:
+        _map(state, drawn)
 
 
-def _chips(state: State, able: list[tuple[str, str]]) -> None:
-    told = {
-        f"{quantity}:{of}": f"{retold(QUANTITY.options[quantity])} · {retold(OF.options[of])}"
-        for quantity, of in able
-    }
-    controls.put("claim_reading", f"{state.values['quantity']}:{state.values['of']}")
-
-    def chosen() -> None:
-        if pair := st.session_state["claim_reading"]:
-            state.values["quantity"], state.values["of"] = pair.split(":")
-            state.values["x"] = state.values["y"] = X.default
-
-    st.pills(
-        _say("reading"),
-        [*told],
-        key="claim_reading",
-        format_func=told.__getitem__,
-        on_change=chosen,
-        label_visibility="collapsed",
-    )
+def _lines(finding: Finding) -> None:
+    """List the settings, the one that is meant first."""
+    if not finding.lines or finding.verdict == "not read":
+        st.markdown(_inert(retold(finding.reason), "$<"))
+    for line in finding.lines:
+        *_, colour = _BOXES[line.verdict]
+        note = f"  \n:small[{_inert(retold(line.note), '$<')}]" if line.note else ""
+        st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
 
 
-def _answer(state: State, finding: Finding, verdict: Verdict | None, read: str) -> None:
-    if verdict is None:
-        box, icon, _ = _BOXES[finding.verdict]
-        box(f"**{_say('verdict.' + finding.verdict)}** {_found(finding)}", icon=icon)
-        return
-    left, right = st.columns([11, 10], gap="medium")
-    with left:
-        _map(state, verdict)
-    with right:
-        st.latex(read)
-        box, icon, _ = _BOXES[_OUTCOMES[verdict.status]]
-        box(f"**{_headline(verdict)}**", icon=icon)
-        for sentence in verdict.sentences()[1:]:
-            told = retold(sentence)
-            # A short head stands out.
-            told = re.sub(r"^((?:\w+ ){0,2}\w+[:：]) ", r"**\1** ", told)
-            st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
-
-
-def _found(finding: Finding) -> str:
-    told = [retold(x) for x in (finding.reading, finding.reason) if x]
-    others = [f"{retold(r.reading)} {_say('verdict.' + r.verdict)}" for r in finding.candidates]
-    return _linked("\n\n".join([" ".join(told), *others]))
-
-
-def _linked(told: str) -> str:
-    return re.sub(r"\bG-[A-Z]\d+[a-h]?", lambda m: links.entry_link(m[0]), _inert(told, "$<"))
+def _setting(line: Line) -> str:
+    text = line.chinese if language.spoken() == "zh" else line.setting
+    return f"{_inert(text, '$<')} ({links.entry_link(line.entry)}, {line.reference})"
 
 
 def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
-    """A reader's words must stay text, whatever an address says."""
+    """Return text in which a reader's words stay text, whatever an address says."""
     return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)
 
 
-def _verdict(
-    *, claim: str, quantity: str, of: str, relation: Any, held: str, x: str, y: str
-) -> Verdict:
-    """What comes out of many points, or a ValueError of one sentence; remembered for all."""
-    # As in ``delta=1e-5, T=1..100``.
-    fixed = dict(claims.setting(part) for part in held.split(",") if part.strip())
-    axes = None if "auto" in (x, y) or x == y else (x, y)
-    with st.spinner(_say("trying")):
-        return questions.ask(
-            verdict_on, claim, quantity=quantity, of=of, relation=relation, fixed=fixed, axes=axes
-        )
-
-
-def _headline(verdict: Verdict) -> str:
-    words = _say(f"outcome.{verdict.status}")
-    if verdict.status == "violated" and verdict.relation == "upper":
-        words += _say("too_much")
-    return words
-
-
-def _map(state: State, verdict: Verdict) -> None:
-    told = [f"{retold(map_finding(verdict.map))}.", _headline(verdict)]
-    told += map(retold, verdict.sentences()[1:])
+def _map(state: State, drawn: claims.Slice) -> None:
+    setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
+    told = f"{retold(map_finding(drawn))}. {setting}"
     with st.container(key="picture"):
-        look.draw_figure(claim_map(verdict), "map", _say("alt", verdict=" ".join(told)))
-    names = claims.QUANTITIES[verdict.quantity][verdict.of].names
-    able = [X.default, *names, *(n for n in verdict.map.fixed if n not in names)]
-    options = {name: retold(_AXES[name]) for name in able}
+        look.draw_figure(claim_map(drawn, setting), "map", _say("alt", verdict=told))
+    if len(drawn.letters) < 3:
+        return
+    options = _AXES | {name: name for name in drawn.letters}
     for place, kind in zip(st.columns(2), (X, Y), strict=True):
         if state.values[kind.key] not in options:
-            state.values[kind.key] = kind.default
-        controls.choice(state, replace(kind, options=options), place=place)
+            state.values[kind.key] = "auto"
+        controls.choice(
+            state, replace(_say.selection(kind.key, options), options=options), place=place
+        )
     st.caption(_say("axes"))

@@ -9,12 +9,10 @@ import streamlit as st
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching.book import Misprint, Verification, book
-from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.pictures import cloud, curve, example_code, shown
 from dplearn.teaching.book.published import check_figure, published
 from dplearn.teaching.book.run_all import verification
 from dplearn.teaching.book.sentences import VERDICTS, label, signature
-from dplearn.teaching.claims import PARAMETERS
 from dplearn.teaching.explorer.kit import controls, language, links, look, questions
 from dplearn.teaching.explorer.kit.fields import Quantity, Words
 from dplearn.teaching.explorer.kit.language import retold
@@ -121,27 +119,14 @@ def _misprint(state: State, misprint: Misprint) -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """The address at which an entry or a wrong variant is checked as a claim; "" where none is."""
-    source = book[id] if misprint == "none" else book[id].misprint(misprint)
-    if not source.typed:
+    """Return the address at which an entry or a wrong variant is checked; "" where it has no
+    setting."""
+    entry = book[id]
+    if not entry.settings:
         return ""
-    # The ranges of the entry, of those names that its typed form has, in the words of the page.
-    limits, domain = {}, shown(id, misprint).domain
-    for typed in source.typed:
-        held = []
-        for name in sorted(parse(typed.expression).names):
-            whole = PARAMETERS[name]
-            for own in {whole.key, name} & set(domain):
-                low, high = (getattr(domain[own], end, None) for end in ("low", "high"))
-                if isinstance(low, int | float) and isinstance(high, int | float):
-                    ends = max(low, whole.lower), min(high, whole.upper)
-                    if ends != (whole.lower, whole.upper):
-                        held.append(f"{name}={ends[0]:.9g}..{ends[1]:.9g}")
-        limits[typed] = ", ".join(held)
-    # The form that says most of where the formula is claimed to hold.
-    typed = max(limits, key=lambda typed: limits[typed].count("="))
-    about = {"claim": typed.expression, "quantity": typed.quantity}
-    about |= {"of": typed.mechanisms[0], "held": limits[typed]}
+    wrong = None if misprint == "none" else entry.misprint(misprint)
+    statement = entry.statement_of(wrong) if wrong else entry.statement
+    about = {"claim": " ".join(statement.split()), "words": entry.settings[0].text}
     return links.to("check_a_claim", about)
 
 

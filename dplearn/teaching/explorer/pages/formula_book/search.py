@@ -58,10 +58,10 @@ def _texts() -> dict[str, list[tuple[int, str]]]:
     """Return by id the texts that are searched; what says most of an entry weighs most."""
     texts = {}
     for id, entry in book.items():
-        typed = " ".join(typed.expression for typed in entry.typed)
+        settings = " ".join(f"{s.text} {s.chinese}" for s in entry.settings)
         about = f"{entry.hypothesis} {entry.reference} {entry.remarks} {' '.join(entry.parameters)}"
         own = [(9, id), (7, entry.title), (5, group_name(entry.group)), (3, about)]
-        own += [(4, f"{entry.statement} {typed} {entry.function.__name__}")]
+        own += [(4, f"{entry.statement} {settings} {entry.function.__name__}")]
         own += [(2, f"{m.name} {m.met} {m.note} {m.statement}") for m in entry.misprints]
         own += [(1, " ".join(lessons_about(id)))]
         texts[id] = [(weight, _plain(text)) for weight, text in own]

@@ -1,0 +1,216 @@
+"""One judge: a verdict names its setting and the others, and no word it does not know decides."""
+
+import os
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cases import each
+from dplearn.__main__ import main
+from dplearn.teaching.book import book
+from dplearn.teaching.book.kit.terms import same_left_side
+from dplearn.teaching.claims import map_of, places_in, proofread
+from dplearn.teaching.claims.judging import VERDICTS
+from dplearn.teaching.explorer.pages import check_a_claim
+
+# As printed, the sentence around it, the verdict, and the entry with the misprint it equals.
+PRINTED = [
+    line.split(" ¦ ")
+    for line in Path(__file__).with_name("printed.txt").read_text(encoding="utf-8").splitlines()
+]
+RIGHT = {"holds", "safe"}
+RHO, BASIC = r"k\rho\text{-zCDP}", r"(\rho+2\sqrt{\rho\ln(1/\delta)}, %s)\text{-DP}"
+ADVANCED = r"(\varepsilon\sqrt{2k\ln(1/\delta')}+k\varepsilon(e^\varepsilon-1), %s)\text{-DP}"
+
+
+def test_a_hundred_printed_formulas_have_their_verdicts():
+    wrong = []
+    for formula, words, verdict, entry in PRINTED:
+        found = proofread(formula, words=words)
+        id = "/".join(filter(None, (found.entry, found.misprint)))
+        if (found.verdict, id) != (verdict, entry) or not found.reason:
+            wrong.append((formula, words, found.verdict, id))
+    assert not wrong
+
+
+UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
+
+
+@each("words, verdict", [
+    (UNKNOWN[0], "depends"), (UNKNOWN[1], "depends"), (UNKNOWN[2], "depends"),
+    ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
+    ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
+])  # fmt: skip
+def test_words_sort_the_settings_and_never_remove_one(words, verdict):
+    found, bare = proofread(RHO, words=words), proofread(RHO)
+    assert found.verdict == verdict
+    assert {(x.entry, x.verdict) for x in found.lines} == {
+        (x.entry, x.verdict) for x in bare.lines
+    }
+    assert {(x.entry, x.verdict) for x in bare.lines} == {("G-C7b", "holds"), ("G-C8b", "refuted")}
+    assert all(x.setting and x.chinese and x.reference for x in found.lines)
+
+
+@each("formula, words, verdict", [
+    (BASIC % "0", "every zCDP mechanism", "refuted"), (BASIC % r"\delta", "", "holds"),
+    (BASIC % r"\delta'", "", "refuted"), (BASIC % r"\delta/2", "", "open"),
+    (BASIC % r"\delta_{tot}", "", "not read"), (BASIC % r"2\delta", "", "safe"),
+    (ADVANCED % "0", "", "refuted"), (ADVANCED % r"\delta'^2", "each ε-DP", "refuted"),
+    (ADVANCED % r"k\delta+\delta'", "", "holds"), (ADVANCED % r"k\delta", "", "refuted"),
+    (r"(k\varepsilon,\delta)-DP", "", "depends"), (r"(k\varepsilon,k\delta)-DP", "", "depends"),
+    (r"(k\varepsilon,k\delta)-DP", "k releases", "holds"), (r"k\varepsilon-DP", "", "holds"),
+    (r"(2k\varepsilon, \delta^2)-DP", "k releases", "refuted"),
+    (r"(\sqrt{2\ln(1.25/\delta)}\Delta/\sigma, 0)-DP", "Gaussian noise", "refuted"),
+    (r"(\log(1+q(e^\varepsilon-1)), q\delta)-DP", "", "holds"),
+    (r"(\log(1+q(e^\varepsilon-1)), q\delta)-DP", "subsampling", "holds"),
+    (r"(\log(1+q(e^\varepsilon-1)), q\delta/2)-DP", "subsampling", "refuted"),
+])  # fmt: skip
+def test_a_pair_is_one_claim(formula, words, verdict):
+    assert proofread(formula, words=words).verdict == verdict
+
+
+CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
+
+
+@each("formula, words, verdict", [
+    (CLASSICAL, "", "conditional"), (CLASSICAL + " for 0<ε<=1", "", "holds"),
+    (CLASSICAL + r", 0<\varepsilon\le1", "", "holds"), (CLASSICAL, "对于 ε ≤ 1", "holds"),
+    (CLASSICAL + r"\text{ if } \varepsilon \le 1", "", "holds"), (CLASSICAL, "ε ∈ (0,1)", "holds"),
+    (CLASSICAL, r"for every $\varepsilon > 0$", "refuted"), (CLASSICAL, "ε ≤ 5, δ ≤ 1e-5", "holds"),
+    (CLASSICAL, "δ ∈ (0,1)", "conditional"), (CLASSICAL, "with σ = 4", "not read"),
+    (CLASSICAL, "unless n < 100", "not read"), (CLASSICAL, "sensitivity 2", "conditional"),
+    (r"\rho=1/(2\sigma^2)", "Gaussian noise, the query has sensitivity 2", "not read"),
+    (r"b = \Delta/\varepsilon", "Gaussian noise", "refuted"), ("b = Δ/ε", "", "depends"),
+    ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "depends"),
+    ("b = ε/Δ", "the rate of the Laplace noise", "not read"),
+    (r"\sigma = zC/L", "added to the sum of the clipped gradients of a lot of L", "refuted"),
+    (r"\sigma = zC/L", "加在裁剪梯度的总和上", "refuted"), (r"\sigma = zC/L", "the mean", "holds"),
+    (r"\varepsilon' \ge q\varepsilon", "sampling", "not read"),
+    (r"\sigma\le\sqrt{2\ln(1.25/\delta)}/\varepsilon", "", "not read"),
+    (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "refuted"),
+])  # fmt: skip
+def test_conditions_laws_and_sensitivities_beside_a_formula(formula, words, verdict):
+    assert proofread(formula, words=words).verdict == verdict
+
+
+def test_a_counterexample_is_plain_and_in_the_letters_of_the_author():
+    found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
+    assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
+    found = proofread(r"\epsilon_T = \tau_0 + \ln(1/\delta)/\alpha - 1")
+    assert "δ = 1e-05, τ_0 = 1" in found.reason and "bracket" in found.misprint
+    found = proofread(CLASSICAL)
+    assert "only if 0 < ε <= 1" in found.reason and "δ = 1e-05, ε = 10" in found.reason
+    assert "Dwork & Roth (2014), Theorem A.1" in found.reason
+    met = next((e, m) for e in book.values() for m in e.misprints if m.met and e.id == "G-E1")
+    assert f"Met in {met[1].met}" in proofread(met[0].statement_of(met[1]), words="sampling").reason
+
+
+REFUSED = [
+    ("δ ≤ 1/n²", "No setting about δ"), (r"\theta_t=\theta_{t-1}-\eta g_t", "on the left"),
+    (r"\varepsilon=O(q\sqrt{T})", "order of magnitude"), ("Var(X)/n = 2b²", "on the left"),
+    ("δ = 1e-5", "alone"),
+    (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", ""), ("q*", "position"),
+    (r"\sigma\ge c_2q\sqrt{T\ln(1/\delta)}/\varepsilon", "No setting"), ("", "Expected"),
+    ("ε = " + "(" * 90 + "ρ" + ")" * 90, "levels"), ("ε = " + "√" * 900 + "ρ", "levels"),
+    ("ε = " + "ρ+" * 50_000 + "ρ", "2000 characters"), (r"\sqrt{\delta", "position"),
+    ("__import__('os').system('x')", "Expected"), ("ε = 9^9^9^9^9^9", "alone"),
+    ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "on the left"),
+    ("P(X > t) = e^(-t/b)", "No setting"), (r"\mathbb{E}[x] = \varepsilon", "on the left"),
+]  # fmt: skip
+
+
+@each("formula, why", REFUSED)
+def test_what_is_no_claim_is_not_read_and_one_line_says_why(formula, why):
+    found = proofread(formula, words=formula)
+    assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
+
+
+def test_rubbish_is_judged_in_bounded_time_and_never_raises():
+    rng = random.Random(34)
+    pieces = [r"\frac", "{", "}", "ε", r"\sigma", "=", "(", ")", "k", "^", "_", "2", "/", "|", ","]
+    pieces += [r"\sum_i", "'", r"\text{-DP}", "≤", r"\ln", "√", " ", r"\tilde", "D_α", "Pr["]
+    pages = ["".join(rng.choices(pieces, k=rng.randint(1, 40))) for _ in range(300)]
+    pages += ["((((" * 400, "ε=" + "k^" * 900, "σ_" * 900, r"\tilde" * 300, "ε = " + "-" * 1500]
+    began = time.process_time()
+    for text in pages:
+        assert proofread(text, words=text).verdict in VERDICTS
+    assert time.process_time() - began < 30
+
+
+def test_a_formula_takes_few_calls_and_forty_take_few_seconds():
+    calls, began = [], time.process_time()
+    for formula, words, *_ in PRINTED[:40]:
+        count = [0]
+        sys.setprofile(lambda frame, event, arg, count=count: count.__setitem__(
+            0, count[0] + (event == "call")))
+        try:
+            proofread(formula, words=words)
+        finally:
+            sys.setprofile(None)
+        calls.append(count[0])
+    assert max(calls) <= 20_000 and time.process_time() - began < 10, max(calls)
+
+
+def test_the_map_shows_what_the_verdict_says_and_nothing_of_what_is_not_read():
+    drawn = map_of(CLASSICAL)
+    assert (drawn.axes, drawn.entry) == (("δ", "ε"), "G-B4")
+    cells = {
+        (x, y): s
+        for y, row in zip(drawn.y, drawn.status, strict=True)
+        for x, s in zip(drawn.x, row, strict=True)
+    }
+    assert cells[drawn.simplest["δ"], drawn.simplest["ε"]] == 1
+    assert all(s != 1 for (_, e), s in cells.items() if e <= 1)
+    assert 1 in {s for row in map_of("ε' = qε", words="sampling").status for s in row}
+    chosen = map_of(r"(k\varepsilon,k\delta)-DP", words="releases", axes=("ε", "k"))
+    assert chosen is None or chosen.axes == ("ε", "k")
+    assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
+    with pytest.raises(ValueError, match="Expected two of δ, ε as axes, got δ, q"):
+        map_of(CLASSICAL, axes=("δ", "q"))
+
+
+def test_the_page_and_the_shell_agree_on_two_hundred_formulas(capsys, tmp_path):
+    """The page asks for the finding that the shell prints; both read a line of text alike."""
+    formulas = [(f, w) for f, w, *_ in PRINTED]
+    formulas += [(" ".join(e.statement.split()), e.title) for e in book.values()][:120]
+    same = 0
+    for formula, words in formulas:
+        page = check_a_claim._found(formula, words)
+        status = main(["claim", formula, "--words", words, "--json"])
+        out, err = capsys.readouterr()
+        shell = {"not read": 2, "refuted": 1, "depends": 3, "open": 3}.get(page.verdict, 0)
+        assert status == shell, (formula, page.verdict, err)
+        assert page.verdict == "not read" or f'"verdict": "{page.verdict}"' in out
+        same += 1
+    assert same >= 200
+
+
+@each("id", [*book])
+def test_no_entry_is_refuted_in_its_own_print(id):
+    assert proofread(book[id].statement, words=book[id].title).verdict != "refuted"
+
+
+def test_a_misprint_has_the_left_side_of_its_statement():
+    """The first sign outside braces ends it."""
+    assert same_left_side(r"\ln\frac{P(X=k)}{P(Y=k)} \le \tau", "sigma") == (
+        r"\ln\frac{P(X=k)}{P(Y=k)} \le \sigma"
+    )
+
+
+def test_exit_statuses_strictness_and_marks(capsys, tmp_path):
+    page = tmp_path / "a.tex"
+    for text, status in (
+        (f"Gaussian noise: ${CLASSICAL}$.", 4), (f"If $\\varepsilon\\le1$, ${CLASSICAL}$.", 0),
+        (f"It is ${RHO}$.", 3), (f"% dplearn: G-C8b\nIt is ${RHO}$.", 1),
+        (f"It is ${RHO}$. % dplearn: ignore", 0), (f"% dplearn: G-C7b\nIt is ${RHO}$.", 0),
+    ):  # fmt: skip
+        page.write_text(text)
+        assert main(["proofread", str(page), "--strict"]) == status, text
+        assert main(["proofread", str(page)]) == status % 4, text
+    capsys.readouterr()
+    assert os.linesep and places_in(b"$\\varepsilon = 2\\sigma$", "a.md")[0].column == 1
+    assert re.fullmatch(r"\S+", RHO)
