@@ -116,7 +116,7 @@ _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
        claim="exp(-epsilon) / (1 - exp(-epsilon))**2")
 def geometric_variance(*, epsilon):
     r"""\operatorname{Var} = \frac{2e^{-\varepsilon}}{(1-e^{-\varepsilon})^2}"""
-    return 0.5 / math.sinh(epsilon / 2) ** 2
+    return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
 
 
 @formula("G-B14c", "Variance of the Laplace mechanism", "identity",

@@ -4,7 +4,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, ndtri_exp
 
 from dplearn.teaching.book.chapters.conversion import coins_within
 from dplearn.teaching.book.chapters.divergences import renyi
@@ -218,7 +218,7 @@ def gdp_to_zcdp(*, mu):
 def pure_to_gdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mu\text{-GDP with }
     \mu = 2\,\Phi^{-1}\Big(\frac{e^\varepsilon}{1+e^\varepsilon}\Big)"""
-    return -2 * float(ndtri(1 / (1 + math.exp(epsilon))))
+    return -2 * float(ndtri_exp(-np.logaddexp(0.0, epsilon)))
 
 
 @formula("G-D10b", "Log moments of Gaussian noise", "identity", "Abadi et al. 2016, Section 3.2")
