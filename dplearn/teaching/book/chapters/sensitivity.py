@@ -312,6 +312,11 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
     return 2 * max_norm if adjacency == "replace_one" else max_norm
 
 
+_ANY_SIZE = ("mean of values in [m, M], one record added or removed",
+             "[m, M] 内数值的均值，增删一条记录", "sensitivity",
+             "mean averag add remov drop join leav unbounded 均值 增删")
+
+
 @formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values", "identity",
          "Dwork & Roth 2014, Definition 3.1")
 @given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
@@ -319,7 +324,10 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
 @oracle(partial(mean_change, adjacency="replace_one"))
 @setting("mean of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
-         "replac bounded fixed_n known_n substitut 替换")
+         "mean averag replac fixed_n known_n substitut 均值 替换")
+@setting(*_ANY_SIZE, value=lambda value, lower, upper, **_: (upper - lower) / 2)
+@setting(*_ANY_SIZE, into=lambda lower, upper: {"lower": lower, "upper": upper, "records": 2},
+         lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0))
 @printed("1.0", lower=0.0, upper=100.0, records=100)
 @wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
        "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
