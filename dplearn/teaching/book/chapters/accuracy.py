@@ -185,9 +185,6 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
        claim="exp(-threshold**2 / noise_std**2)", threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
 @wrong("two-sides", "True, and twice as much as is needed.", kind="identity",
        claim="2 * exp(-threshold**2 / (2 * noise_std**2))")
-@wrong("as-laplace", "The tail of Laplace noise of the same deviation, which is thinner near 0.",
-       claim="exp(-sqrt(2) * threshold / noise_std)",
-       threshold=Log(0.01, 1.0))
 def gaussian_tail_bound(*, noise_std, threshold):
     r"""P(|X| > t) \le e^{-t^2/2\sigma^2}
 

@@ -115,8 +115,6 @@ def laplace_scale_for_answers(*, epsilon, steps, sensitivity):
 @printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
        given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
-@wrong("variance", "sqrt(2 ln(2/delta)) is the deviation at epsilon = 1; this is its square.",
-       claim="2 * log(2 / delta) / epsilon**2", kind="identity")
 def gaussian_sigma_two(*, epsilon, delta):
     r"""\sigma \ge \frac{\Delta_2\sqrt{2\ln(2/\delta)}}\varepsilon"""
     return math.sqrt(2 * math.log(2 / delta)) / epsilon
@@ -133,9 +131,6 @@ def gaussian_sigma_two(*, epsilon, delta):
 @printed("4.9005552", "3.730631635", epsilon=1.0, delta=1e-5, steps=1)
 @wrong("halved", "The root of the discriminant counts: with the 2 inside it is too small.",
        claim="sqrt(steps) * (sqrt(2*log(1/delta)) + sqrt(2*log(1/delta) + epsilon)) / (4*epsilon)")
-@wrong("k-inside", "k releases need sqrt(k) times the noise of one, not the fourth root.",
-       claim="(sqrt(2*sqrt(steps)*log(1/delta)) + sqrt(2*sqrt(steps)*log(1/delta) + 2*epsilon)) / "
-       "(2*epsilon)", steps=Whole(20, 1000))
 def gaussian_sigma_closed(*, epsilon, delta, steps=1):
     r"""\sigma = \sqrt k\,\Delta_2\,
     \frac{\sqrt{2\ln(1/\delta)} + \sqrt{2\ln(1/\delta) + 2\varepsilon}}{2\varepsilon}"""

@@ -183,8 +183,6 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
 @wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
        claim="epsilon / 2")
-@wrong("quarter", "epsilon^2/8 is for a loss of bounded range.", claim="order * epsilon**2 / 8",
-       epsilon=Log(0.02, 1.0), order=Log(1.05, 5.0))
 def pure_to_every_order(*, epsilon, order):
     r"""\varepsilon\text{-DP} \Rightarrow D_\alpha \le \varepsilon \text{ for every } \alpha
 

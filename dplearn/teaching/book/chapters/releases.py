@@ -100,11 +100,6 @@ def small_budget(*, epsilon, steps, slack):
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
        claim="epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))",
        steps=Whole(50, 300))
-@wrong("smaller-logarithm", "The logarithm of 1/delta itself is the smaller one for many releases: "
-       "take the smallest of the three.", says=r"\varepsilon\sqrt{2k\ln(e + \varepsilon\sqrt k/"
-       r"\delta')} \le \varepsilon\sqrt{2k\ln(1/\delta')}", claim="epsilon*sqrt(2*steps*log("
-       "e + epsilon*sqrt(steps)/slack))", oracle=lambda epsilon, steps, slack:
-       epsilon * math.sqrt(2 * steps * math.log(1 / slack)), kind="lower")
 def advanced_composition_slow(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln\big(e + \varepsilon\sqrt k/\delta'\big)}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""

@@ -352,8 +352,6 @@ def bounded_mean_sensitivity(*, lower, upper, records):
 @printed("0.09", lower=0.0, upper=1.0, records=10)
 @wrong("over-n", "An upper bound: n - 1 of the n distances remain.", kind="identity",
        claim="(upper - lower)**2 / records")
-@wrong("largest-variance", "A quarter of the squared range bounds the variance itself; its change "
-       "is more than 1/n of that.", claim="(upper - lower)**2 / (4*records)", records=Whole(3, 9))
 def variance_sensitivity(*, lower, upper, records):
     r"""x_i \in [m, M]:\quad \Delta = \frac{n-1}{n^2}(M-m)^2"""
     return (records - 1) / records**2 * (upper - lower) ** 2
