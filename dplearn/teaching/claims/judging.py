@@ -142,7 +142,10 @@ class _Context:
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, in the reading of its quotients that has an equal."""
     each = claim.about in PER_STEP and context.speaks_of(_EACH)
-    found = [_decided(reading, context) for reading in alternatives(replace(claim, each=each))]
+    readings = alternatives(replace(claim, each=each))
+    if claim.about == "order":  # α is the error of an answer as well
+        readings += [replace(reading, about="error") for reading in readings]
+    found = [_decided(reading, context) for reading in readings]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best

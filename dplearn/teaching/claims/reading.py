@@ -26,7 +26,7 @@ _LEFT = {
     "kl": r"(D_)?KL(\(.*\))?|D\(.*\)",
     "adv": r"(Adv|TV|adv)(_\w+)?(\(.*\))?|d_TV(\(.*\))?|D_TV(\(.*\))?",
     "auc": r"AUC(\(.*\))?",
-    "tradeoff": r"[fGT](_\w+)?(\^-?\w+)?(\(.*\))?",
+    "tradeoff": r"[fGT](_[\w,]+)?(\^-?\w+)?(\(.*\))?",
     "scale": r"b(_\w+)?'*|lambda(_\w+)?|scale",
     "p": r"p(_\w+)?'*",
     "steps": r"[kTtnm](_\w+)?(\^\*)?'*",
@@ -263,7 +263,7 @@ def _pair(text: str) -> list[Claim]:
         return [_claim("rdp", parts[-1])] if len(parts) <= 2 else []
     if len(parts) == 1:
         return [_claim("epsilon", inner, second="0")]
-    first, second = (part.split("=")[-1] for part in parts[:2])
+    first, second = (_pieces(part, "=")[-1] for part in parts[:2])
     return _of_two(first, second)
 
 

@@ -49,7 +49,8 @@ class Table:
     def sign(self) -> int:
         """Return 1 if a value that is too small promises too much, -1 if one too large; 0 if both
         are merely wrong."""
-        return {"smaller": 1, "larger": -1}.get(self.entry.unsafe or "", 0)
+        below = -1 if self.entry.kind == "lower" else 0
+        return {"smaller": 1, "larger": -1}.get(self.entry.unsafe or "", below)
 
     @cached_property
     def columns(self) -> dict[str, NDArray]:
@@ -106,7 +107,8 @@ class Table:
                 value = function(**into(**point)) if into else function(**point)
                 return float(after(value, **point) if after else value)
             except (ArithmeticError, ValueError, TypeError):  # a power may be complex
-                return np.inf if 0.0 in point.values() else np.nan
+                zero = any(np.ndim(x) == 0 and x == 0 for x in point.values())
+                return np.inf if zero else np.nan
 
         with np.errstate(all="ignore"):
             try:
