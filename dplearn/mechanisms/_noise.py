@@ -232,7 +232,7 @@ class TabledNoise(WholeNoise):
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
         """Profile above that of a pair: by the table, or where that is smaller by `far`."""
-        near, error = table(self, pair), self._error
+        near, error = tabled_profile(self, pair), self._error
 
         def log_delta(epsilon: NDArray) -> NDArray:
             epsilon = np.asarray(epsilon, dtype=float)
@@ -243,7 +243,7 @@ class TabledNoise(WholeNoise):
 
     def _below(self, pair: Adjacency | float) -> Profile:
         """Masses e^-3r P and e^-r Q of the table, which are below those of the real pair."""
-        near, r = table(self, pair, finite=True), self._error
+        near, r = tabled_profile(self, pair, finite=True), self._error
         tail: Curve = near.log_tail_of  # type: ignore[assignment]
         return Profile(
             lambda epsilon: near.log_delta_of(epsilon + 2 * r) - 3 * r,
@@ -255,7 +255,7 @@ class TabledNoise(WholeNoise):
 
 
 @remembered(4)
-def table(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
+def tabled_profile(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
     """Return the profile of outcomes as far beyond a peak as masses go, or of those of both laws.
 
     The pair is that of an adjacency, or of a replaced record on a sample of this rate.

@@ -20,7 +20,7 @@ from dplearn.mechanisms._noise import (
     TabledNoise,
     WholeNoise,
     even_law,
-    table,
+    tabled_profile,
 )
 
 # Half-width of tables in scales: Gaussian tails beyond it weigh less than e^-684.
@@ -138,7 +138,7 @@ class DiscreteGaussian(TabledNoise):
         return orders * shift**2 / (2 * self._scale**2)
 
     def _below(self, pair: Adjacency | float) -> Profile:
-        return table(self, pair)  # whose losses are exact
+        return tabled_profile(self, pair)  # whose losses are exact
 
     def _log_noise(self, x: NDArray) -> NDArray:
         return _log_discrete(x, self._scale)
