@@ -151,7 +151,6 @@ class TestInABrowser:
         view.get_by_text("you stopped it").wait_for()
         assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
 
-    @pytest.mark.thorough
     def test_what_takes_arrays_or_chance_elsewhere_is_judged_in_time(
         self, opened, pyodide, tmp_path
     ):

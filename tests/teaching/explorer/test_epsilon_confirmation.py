@@ -87,6 +87,7 @@ def test_a_draft_asks_for_less_and_is_true():
         draft, whole = (asked(**run, draft=way, largest=20_000) for way in (True, False))
         assert draft["draft"] and not whole["draft"]
         assert 2 * len(draft["steps"]) < len(whole["steps"])
+        assert draft["steps"][-1] == whole["steps"][-1] == 20_000, "a draft reaches as far"
         place, here = (said["steps"].index((RUN | run)["here"]) for said in (draft, whole))
         rough, fine = draft["of"]["pld"], whole["of"]["pld"]
         low = rough["lower"][place] if rough["lower"] else 0
