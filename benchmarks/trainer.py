@@ -134,6 +134,21 @@ class Recurrent(nn.Module):
         return self.head(self.cell(x)[0][:, -1])
 
 
+class Words(nn.Module):
+    """The mean of embedded words, and a linear layer on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.head = nn.Embedding(20_000, 64), nn.Linear(64, 10)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.head(self.words(tokens).mean(1))
+
+
+def classroom() -> nn.Module:
+    return nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+
+
 def perceptron() -> nn.Module:
     return nn.Sequential(
         nn.Linear(784, 1000), nn.ReLU(), nn.Linear(1000, 1000), nn.ReLU(), nn.Linear(1000, 10)
@@ -162,6 +177,18 @@ def cifar() -> nn.Module:
 
 
 WORKLOADS = (
+    Workload(
+        name="classroom 64-32-10, B 50", build=classroom,
+        inputs=partial(torch.randn, 50, 64), batch=50, steps=200, goal=4.0,
+    ),
+    Workload(
+        name="logistic regression 64-10, B 50", build=partial(nn.Linear, 64, 10),
+        inputs=partial(torch.randn, 50, 64), batch=50, steps=200, goal=4.0,
+    ),
+    Workload(
+        name="embedding mean 20,000 x 64, T 32, B 256", build=Words,
+        inputs=partial(torch.randint, 20_000, (256, 32)), batch=256, steps=20, goal=3.0,
+    ),
     Workload(
         name="MLP 784-1000-1000-10, B 256", build=perceptron,
         inputs=partial(torch.randn, 256, 784), batch=256, steps=10, goal=1.35,
@@ -201,8 +228,10 @@ WORKLOADS = (
 )  # fmt: skip
 
 
-def sgd(work: Workload, x: Tensor, y: Tensor) -> Step:
-    model = work.build().to(DEVICE)
+def sgd(work: Workload, x: Tensor, y: Tensor, *, compiled: bool = False) -> Step:
+    model: nn.Module = work.build().to(DEVICE)
+    if compiled:
+        model.compile()
     optimizer = torch.optim.SGD(model.parameters(), lr=LR)
 
     def step() -> None:
@@ -268,6 +297,8 @@ def methods(skipped: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., 
         OURS: ours,
         OURS + POISSON: partial(ours, poisson=True),
     }
+    if DEVICE.type == "cuda":
+        ways["SGD, compiled"] = partial(sgd, compiled=True)
     if util.find_spec("opacus"):
         ways |= {f"opacus, {mode}": partial(opacus, mode=mode) for mode in MODES}
         drawn = {mode: partial(opacus, mode=mode, poisson=True) for mode in ("hooks", "ghost")}
@@ -312,8 +343,9 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
     """The section of one workload."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    torch.set_num_threads(1)
-    if hasattr(os, "sched_setaffinity"):
+    if DEVICE.type == "cpu":
+        torch.set_num_threads(1)
+    if DEVICE.type == "cpu" and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     torch.manual_seed(0)
     print(work.name, file=sys.stderr, flush=True)
