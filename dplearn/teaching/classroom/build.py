@@ -12,7 +12,7 @@ from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKerne
 from dplearn.core.files import write_whole
 from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, exercise_key, read
 
-_CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
+CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
@@ -77,7 +77,7 @@ def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
     """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
     return NotebookClient(
         notebook,
-        timeout=_CELL_TIMEOUT,
+        timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
         # What a cell prints is one output, however busy the machine was.
