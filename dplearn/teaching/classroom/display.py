@@ -5,6 +5,7 @@ import hashlib
 import html
 import io
 import json
+import math
 import os
 import shutil
 import sys
@@ -63,7 +64,7 @@ def numbers(chart: dict[str, Any]) -> str:
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
-        for trace in drawn["data"]:
+        for trace in drawn.get("data", ()):
             told = [f"{key} {_five(trace[key])}" for key in ("x", "y", "z", "text") if key in trace]
             rows.append("; ".join(told))
     return "\n".join(filter(None, rows))
@@ -72,14 +73,16 @@ def numbers(chart: dict[str, Any]) -> str:
 def _five(values: Any) -> str:
     """Return the length of a list, and values at equal distances from its first to its last."""
     if isinstance(values, dict):  # packed by Plotly
-        values = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    every = np.ravel(values)
-    is_number = every.dtype.kind in "fiu"
+        values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    every = np.ravel(np.array(values, dtype=object))
+    sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
     # What should be 0 is another 1e-17 on another machine.
-    least = 1e-12 * np.max(np.abs(every[np.isfinite(every)]), initial=0.0) if is_number else 0.0
+    least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
     told = [
-        f"{0.0 if abs(each) <= least else each:.4g}" if is_number else str(each)
+        f"{0.0 if abs(each) <= least else each:.4g}"
+        if isinstance(each, (int, float))
+        else str(each)
         for each in every[places]
     ]
     return f"{every.size}: {', '.join(told)}"
