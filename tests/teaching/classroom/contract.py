@@ -211,8 +211,9 @@ def hints_quote_the_question(built):
     for node in ast.walk(ast.parse(source.read_text() if source.exists() else "")):
         options = {each.arg: each.value for each in getattr(node, "keywords", ())}
         key = getattr(options.get("key"), "value", "")
-        known = values("\n".join(cell.source for cell in cells[: place.get(key, -1) + 1]))
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
+        asked = cells[: place.get(key, -1) + 1] if key else ()
+        known = values("\n".join(cell.source for cell in asked))
         for part in itertools.chain(*map(ast.walk, parts)):
             hint = part.value if isinstance(getattr(part, "value", None), str) else ""
             for number in values(hint) - known - {*range(11)}:

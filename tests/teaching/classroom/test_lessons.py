@@ -55,7 +55,7 @@ SPOILED = [
     ("?mechanism=gaussian", "?mechanism=gaussiam", "links to the explorer with"),
     ("Four of its rows", "For the teacher", "shows a note for the teacher"),
     ("Four of its rows", "TODO", "has a TODO left in lesson.py, line "),
-    ("Which norm belongs", "Of 77, which norm", "has a hint of 3.2 that quotes 77, which its"),
+    ("Which norm belongs", "Of 770, which norm", "has a hint of 3.2 that quotes 770"),
     ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
     (" | 2 A vote", "9 | 2 A vote", "has a plan of "),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
@@ -99,17 +99,16 @@ def test_a_picture_of_something_else_is_refused():
     held, blank = PngImagePlugin.PngInfo(), io.BytesIO()
     held.add_text("drawn from", digest(figure[PLOTLY]))
     Image.new("P", (9, 9)).save(blank, "PNG", pnginfo=held)
+    encoded = base64.b64encode(blank.getvalue()).decode()
     theirs = having(PLOTLY, other)["image/png"], having("text/html", other)["text/html"]
     for data, kind, wrong, complaint in (
         (figure, PLOTLY, moved, "a figure that its numbers do not describe"),
-        (figure, PLOTLY, moved, "a picture that was drawn from another figure"),
-        (figure, "image/png", base64.b64encode(blank.getvalue()), "a picture that shows nothing"),
+        (figure, "image/png", encoded, "a picture that shows nothing"),
         (figure, "image/png", theirs[0], "a picture that was drawn from another figure"),
         (drawing, "text/html", theirs[1], "a drawing with the words of another"),
     ):
-        right, data[kind] = data[kind], wrong.decode() if isinstance(wrong, bytes) else wrong
-        complaints = [*contract.figures_have_words_and_a_picture(built)]
-        assert any(complaint in each for each in complaints), complaint
+        right, data[kind] = data[kind], wrong
+        assert complaint in "".join(contract.figures_have_words_and_a_picture(built))
         data[kind] = right
     assert not [*contract.figures_have_words_and_a_picture(built)]
 
