@@ -13,7 +13,7 @@ digits on which they agree are digits of the truth; at most 16 of them are writt
 
     python tests/golden/make_sampled_gaussian_epsilon.py     (a quarter of an hour on two cores)
 
-A line that is added without value and source gets them. Lines marked "tabulated" have few steps
+A line that is added without value and source gets them. Lines marked "two runs" have few steps
 and need too many nodes here; they stay as they are, from an earlier computation of the same
 kind, with the digits on which its two runs agreed.
 """

@@ -1,6 +1,7 @@
 """What `make` relies on: pins, licences, a Chromium, and types that agree."""
 
 import contextlib
+import csv
 import os
 import re
 import subprocess
@@ -30,6 +31,15 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
+
+
+def test_each_golden_value_has_a_citation_or_a_maker():
+    folder = ROOT / "tests" / "golden"
+    for table in folder.glob("*.csv"):
+        for row in csv.DictReader(table.read_text().splitlines()):
+            maker = re.search(r"make_\w+\.py", row["source"])
+            cited = re.search(r"\b(19|20)\d\d\b|\((F|G-|P)\S+\)", row["source"])
+            assert (folder / maker[0]).exists() if maker else cited, (table.name, row)
 
 
 @each(

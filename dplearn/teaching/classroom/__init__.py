@@ -4,11 +4,21 @@ Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns the
 Nothing here is needed to account for privacy.
 """
 
+import os
+import sys
+
 from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine
 from dplearn.teaching.classroom.display import show
 from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
+
+# The networks of lessons are small: several threads only wait for each other, and for minutes on a
+# machine that others use.
+if "ipykernel" in sys.modules:
+    os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is imported later
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 __all__ = [
     "Estimate",

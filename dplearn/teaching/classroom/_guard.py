@@ -10,12 +10,14 @@ import io
 import pickle
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 # What a function consists of whose body is `...`.
 _NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
+_PATIENCE = 10  # times as long as a task may use the processor
 
 
 class Complaint(Exception):
@@ -27,6 +29,10 @@ class Complaint(Exception):
 
     def __repr__(self) -> str:
         return f"Complaint({str(self)!r}, {self.kind!r})"
+
+
+class Busy(TimeoutError):
+    """A task that got too little of the processor: a busy machine, or one that waits."""
 
 
 class Stop(BaseException):
@@ -74,10 +80,16 @@ def _frozen(value: Any) -> bytes | None:
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """What `task` returns, its prints and warnings kept back; TimeoutError after `seconds`."""
+    """Return what `task` returns, its prints and warnings kept back.
+
+    Raise TimeoutError after so many seconds of the processor, and Busy after ten times as long on
+    a machine that gives it fewer.
+    """
     results: list[Any] = []
+    clocks: list[Callable[[], float]] = []
 
     def work() -> None:
+        clocks.append(_clock())
         with contextlib.suppress(Stop):
             results.append(task())
 
@@ -87,7 +99,11 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         if sys.platform == "emscripten":  # a page has no threads, and ends its worker instead
             return task()
         thread.start()
-        thread.join(seconds)
+        taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
+        while thread.is_alive() and taken < seconds and time.monotonic() < end:
+            thread.join(0.02)
+            with contextlib.suppress(IndexError, OSError):  # it has not begun, or has just ended
+                taken = clocks[0]()
         # For a second: a bare `except` catches most of what is raised in a thread.
         for _ in range(100):
             if not thread.is_alive() or thread.ident is None:
@@ -96,5 +112,14 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Stop))
             thread.join(0.01)
     if not results:
-        raise TimeoutError
+        raise TimeoutError if taken >= seconds else Busy
     return results[0]
+
+
+def _clock() -> Callable[[], float]:
+    """Return the clock of this thread's processor seconds, or of all where there is no other."""
+    if not hasattr(time, "pthread_getcpuclockid"):  # macOS and Windows
+        began = time.process_time()
+        return lambda: time.process_time() - began
+    identity = time.pthread_getcpuclockid(threading.get_ident())
+    return lambda: time.clock_gettime(identity)

@@ -1,6 +1,7 @@
 """Execute a lesson in a real kernel and store its notebook, or nothing at all."""
 
 import os
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,34 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
 from dplearn.core.files import write_whole
-from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, read
+from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, exercise_key, read
 
-_CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
+CELL_TIMEOUT = 600  # seconds by the clock, on a busy machine; no cell needs a tenth of it
 
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
     """Execute a lesson, store its notebook in `folder` or beside the others, and return its place.
 
     The old one stays as it was, and there is a LessonError, if a cell fails or writes to standard
-    error, or if the instructor's edition would replace the students'.
+    error, if a lesson's check does not call its own solution right, or if the instructor's edition
+    would replace the students'.
     """
     target = (folder or lesson.notebook.parent) / lesson.notebook.name
     if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(lesson, edition)
+    answered = notebook if edition == "instructor" else read(lesson, "instructor")
+    solved = {key: cell for cell in answered.cells if (key := exercise_key(cell))}
+    stored = notebook.cells
+    if edition == "student":
+        # A solution runs after its exercise, which then runs once more: what follows finds the
+        # names as a student has left them. All three have one id.
+        notebook.cells = []
+        for cell in stored:
+            notebook.cells.append(cell)
+            if key := exercise_key(cell):
+                solved[key].id = cell.id
+                notebook.cells += [solved[key], deepcopy(cell)]
     try:
         # With pictures, and without the functions that whoever builds it has kept.
         environment = {**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""}
@@ -36,6 +50,12 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
                 raise _failure(lesson, notebook, f"stderr: {output.text}", cell)
+    for key, cell in solved.items():
+        printed = "".join(output.get("text", "") for output in cell.outputs)
+        if f"{key} right" not in printed:
+            problem = f"Expected exercises.py to call this solution right, got {printed.strip()!r}."
+            raise _failure(lesson, notebook, problem, cell)
+    notebook.cells = stored
     # What varies between two runs is dropped; code cells count 1..n.
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
@@ -57,7 +77,7 @@ def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
     """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
     return NotebookClient(
         notebook,
-        timeout=_CELL_TIMEOUT,
+        timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
         # What a cell prints is one output, however busy the machine was.
@@ -74,5 +94,5 @@ def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> L
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     cell = cell or ([cell for cell in code if cell.execution_count] or code[:1])[-1]
     source = "\n".join(f"    {line}" for line in cell.source.splitlines())
-    number = notebook.cells.index(cell) + 1
+    number = [*dict.fromkeys(each.id for each in notebook.cells)].index(cell.id) + 1
     return LessonError(f"lesson {lesson.name}, cell {number}:\n{source}\n{problem}")

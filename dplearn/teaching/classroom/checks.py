@@ -14,7 +14,7 @@ from dplearn.teaching.classroom import sources
 from dplearn.teaching.classroom._numbers import BEYOND, read_number, written
 from dplearn.teaching.classroom.sources import Lesson, LessonError
 
-Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
+Outcome = Literal["open", "unreadable", "not judged", "right", "mistake", "close", "wrong"]
 
 # Relative distance within which an answer is near enough to be meant, but not to be counted.
 _CLOSE = 0.03

@@ -1,6 +1,7 @@
 """``dplearn lessons``: begin a lesson, build notebooks from their sources, and mark them."""
 
 import argparse
+import itertools
 import re
 import sys
 import time
@@ -93,6 +94,8 @@ def _build(options: argparse.Namespace) -> int:
             start, edition = time.monotonic(), "instructor" if options.instructor else "student"
             target = build(lesson, edition=edition, folder=options.instructor)
             print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+        if not options.instructor:
+            _warn(chosen)
         if readme.exists() and not options.instructor:
             readme.write_text(_with_tables(readme), encoding="utf-8")
     except LessonError as error:
@@ -113,10 +116,17 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
             form = "" if voted else "  (not yet in the new form: it has no vote)"
             print(f"{row} {load.minutes:4.0f} minutes{form}")
             faults += [f"long   {lesson.name}: {each}" for each in too_much(load) if voted]
+    _warn([lesson for lesson in chosen if lesson.notebook.exists()])
     if readme.exists() and readme.read_text(encoding="utf-8") != _with_tables(readme):
         faults.append("stale  README.md: its tables differ from the lessons")
     print(*faults or [f"{len(chosen)} up to date"], sep="\n")
     return 1 if faults else 0
+
+
+def _warn(built: list[Lesson]) -> None:
+    """Print what of the Chinese is out of date, which is no fault."""
+    for each in itertools.chain(*map(sources.outdated, built)):
+        print(each)
 
 
 def _with_tables(readme: Path) -> str:

@@ -1,17 +1,22 @@
 """Show a figure as one output that every reader can use: live chart, still image, words."""
 
 import base64
+import hashlib
 import html
 import io
 import json
+import math
 import os
 import shutil
 import sys
 from typing import Any
 
+import numpy as np
+
 from dplearn.teaching.classroom.sources import lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
+NUMBERS = "text/vnd.dplearn.numbers"  # no reader shows it; tests compare it
 _COLOURS = 64  # a line chart shrinks several times at no visible loss
 
 
@@ -22,8 +27,8 @@ def show(figure: Any, alt: str) -> None:
 
     Jupyter gets one output with three faces: the live chart or the drawing, a picture (only while
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
-    see the chart misses nothing, and the tests compare them with every new run: an `alt`
-    without a number is a ValueError. Outside Jupyter the words are printed.
+    see the chart misses nothing: an `alt` without a number is a ValueError. The tests compare them
+    and the chart's `numbers` with every new run. Outside Jupyter the words are printed.
     """
     if not any(character.isdigit() for character in alt):
         raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
@@ -44,8 +49,8 @@ def show(figure: Any, alt: str) -> None:
         display({"text/html": drawn, "text/plain": alt}, raw=True)
         return
     chart = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
-    bundle = {PLOTLY: chart, "text/plain": alt}
-    picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None
+    bundle = {PLOTLY: chart, "text/plain": alt, NUMBERS: numbers(chart)}
+    picture = png(figure, digest(chart)) if os.environ.get("DPLEARN_PNG") == "1" else None
     metadata = {}
     if picture is not None:
         bundle["image/png"] = base64.b64encode(picture).decode()
@@ -54,14 +59,48 @@ def show(figure: Any, alt: str) -> None:
     display(bundle, raw=True, metadata=metadata)
 
 
-def png(figure: Any) -> bytes | None:
-    """The figure as a small PNG, or None where no browser can draw it."""
+def numbers(chart: dict[str, Any]) -> str:
+    """Return a chart's titles and, for each trace, its lengths and five values, in four digits."""
+    rows = []
+    for drawn in (chart, *chart.get("frames", ())):
+        rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
+        for trace in drawn.get("data", ()):
+            told = [f"{key} {_five(trace[key])}" for key in ("x", "y", "z", "text") if key in trace]
+            rows.append("; ".join(told))
+    return "\n".join(filter(None, rows))
+
+
+def _five(values: Any) -> str:
+    """Return the length of a list, and values at equal distances from its first to its last."""
+    if isinstance(values, dict):  # packed by Plotly
+        values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    every = np.ravel(np.array(values, dtype=object))
+    sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
+    # What should be 0 is another 1e-17 on another machine.
+    least = 1e-12 * max(sizes, default=0)
+    places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
+    told = [
+        f"{0.0 if abs(each) <= least else each:.4g}"
+        if isinstance(each, (int, float))
+        else str(each)
+        for each in every[places]
+    ]
+    return f"{every.size}: {', '.join(told)}"
+
+
+def digest(chart: dict[str, Any]) -> str:
+    """Return what a PNG holds of the chart that it was drawn from."""
+    return hashlib.sha256(json.dumps(chart, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def png(figure: Any, origin: str) -> bytes | None:
+    """Return the figure as a small PNG that holds its `origin`, None where no browser draws it."""
     browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
     if not browser or not os.path.exists(browser):
         return None
     try:
         import kaleido
-        from PIL import Image
+        from PIL import Image, PngImagePlugin
     except ImportError:
         return None
     os.environ["BROWSER_PATH"] = browser
@@ -77,5 +116,7 @@ def png(figure: Any) -> bytes | None:
     opaque = Image.alpha_composite(white, picture).convert("RGB")
     # Maximum coverage keeps the few pixels of a small red label red.
     few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    few.save(small, "PNG", optimize=True)
+    held = PngImagePlugin.PngInfo()
+    held.add_text("drawn from", origin)
+    few.save(small, "PNG", optimize=True, pnginfo=held)
     return small.getvalue()

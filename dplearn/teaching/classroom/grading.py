@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dplearn.teaching.classroom.build import kernel_client
+from dplearn.teaching.classroom.build import CELL_TIMEOUT, kernel_client
 from dplearn.teaching.classroom.checks import exercises
 from dplearn.teaching.classroom.sources import Lesson, LessonError, lessons
 
@@ -79,8 +79,12 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     keep = lambda key, answer: new_code_cell(_KEEP.format(key=key, answer=answer))
     kept = ((cell, *(keep(*call) for call in _asked(cell))) for cell in notebook.cells)
     notebook.cells = [*itertools.chain(*kept), judge]
+    # Verdicts end, however long they take on a busy machine.
+    limit = lambda cell: None if cell is judge else CELL_TIMEOUT
     for _ in notebook.cells:  # each time that the kernel dies one of them is left out
-        client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
+        client = kernel_client(
+            notebook, lesson, allow_errors=True, interrupt_on_timeout=True, timeout_func=limit
+        )
         try:
             with client.setup_kernel(env={**os.environ, "DPLEARN_MINE": ""}):
                 for number, cell in enumerate(notebook.cells):

@@ -1,5 +1,6 @@
 """Exercises that ask for a function: it is run, compared with ours, and its bug is named."""
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
-from dplearn.teaching.classroom._guard import Complaint, Stop, guarded, is_blank, limited
+from dplearn.teaching.classroom._guard import Busy, Complaint, Stop, guarded, is_blank, limited
 from dplearn.teaching.classroom._numbers import (
     as_floats,
     read_number,
@@ -62,7 +63,7 @@ class Program:
     measure: Callable = returned
     rtol: float = 1e-6
     rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
-    seconds: float = 5.0  # for all cases together
+    seconds: float = 5.0  # of the processor, for all cases together
 
     def verdict(self, answer: Any) -> Reply:
         """Reply to `answer`, which may be anything at all."""
@@ -78,6 +79,9 @@ class Program:
                 lambda: [results.append(self._measured(answer, i)) for i in range(len(self.cases))],
                 seconds=self.seconds,
             )
+        except Busy:
+            why = "this computer is too busy, or your function waits; run the cell again."
+            return Reply("not judged", f"{self.key} not judged", (why,))
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
             results = [*results, Complaint(slow, "TimeoutError")]
@@ -97,8 +101,9 @@ class Program:
         shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
         shown += [f"got       {written_value(got, digits)}"]
         seconds = self.seconds * (1 + len(self.mistakes))
-        if mistake := limited(lambda: self._made(results), seconds=seconds):
-            return Reply("mistake", head, mistake.hints, tuple(shown))
+        with contextlib.suppress(TimeoutError):
+            if mistake := limited(lambda: self._made(results), seconds=seconds):
+                return Reply("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Reply("mistake", head, (str(got),), tuple(shown[:2]))
         return Reply("wrong", head, self.hints, tuple(shown))

@@ -46,8 +46,9 @@ def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
         return None, f"ours, as {path.name} stops with {why}."
     if (function := scope.get(name)) is None:
         return None, f"ours, as {path.name} has none; exercise {key} keeps one."
-    if exercise.verdict(function).outcome != "right":
-        return None, f"ours, as the one in {path.name} is not right in exercise {key}."
+    if (outcome := exercise.verdict(function).outcome) != "right":
+        verdict = outcome if outcome == "not judged" else "not right"
+        return None, f"ours, as the one in {path.name} is {verdict} in exercise {key}."
     block = _block(path.read_text(encoding="utf-8"), key)
     return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
 

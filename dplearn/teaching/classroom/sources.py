@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,16 @@ _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(
     r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
 )
+# What a text cell and its Chinese have in common. `None` is what a notebook asks to replace; the
+# site, which alone is in Chinese, has fields.
+_COMMON = [
+    r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
+    r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
+    r"\]\([^)\s]+\)",
+    r"</?details>|^\|",
+]
+_NOT_COMMON = re.compile(r"```[\s\S]*?```|`[^`]*`|\$\$[\s\S]*?\$\$|\$[^$]*\$|\]\([^)]*\)")
+_OUTDATED = "\n\n*这段文字的中文译文已过时，此处为英文原文。*"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -168,16 +179,41 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
 
 
 def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
-    """The cells of a built lesson with its text in Chinese; code and outputs are the same."""
+    """Return the cells of a built lesson with its text in Chinese; code and outputs are the same.
+
+    A text that has other code, formulas, links or numbers than its Chinese stays in English, with
+    a note.
+    """
     text = lesson.chinese.read_text(encoding="utf-8").replace("](explorer:", f"]({EXPLORER}")
-    told = iter(text.rstrip().split("\n%%\n"))
-    shown = [
-        type(cell)(cell, source=next(told, "")) if cell.cell_type == "markdown" else cell
+    chinese = text.rstrip().split("\n%%\n")
+    english = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    equal = SequenceMatcher(None, [*map(_common, english)], [*map(_common, chinese)], False)
+    told = [each + _OUTDATED for each in english]
+    for first, other, size in equal.get_matching_blocks():
+        told[first : first + size] = chinese[other : other + size]
+    shown = iter(told)
+    return [
+        type(cell)(cell, source=next(shown)) if cell.cell_type == "markdown" else cell
         for cell in cells
     ]
-    if any(not cell.source for cell in shown) or next(told, ""):
-        raise LessonError(f"Expected {lesson.chinese} to have as many cells as the lesson's text.")
-    return shown
+
+
+def _common(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return what a text has in common with its Chinese; numbers have no marks of thousands."""
+    bare = re.sub(r"(?<=\d)[, ](?=\d{3})", "", _NOT_COMMON.sub(" ", text))
+    found = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
+    return tuple(tuple(sorted(each)) for each in [*found, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
+
+
+def outdated(lesson: Lesson) -> list[str]:
+    """Return a sentence for each text cell whose Chinese, if there is any, is shown in English."""
+    shown = in_chinese(lesson, built_cells(lesson)) if lesson.chinese.exists() else ()
+    return [
+        f"Chinese {lesson.name}: cell {number} is shown in English, as {lesson.chinese.name} has"
+        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}"
+        for number, cell in enumerate(shown, start=1)
+        if cell.cell_type == "markdown" and cell.source.endswith(_OUTDATED)
+    ]
 
 
 def exercise_key(cell: Any) -> str:

@@ -109,7 +109,7 @@ _expenses = Exercise(
             _ESTIMATE + 1.96 * _ERROR,
             (
                 "How many standard errors are asked for?",
-                "You added 1.96 of them, as for 95 %; the usual interval here has two.",
+                "You added those of the usual interval; here it is two.",
             ),
         ),
         Mistake(
@@ -147,7 +147,7 @@ _expenses = Exercise(
     ),
     hints=(
         "Three steps: p from epsilon, the estimate from the yes share, its standard error.",
-        "p = e/(1+e); (0.32 - (1-p))/(2p-1) + 2 sqrt(p(1-p)/1500)/(2p-1).",
+        "p = e/(1+e); (yes share - (1-p))/(2p-1) + 2 sqrt(p(1-p)/1500)/(2p-1).",
     ),
 )
 
@@ -169,7 +169,7 @@ _families = Exercise(
             math.floor(_people(0.5)),
             (
                 "Is the standard error then at most 0.02, or a little more?",
-                "With 9794 it is a little more; round up.",
+                f"With {math.floor(_people(0.5))} it is a little more; round up.",
             ),
         ),
         Mistake(

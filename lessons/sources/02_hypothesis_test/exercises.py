@@ -65,7 +65,10 @@ _by_hand = Exercise(
         ),
         Mistake(
             math.expm1(0.15),
-            ("Check the order of the difference.", "1 - e^(-0.15), not e^(0.15) - 1."),
+            (
+                "Check the order of the difference.",
+                "1 - e^(-x), not e^x - 1; x is half of the difference.",
+            ),
         ),
         Mistake(
             _laplace(0.0, scale=2.0) * (1 - 0.2 / 0.5),
@@ -166,7 +169,7 @@ _lost_form = Exercise(
             _RESPONSE,
             (
                 "What about the form, and how often is there a response at all?",
-                "Weigh the response with 0.98 and add what the lost form costs.",
+                "Weigh the response with its chance, and add what the lost form costs.",
             ),
         ),
         Mistake(
@@ -177,13 +180,13 @@ _lost_form = Exercise(
             0.02 + _RESPONSE,
             (
                 "Do your probabilities add up to 1?",
-                "There is a response in 98 % of all cases: its part is multiplied by 0.98.",
+                "There is a response where no form is lost: multiply its part by that chance.",
             ),
         ),
         Mistake(
             0.02 + 0.98 * 0.75,
             (
-                "That is a tail. Section 9.1?",
+                "That is a tail. Is a tail delta?",
                 "P(L > 1) is not delta; subtract e Q(L > 1).",
             ),
         ),

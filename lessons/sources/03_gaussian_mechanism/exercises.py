@@ -176,7 +176,7 @@ _where_it_breaks = Exercise(
             _crossing(1e-4),
             (
                 "Look at the exponent.",
-                "This is the crossing for delta = 1e-4, ten times too large.",
+                "This is the crossing for a delta that is a hundred times too large.",
             ),
         ),
     ),

@@ -58,7 +58,7 @@ _lost_root = Exercise(
         ),
     ),
     hints=(
-        "Compute sigma_alpha^2 first. It should be 8.5.",
+        "Compute sigma_alpha^2 first. Is it positive?",
         "Section 5 has the formula as a function: order, mean_0, std_0, mean_1, std_1.",
     ),
 )
@@ -209,7 +209,7 @@ _divergence = Program(
         Mistake(
             _plain,
             (
-                "What does a float do with 0.25 to the power of -1999?",
+                "What does a float do with 0.25 to the power of -2000?",
                 "It overflows: take logarithms of the terms, and put them together with logsumexp.",
             ),
         ),

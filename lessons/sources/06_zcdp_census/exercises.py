@@ -71,7 +71,7 @@ _conversion = Exercise(
     ),
     hints=(
         "Two steps: the price of all three tables in rho, then one conversion.",
-        "rho = 1/32 + 1/32 + 1/128, then rho + 2 sqrt(rho ln(1e8)).",
+        "Each table costs 1 / (2 noise^2); add them up, then rho + 2 sqrt(rho ln(1/delta)).",
     ),
 )
 
@@ -112,7 +112,10 @@ _histogram = Exercise(
         ),
         Mistake(
             _noise(rho=0.7),
-            ("Which share do the counties get?", "You used the other 70 %; here it is 0.3."),
+            (
+                "Which share do the counties get?",
+                "You used what is left for others; here it is 0.3.",
+            ),
         ),
         Mistake(
             _noise(rho=1.0),

@@ -117,7 +117,7 @@ _micro_batches = Exercise(
             _price(512, 118),
             (
                 "Did the training stop after one epoch?",
-                "118 steps are a single epoch; there are 15 of them.",
+                "Those are the steps of a single epoch; there are 15 of them.",
             ),
         ),
         Mistake(

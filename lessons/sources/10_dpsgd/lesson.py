@@ -63,7 +63,6 @@ from dplearn.teaching.classroom import check, mine, predict, reveal, show
 from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, panels, slider
 from dplearn.teaching.figures.drawings import Sheet, arrow, circle, lettering, pixels
 
-torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
 pupils, held_out = school(), split(digits(), validation=0)[2]
 x, y = torch.from_numpy(pupils.images).double().flatten(1), torch.from_numpy(pupils.digit)

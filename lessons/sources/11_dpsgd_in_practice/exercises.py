@@ -129,7 +129,7 @@ _price_of_a_count = Exercise(
             4 / (2 * math.sqrt(1 - 1 / 1.02)),
             (
                 "Near, but something is not squared.",
-                "Inverse squares subtract: 1 - 1/1.02², not 1 - 1/1.02.",
+                "Inverse squares subtract: 1 - 1/r², not 1 - 1/r, with r the ratio of the noises.",
             ),
         ),
         Mistake(
@@ -143,7 +143,7 @@ _price_of_a_count = Exercise(
             4 / (2 * math.sqrt(1.02**2 - 1)),
             (
                 "Close. Which of the two inverse squares is the larger one?",
-                "1/4² - 1/(1.02 * 4)² is what the count may use: 1 - 1/1.02², not 1.02² - 1.",
+                "1/4² - 1/(r * 4)² is what the count may use: 1 - 1/r², not r² - 1.",
             ),
         ),
         Mistake(
@@ -156,7 +156,7 @@ _price_of_a_count = Exercise(
     ),
     hints=(
         "How much of the inverse square 1/4² may the count take for itself?",
-        "Solve (4^-2 - (2 sigma_b)^-2)^(-1/2) = 1.02 * 4 for sigma_b.",
+        "Solve (4^-2 - (2 sigma_b)^-2)^(-1/2) = r * 4 for sigma_b, r the ratio allowed.",
     ),
 )
 

@@ -156,7 +156,6 @@ check("11.vote", vote)
 # The school's pilot had $C=0.5$, learning rate $\eta=1$, $\sigma=4$ and 80 steps. (Data, network and training are those of lesson 10, and folded.)
 
 # %% tags=["hide-input"]
-torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
 pupils, held_out = school(), split(digits(), validation=0)[2]
 x, y = torch.from_numpy(pupils.images).double().flatten(1), torch.from_numpy(pupils.digit)

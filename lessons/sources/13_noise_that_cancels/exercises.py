@@ -18,20 +18,20 @@ _long = Exercise(
         ),
         Mistake(
             1 / (1 - 0.8**2),
-            ("Is that a length, or its square?", "Take the root of 1 / (1 - 0.64)."),
+            ("Is that a length, or its square?", "Take the root of 1 / (1 - 0.8^2)."),
         ),
         Mistake(
             math.sqrt(1 + 0.8**2),
-            ("How many entries has the column?", "All of them count: 1, 0.8, 0.64, and so on."),
+            ("How many entries has the column?", "All of them count: 1, 0.8, 0.8^2, and so on."),
         ),
         Mistake(
             1 / math.sqrt(1 - 0.8),
-            ("What is squared in a length?", "The entries are squared: the ratio is 0.64."),
+            ("What is squared in a length?", "The entries are squared: the ratio is 0.8^2."),
         ),
     ),
     hints=(
         "Square the entries: what series is that?",
-        "A geometric series with ratio 0.64; its sum is 1 / (1 - 0.64). Then the root.",
+        "A geometric series with ratio 0.8^2; its sum is 1 / (1 - 0.8^2). Then the root.",
     ),
 )
 
@@ -51,7 +51,7 @@ _gone = Exercise(
             32,
             (
                 "How does a stranger get the count of one evening?",
-                "She subtracts the total of evening 19 from that of evening 20.",
+                "She subtracts the total of the evening before from that of evening 20.",
             ),
         ),
         Mistake(
@@ -63,7 +63,7 @@ _gone = Exercise(
         ),
     ),
     hints=(
-        "Write the totals of evenings 19 and 20 with their noise, and subtract.",
+        "Write the totals of evening 20 and of the one before with their noise, and subtract.",
         "The same number is added to both. What is left of it in the difference?",
     ),
 )

@@ -67,7 +67,7 @@ _limit = Exercise(
             math.log(450 / 50),
             (
                 "Where is the confidence in it?",
-                "That is the estimate. Solve binom.sf(449, 500, p) = 0.01 for p first.",
+                "That is the estimate. Solve binom.sf(450 - 1, 500, p) = 0.01 for p first.",
             ),
         ),
         Mistake(
@@ -91,7 +91,7 @@ _limit = Exercise(
     ),
     hints=(
         "Which p makes 450 or more right guesses a one-per-cent event?",
-        "Solve binom.sf(449, 500, p) = 0.01, then epsilon = ln(p/(1 - p)).",
+        "Solve binom.sf(450 - 1, 500, p) = 0.01, then epsilon = ln(p/(1 - p)).",
     ),
 )
 

@@ -16,12 +16,12 @@ _days = Exercise(
             6,
             (
                 "Do six days suffice? Put them in.",
-                "After six days the odds are at most e^12, about 163,000 to 1: round up.",
+                "After six days the odds are at most e^(2 * 6) to 1, below a million: round up.",
             ),
         ),
         Mistake(
             math.log(1e6) / 2,
-            ("How many whole days?", "6.9 days are not over before the seventh; round up."),
+            ("How many whole days?", "Part of a day is not over before the day ends; round up."),
         ),
         Mistake(
             14,
@@ -29,7 +29,7 @@ _days = Exercise(
         ),
         Mistake(
             3,
-            ("Which logarithm?", "A loss is in nats: ln of a million is 13.8, not 6."),
+            ("Which logarithm?", "A loss is in nats: take ln of a million, not log10."),
         ),
         Mistake(
             500_000,
@@ -99,7 +99,7 @@ _believed = Program(
             lambda prior, epsilon: prior * math.exp(epsilon),
             (
                 "What do you get for a prior of 0.5 and epsilon 1?",
-                "1.36 is no probability: it is the odds that are multiplied by e^epsilon.",
+                "It exceeds 1 and is no probability: the odds are multiplied by e^epsilon.",
             ),
         ),
         Mistake(

@@ -73,7 +73,7 @@ _shift = Exercise(
     ),
     hints=(
         "Two steps: first the epsilon that the tool reports, then the delta it has.",
-        "Gaussian(0.5).profiles()[0].delta(reported), reported = sqrt(2 ln 1e5)/0.5 - 1/(2*0.25).",
+        "Gaussian(0.5).profiles()[0].delta(sqrt(2 ln(1/delta))/0.5 - 1/(2*0.5^2)).",
     ),
 )
 

@@ -61,7 +61,7 @@ _plan = Exercise(
     ),
     hints=(
         "Change only the steps of the plan. At which does epsilon pass 2?",
-        "replace(plan, steps=T).guarantee(delta=1e-4) for T from 30 to 50: the last below 2.",
+        "replace(plan, steps=T).guarantee(delta=1e-4) for T from 1 on: the last below 2.",
     ),
 )
 
@@ -88,7 +88,7 @@ _all_right = Exercise(
             math.log(0.999 ** (1 / 300) / (1 - 0.999 ** (1 / 300))),
             (
                 "How often may a true claim be accused?",
-                "Once in a thousand times: p^300 = 0.001, not 0.999.",
+                "Once in a thousand times: p^300 = 0.001, not 1 - 0.001.",
             ),
         ),
         Mistake(

@@ -241,7 +241,6 @@ print(inspect.getsource(plain.train).partition('divided by."""\n')[2])
 # Gradients of a lot are computed all at once (folded here). Is your clipped sum that of `plain.py`?
 
 # %% tags=["hide-input"]
-torch.set_num_threads(1)
 unseen = split(digits(), validation=0)[2]
 x, y = torch.from_numpy(pupils.images).flatten(1), torch.from_numpy(pupils.digit)
 loss_fn, expected = nn.CrossEntropyLoss(reduction="none"), 512

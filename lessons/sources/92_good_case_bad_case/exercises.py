@@ -54,7 +54,7 @@ _largest = Exercise(
     ),
     hints=(
         "At which output has her turning changed the chance most?",
-        "All 18 are heavy: ln of C(750, 18) / C(749, 18).",
+        "All 18 are heavy: ln of C(heavy + 1, 18) / C(heavy, 18).",
     ),
 )
 

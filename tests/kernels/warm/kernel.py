@@ -16,6 +16,8 @@ from threading import Thread
 
 # The place of the server, for all who run lessons.
 PLACE = "DPLEARN_WARM"
+# A lesson must not need what the Makefile sets: a student's kernel does without.
+THREADS = "OMP_NUM_THREADS"
 LIBRARIES = ["ipykernel.kernelapp", "plotly.graph_objects", "scipy.integrate", "scipy.optimize"]
 LIBRARIES += ["scipy.stats", "torch._dynamo", "torch.func"]
 
@@ -31,7 +33,8 @@ class Server:
             listener.bind(os.environ[PLACE])
             listener.listen(64)
             command = [sys.executable, __file__, str(listener.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[listener.fileno()])
+            free = {k: v for k, v in os.environ.items() if k != THREADS}
+            self._process = subprocess.Popen(command, pass_fds=[listener.fileno()], env=free)
 
     def stop(self) -> None:
         """End it, and with it every kernel that is left."""
@@ -63,6 +66,7 @@ def become_a_kernel(client: socket.socket) -> None:
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    os.environ.pop(THREADS, None)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)

@@ -5,20 +5,23 @@ numbers that the prose quotes (see lessons/conftest.py).
 """
 
 import ast
+import base64
+import html
+import io
 import itertools
 import json
 import re
 import statistics
-from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
-from quoted import texts
+from PIL import Image
+from quoted import texts, values
 
 from dplearn.teaching import browser
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
-from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, digest, numbers
 from dplearn.teaching.classroom.duration import MINUTES, counted, too_much
 from explorer import understood
 
@@ -199,6 +202,24 @@ def exercises_ship_unanswered(built):
         yield "has an open solution: write <details>"
 
 
+def hints_quote_the_question(built):
+    """Other numbers of a hint are computed, f"{RELEASES} of them", and change with the rest."""
+    cells, source = sources.read(built.lesson).cells, built.lesson.exercises
+    place = {sources.exercise_key(cell): i for i, cell in enumerate(cells)}
+    for node in ast.walk(ast.parse(source.read_text() if source.exists() else "")):
+        options = {each.arg: each.value for each in getattr(node, "keywords", ())}
+        key = getattr(options.get("key"), "value", "")
+        parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
+        asked = cells[: place.get(key, -1) + 1] if key else ()
+        known = values("\n".join(cell.source for cell in asked))
+        for part in itertools.chain(*map(ast.walk, parts)):
+            hint = part.value if isinstance(getattr(part, "value", None), str) else ""
+            for number in values(hint) - known - {*range(11)}:
+                if 1 / number not in known:  # one in n
+                    told = f"{number:g}, which its question does not"
+                    yield f"has a hint of {key} that quotes {told}: {hint!r}"
+
+
 def knows_neither_private_names_nor_the_machine(built):
     for node in ast.walk(ast.parse("\n".join(cell.source for cell in built.code))):
         if isinstance(node, ast.ImportFrom):
@@ -222,8 +243,21 @@ def figures_have_words_and_a_picture(built):
     for data in figures:
         if not re.search(r"\d", data["text/plain"]):
             yield f"has a figure without numbers in its words, {_start(data['text/plain'])}"
-        if not data.get("image/png", "").startswith("iVBOR"):
-            yield f"has a figure without a picture (no Chromium?), {_start(data['text/plain'])}"
+        words = _start(data["text/plain"])
+        if data.get(NUMBERS) != numbers(data[PLOTLY]):
+            yield f"has a figure that its numbers do not describe, {words}"
+        if not (picture := data.get("image/png", "")).startswith("iVBOR"):
+            yield f"has a figure without a picture (no Chromium?), {words}"
+            continue
+        drawn = Image.open(io.BytesIO(base64.b64decode(picture)))
+        if drawn.info.get("drawn from") != digest(data[PLOTLY]):
+            yield f"has a picture that was drawn from another figure, {words}"
+        if len(drawn.getcolors()) < 3:
+            yield f"has a picture that shows nothing, {words}"
+    for data in outputs:
+        alt = re.search('<img alt="(.*?)"', data.get("text/html", ""))
+        if alt and html.unescape(alt[1]) != data["text/plain"]:
+            yield f"has a drawing with the words of another, {_start(data['text/plain'])}"
 
 
 def links_lead_somewhere(built):
@@ -255,39 +289,10 @@ def _unreadable(target):
         yield f"links to the explorer with {target}, where it reads {error!r}"
 
 
-def chinese_says_the_same(built):
-    """Formulas, code, links and numbers of the Chinese text, cell by cell."""
-    if not built.lesson.chinese.exists():
-        return
-    told = sources.in_chinese(built.lesson, built.cells)
-    for english, chinese in zip(built.cells, told, strict=True):
-        for what, find in PARTS_OF_A_TEXT.items():
-            here, there = (Counter(find(cell.source)) for cell in (english, chinese))
-            if here != there:
-                lost, more = list(here - there), list(there - here)
-                yield f"has {what} {lost}, in Chinese {more}, in {_start(english.source)}"
-
-
-def _bare(text):
-    """A text without code, formulas and addresses; numbers without marks of thousands."""
-    text = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", text, flags=re.S)
-    return re.sub(r"(?<=\d)[, ](?=\d{3})", "", text)
-
-
-# `None` is what a notebook asks to replace; the site, which alone is in Chinese, has fields.
-PARTS_OF_A_TEXT = {
-    "code": re.compile(r"```.*?```|`(?!None`)[^`\n]+`", re.S).findall,
-    "formulas": re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.S).findall,
-    "links": re.compile(r"\]\(([^)\s]+)\)").findall,
-    "folds": re.compile(r"</?details>|^\|", re.M).findall,
-    "numbers": lambda text: re.findall(r"\d+(?:\.\d+)?|[εδσ]", _bare(text)),
-}
-
-
 EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
 EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
-EVERYWHERE += [knows_neither_private_names_nor_the_machine]
-EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere, chinese_says_the_same]
+EVERYWHERE += [hints_quote_the_question, knows_neither_private_names_nor_the_machine]
+EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
 COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
 COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 

@@ -5,6 +5,20 @@ import re
 _NUMBER = re.compile(r"(?<![\w.^])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
+_WORDS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70}
+_WORDS |= {"eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "million": 1_000_000}
+
+
+def values(text):
+    """Numbers that a text names in digits, in words, as powers of ten or in per cent."""
+    text = re.sub("|".join(_WORDS), lambda word: f" {_WORDS[word[0]]} ", text.lower())
+    text = re.sub(r"(?<=\d)[, ](?=\d{3}\b)", "", text)
+    text = re.sub(r"(?:\\(?:times|cdot) *|\b)10 *(?:\^|\*\*) *\{?(-?\d+)\}?", r"e\1", text)
+    named = re.findall(r"(?<![\w.])(\d+(?:\.\d+)?(?:e-?\d+)?|e-?\d+)( ?\\?%)?", text)
+    numbers = ((float(f"1{each}" if each[0] == "e" else each), cent) for each, cent in named)
+    return {number / 100 if cent else number for number, cent in numbers}
+
+
 def texts(cells):
     """The outputs of code cells as plain text."""
     outputs = [output for cell in cells for output in cell.get("outputs", ())]

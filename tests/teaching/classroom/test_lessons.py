@@ -1,5 +1,8 @@
 """Every lesson in lessons/: does it keep the contract, and do its exercises answer well?"""
 
+import base64
+import copy
+import io
 import math
 import re
 import shutil
@@ -7,11 +10,13 @@ from pkgutil import resolve_name
 
 import contract
 import pytest
+from PIL import Image, PngImagePlugin
 from quoted import quoted_numbers, stated
 
 from cases import ROOT
 from dplearn.teaching.classroom import Exercise, check, sources
 from dplearn.teaching.classroom.checks import SelfTest, exercises
+from dplearn.teaching.classroom.display import PLOTLY, digest
 
 LESSONS = sources.lessons()
 
@@ -50,6 +55,7 @@ SPOILED = [
     ("?mechanism=gaussian", "?mechanism=gaussiam", "links to the explorer with"),
     ("Four of its rows", "For the teacher", "shows a note for the teacher"),
     ("Four of its rows", "TODO", "has a TODO left in lesson.py, line "),
+    ("Which norm belongs", "Of 770, which norm", "has a hint of 3.2 that quotes 770"),
     ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
     (" | 2 A vote", "9 | 2 A vote", "has a plan of "),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
@@ -76,6 +82,35 @@ def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
             path.write_text(text.replace(old, new))
         exercises.cache_clear()
         assert any(complaint in problem for problem in contract.problems(lesson)), complaint
+
+
+@pytest.mark.slow
+def test_a_picture_of_something_else_is_refused():
+    """A wrong point, a blank picture, that of another lesson, and the drawing of another."""
+    built, other = (contract.Built(LESSONS[number]) for number in ("03", "04"))
+
+    def having(kind, lesson):
+        outputs = (output.get("data", {}) for cell in lesson.code for output in cell.outputs)
+        return next(data for data in outputs if kind in data)
+
+    figure, drawing = having(PLOTLY, built), having("text/html", built)
+    moved = copy.deepcopy(figure[PLOTLY])
+    moved["data"][0]["x"] = [1.0]
+    held, blank = PngImagePlugin.PngInfo(), io.BytesIO()
+    held.add_text("drawn from", digest(figure[PLOTLY]))
+    Image.new("P", (9, 9)).save(blank, "PNG", pnginfo=held)
+    encoded = base64.b64encode(blank.getvalue()).decode()
+    theirs = having(PLOTLY, other)["image/png"], having("text/html", other)["text/html"]
+    for data, kind, wrong, complaint in (
+        (figure, PLOTLY, moved, "a figure that its numbers do not describe"),
+        (figure, "image/png", encoded, "a picture that shows nothing"),
+        (figure, "image/png", theirs[0], "a picture that was drawn from another figure"),
+        (drawing, "text/html", theirs[1], "a drawing with the words of another"),
+    ):
+        right, data[kind] = data[kind], wrong
+        assert complaint in "".join(contract.figures_have_words_and_a_picture(built))
+        data[kind] = right
+    assert not [*contract.figures_have_words_and_a_picture(built)]
 
 
 def copied(number, folder):

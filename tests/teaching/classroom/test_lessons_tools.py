@@ -72,21 +72,6 @@ def test_estimate_covers_the_mean_as_often_as_it_says():
 
 
 @pytest.mark.slow
-def test_check_notices_a_changed_word(tmp_path, capsys):
-    for number in ("01", "02"):
-        lesson = LESSONS[number]
-        shutil.copytree(lesson.folder, tmp_path / "lessons" / "sources" / lesson.name)
-        shutil.copy(lesson.notebook, tmp_path / "lessons")
-    changed = sources.lessons(tmp_path / "lessons")["01"]
-    changed.source.write_text(changed.source.read_text().replace("noise", "Noise", 1))
-    command = ["lessons", "build", "--check", "--folder", str(tmp_path / "lessons")]
-    assert main(command) == 1
-    assert changed.name in capsys.readouterr().out
-    assert main([*command, "02"]) == 0
-    assert main([*command, "98"]) == 2 and "got lesson 98" in capsys.readouterr().err
-
-
-@pytest.mark.slow
 def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch):
     folder, ours = tmp_path / "lessons", ROOT / "lessons"
     for name in ("template", LESSONS["01"].name):  # the template repeats questions of lesson 01
@@ -133,12 +118,18 @@ TINY = """\
 
 # %%
 from dplearn.teaching.classroom import check, show
-from dplearn.teaching.figures import number_line
+from dplearn.teaching.figures import Sheet, number_line
 
 print(9 / 4)
 
 # %%
 show(number_line({"truth": 2.5}, title="noise"), "noise: truth 2.5.")
+
+# %%
+show(number_line({"truth": 3.5}, title="noise"), "noise: truth 3.5.")
+
+# %%
+show(Sheet(9, 9, "Blank", []), "0 lines.")
 
 # %%
 answer = None
@@ -153,6 +144,9 @@ check("90.1", answer)
 # ```
 #
 # </details>
+
+# %%
+print(answer)
 """
 
 ITS_EXERCISE = """
@@ -196,10 +190,19 @@ def test_one_source_gives_two_editions_or_none(tiny, tmp_path, capsys):
         assert theirs in teacher and theirs not in student
     assert build(tiny, "--instructor", tiny.notebook.parent) == 1
     assert "other than the students'" in capsys.readouterr().err
-    tiny.source.write_text(TINY.replace("print(9 / 4)", "print(9 / 0)"))
-    assert build(tiny) == 1
-    problem = capsys.readouterr().err
-    assert "lesson 90_tiny, cell 2" in problem and "ZeroDivisionError" in problem
+    for old, new, cell, words in (
+        ("print(9 / 4)", "print(9 / 0)", 2, "ZeroDivisionError"),
+        (
+            "answer = 42",
+            "answer = 43",
+            6,
+            "call this solution right, got '90.1 not yet, 43: 6 * 7'",
+        ),
+    ):
+        tiny.source.write_text(TINY.replace(old, new))
+        assert build(tiny) == 1
+        problem = capsys.readouterr().err
+        assert f"lesson 90_tiny, cell {cell}" in problem and words in problem, problem
     assert tiny.notebook.read_text() == student
     assert {path.name for path in tiny.notebook.parent.iterdir()} == {"90_tiny.ipynb", "sources"}
     with pytest.raises(sources.LessonError, match=r"solution of 3\.1 after it, got '## Next'"):
@@ -208,9 +211,10 @@ def test_one_source_gives_two_editions_or_none(tiny, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_nbval_notices_one_changed_digit(tiny):
-    """In what is printed, in the words of a figure, in a solution and in the prose."""
+    """In what is printed, in a figure and in its words, in a drawing, a solution and the prose."""
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
+    spoiled += [('"x 1: 3.5;', '"x 1: 3.7;'), ("svg+xml;base64,P", "svg+xml;base64,Q")]
     stored = tiny.notebook.read_text()
     for old, new in spoiled:
         assert old in stored
@@ -222,19 +226,62 @@ def test_nbval_notices_one_changed_digit(tiny):
     command = [sys.executable, "-m", "pytest", *options, str(tiny.notebook.parent)]
     settings = {"cwd": ROOT, "env": clean_environment(), "capture_output": True, "text": True}
     run = subprocess.run(command, **settings, timeout=300)
-    assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
-    for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
+    assert run.returncode == 1 and "6 failed, 2 passed" in run.stdout, run.stdout[-2000:]
+    for failure in (
+        "noise: truth 2.6",
+        "x 1: 3.7",
+        "base64,Q",
+        "got '90.1 not yet, 43",
+        "90_tiny quotes 2.75",
+    ):
         assert failure in run.stdout, run.stdout[-2000:]
+
+
+THREADS = """\
+# %%
+import importlib
+import dplearn.teaching.classroom as room
+import torch
+print(torch.get_num_threads())
+torch.set_num_threads(2)
+print(importlib.reload(room) and torch.get_num_threads())
+"""
+
+
+@pytest.mark.slow
+def test_torch_has_one_thread_in_a_lesson_beside_a_busy_loop(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    lesson = written_lesson(tmp_path, "90_threads", THREADS)
+    assert build(lesson) == 0
+    busy.kill()
+    busy.wait()
+    assert [output.text for output in sources.built_cells(lesson)[0].outputs] == ["1\n1\n"]
+
+
+@pytest.mark.slow
+def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsys):
+    built, command = sources.built_cells(tiny), ["lessons", "build", "--check", "--folder"]
+    chinese = ["# 90 小\n\n九个四分之一是 2.25。", built[6].source]
+    for number, added, outdated in (("2.25", [], []), ("2.26", [], [1]), ("2.25", ["新 7。"], [])):
+        told = [*added, chinese[0].replace("2.25", number), chinese[1]]
+        tiny.chinese.write_text("\n%%\n".join(told))
+        shown = sources.in_chinese(tiny, built)
+        assert shown[6].source == chinese[1] and shown[1] is built[1]
+        assert shown[0].source.startswith("# 90 Tiny" if outdated else chinese[0])
+        assert main([*command, str(tiny.notebook.parent)]) == 0
+        warned = re.findall(r"Chinese 90_tiny: cell (\d) is shown", capsys.readouterr().out)
+        assert [*map(int, warned)] == outdated
+    tiny.source.write_text(TINY.replace("Nine", "9"))
+    assert main([*command, str(tiny.notebook.parent)]) == 1
+    assert "stale  90_tiny: cell 1 differs: '# 90 Tiny'" in capsys.readouterr().out
+    assert main([*command, str(tiny.notebook.parent), "98"]) == 2
 
 
 @pytest.mark.parametrize(
     "kind, content, expected",
     [
-        (
-            "error",
-            {"traceback": ["\x1b[31mNameError\x1b[39m", "<b>"]},
-            "NameError\n&lt;b&gt;</pre>",
-        ),
+        ("error", {"traceback": ["\x1b[31mNameError\x1b[39m", "<b>"]}, "NameError\n&lt;b&gt;</"),
         ("stream", {"name": "stderr", "text": "<x>"}, '<pre class="output">&lt;x&gt;'),
         ("display_data", {"data": {"image/png": "AA==\n", "text/plain": '"1"'}}, '64,AA==" alt='),
         ("display_data", {"data": {"text/latex": "$x_1<y$"}}, "$x_1&lt;y$"),

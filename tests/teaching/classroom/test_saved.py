@@ -6,13 +6,14 @@ import os
 import re
 import textwrap
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-from dplearn.teaching.classroom import check, mine
-from dplearn.teaching.classroom.checks import exercise_of
+from dplearn.teaching.classroom import check, mine, saved
+from dplearn.teaching.classroom.checks import Reply, exercise_of
 from dplearn.teaching.classroom.sources import LessonError
 
 RIGHT = """\
@@ -51,9 +52,7 @@ def kept(capsys, key, *cells, name="delta_of"):
 
 def test_a_right_function_is_kept_found_and_replaced(library, capsys):
     check("2.4", run("import math", RIGHT)["delta_of"])
-    assert capsys.readouterr().out.endswith(
-        "keep=True` before the last bracket, and run it again.\n"
-    )
+    assert "keep=True` before the last bracket, and run it again." in capsys.readouterr().out
     assert not library.exists()
     told = 'kept as delta_of in my_dp.py; mine("delta_of") finds it in later lessons.'
     assert kept(capsys, "2.4", "import math as math, os", RIGHT) == told
@@ -95,10 +94,6 @@ REFUSED = {
     "lambda": (
         [f"import math\n{RIGHT}", "mine = delta_of\ndelta_of = lambda *case: mine(*case)"],
         "write it as `def delta_of(...):` in a cell",
-    ),
-    "of a library": (
-        [f"import math, functools\n{RIGHT}", "delta_of = functools.partial(delta_of)"],
-        "write it as",
     ),
     "import replaced": (
         ["import math\nfrom math import log as scale", "scale = math.exp", SCALED],
@@ -148,6 +143,13 @@ def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
     function = mine("delta_of")
     assert capsys.readouterr().out.startswith(f"delta_of: {words}")
     assert function([1.0], [0.5], 0.0) == 0.5
+
+
+def test_an_answer_that_a_busy_machine_does_not_judge_is_not_called_wrong(library):
+    library.write_text("delta_of = max")
+    busy = SimpleNamespace(verdict=lambda function: Reply("not judged", "", ("",)))
+    told = "ours, as the one in my_dp.py is not judged in exercise 2.4."
+    assert saved.load("delta_of", "2.4", busy) == (None, told)
 
 
 def test_a_name_that_no_exercise_asks_for_is_an_error(library):

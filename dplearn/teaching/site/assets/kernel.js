@@ -77,10 +77,10 @@ const kernel = (() => {
     const again = "Python begins anew with the next check.";
     const told = {
       stopped: `you stopped it. ${again}`,
-      late: `it takes more than ${RUN} seconds; look for a loop without an end. ${again}`,
+      late: `it takes more than ${RUN} seconds; look for a loop without an end, or try again when this computer is less busy. ${again}`,
     };
     const interrupted = new Promise((_, fail) => { stop = () => fail(new Error("stopped")); });
-    const unread = (problem) => ({ outcome: "unreadable", head: `${item} stops`, messages: [problem], shown: [] });
+    const unread = (problem, head = `${item} stops`) => ({ outcome: "unreadable", head, messages: [problem], shown: [] });
     try {
       await Promise.race([(ready ??= start()), interrupted]);
     } catch ({ message }) {
@@ -94,7 +94,7 @@ const kernel = (() => {
     } catch ({ message }) {
       worker.terminate();
       ready = undefined;
-      return unread(told[message] ?? `Python broke off (${message}). ${again}`);
+      return unread(told[message] ?? `Python broke off (${message}). ${again}`, `${item} not judged`);
     }
   }
 
