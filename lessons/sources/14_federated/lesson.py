@@ -338,7 +338,7 @@ for divisor, plan in plans.items():
     print(f"{divisor:8} z = {plan.noise_multiplier:.2f}:", plan.guarantee(delta=1e-5))
 
 # %% [markdown]
-# Seven and a half times what is on paper, or 20 times. Compare the last one with your guess:
+# With a public divisor $\varepsilon$ is seven and a half times what stands on paper, with the divisor of those present 21 times. Compare the last one with your guess:
 
 # %%
 epsilons = [plan.guarantee(delta=1e-5).epsilon for plan in plans.values()]
