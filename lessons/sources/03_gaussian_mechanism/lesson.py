@@ -217,7 +217,7 @@ at_100 = both[-1]
 show(figure, f"Error {both.min():.2f} years at cap {best}, {at_100:.2f} at cap 100.")
 
 # %% [markdown]
-# The best cap is half the age of the oldest. (To draw this we looked, as an office must not.)
+# The best cap is here about half the age of the oldest. (We used the true ages to draw this. A statistics office must not.)
 
 # %%
 reveal("best cap", truth=best, others={"the oldest pupil": float(max(ages))})
@@ -245,7 +245,7 @@ check("3.1", answer)
 # print(f"{answer:.2f} cm")
 # ```
 #
-# One pupil moves the sum by 200 cm at most, and 71 divides the sum and its noise: 10.51 cm. Half of the pupils are nearer to the mean than that. A small village needs a smaller cap, or is published together with another.
+# One pupil moves the sum by 200 cm at most, and 71 divides the sum and its noise: 10.51 cm. A small village needs a smaller cap, or is published together with another.
 #
 # </details>
 

@@ -341,7 +341,7 @@ found_errors = f"{followed[0.02][0]:.1f} and {followed[10][0]:.1f} wrong in 100"
 show(figure, f"C after 80 steps: {low[-1, 0]:.3f} from 0.02, {high[-1, 0]:.3f}; {found_errors}.")
 
 # %% [markdown]
-# From 0.02 the run misreads 5.8 of a hundred (fixed: 24.8); from 10 it misreads 13.1 (fixed: 26.2), because one step changes $C$ by ten per cent at most. So begin low.
+# From 0.02 the run misreads 5.8 of a hundred (fixed: 24.8); from 10 it misreads 13.1 (fixed: 26.2), because one step changes $C$ by about ten per cent. So begin low.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask for the sensitivity of the count before the formula. Most say 1; with plain bits it is 1, and then the 2 in the formula is wrong. The second usual stumble: a following $C$ shrinks with the gradients, and with it the step, so it acts like a learning-rate schedule.
@@ -367,7 +367,7 @@ reveal("sigma for lot size 1024", truth=found[6, 0], others={"lot size 64": sigm
 # %% [markdown]
 # The lot grows sixteen times, and $\sigma$ only 1.7 times: from 4.690 to 1.999 falls what is left after the run, and the vote is decided. A small lot gains privacy by sampling, but its smaller sum loses more.
 #
-# Then the last column stops falling, at 1.391. With everybody in every lot nothing is left to chance: $T$ steps with $\sigma$ are exactly one release with $\sigma/\sqrt T$ (lesson 05). That is the noise of *one single release* with the same $\varepsilon$, and no plan has less. So take as large a lot and as long a training as your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then search for $\eta C$.
+# Then the last column stops falling, at 1.391. With everybody in every lot nothing is left to chance: $T$ steps with $\sigma$ are exactly one release with $\sigma/\sqrt T$ (lesson 05). That is the noise of *one single release* with the same $\varepsilon$, and none of these plans has less. So take as large a lot and as long a training as your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then search for $\eta C$.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let the class explain the plateau before you do: ask what $\sigma$ would be for one step with everybody, and for four. (Twice as much; and the mean of four is as noisy as the one.) The question that always comes: why then does anybody use small lots? Memory, time, and habit; and without privacy small lots are good.

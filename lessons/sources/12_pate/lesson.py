@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 12 PATE
 #
-# *Can 250 noisy voters teach a student who never sees the data, and what becomes known when they disagree?*
+# *Can 250 noisy voters teach a student who never sees the data, and what do their answers reveal when they disagree?*
 #
-# The digits of the 60,000 pupils may not leave the school office, but the office may answer questions. It divides the digits among 250 **teachers** (教师模型), each a small program trained on its own part. A **student** (学生模型) shows a public image. The teachers vote, noise is added to the counts, and only the **winner** is told. That is PATE, *private aggregation of teacher ensembles* (教师集成的隐私聚合). Anna's digit reaches one teacher, and one teacher has one vote.
+# The digits of the 60,000 pupils may not leave the school office, but the office may answer questions. It divides the digits among 250 **teachers** (教师模型), each a small program trained on its own part. A **student** (学生模型) shows a public image. The teachers vote, the office adds noise to the counts, and publishes only the **winner**. This is PATE, *private aggregation of teacher ensembles* (教师集成的隐私聚合). Anna's digit reaches one teacher, and one teacher has one vote.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -11,7 +11,7 @@
 #
 # 1. state the guarantee of answers by noisy votes, for any votes, and say whose data one vote is;
 # 2. compute what a vote really leaks at given votes, and why that number must stay in the office;
-# 3. refuse three sentences that are said about PATE.
+# 3. refute three common statements about PATE.
 #
 # * **Time** NN minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 04 (composition) and lesson 05 (Rényi divergence).
@@ -27,7 +27,7 @@
 # </details>
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** One sentence to leave with: the small number is a function of the data, and printing it leaks; the number that may be printed was fixed before the first vote.
+# > **For the teacher.** One sentence to leave with: the smaller ε is computed from the data, and printing it leaks; the ε that may be printed was fixed before the first vote.
 #
 # | minutes | part | do |
 # |---|---|---|
@@ -69,7 +69,7 @@ words = "Two votes of 50 teachers: 48 agree on the first question, 27 on the sec
 show(drawn, f"{words} Epsilon of 1000 answers, for any votes: {any_votes}.")
 
 # %% [markdown]
-# The picture has two questions to 50 of them. With noise of standard deviation 40, a thousand answers have $\varepsilon=4.984$ at $\delta=10^{-5}$, *whatever* the votes are. How small is $\varepsilon$ if 240 of 250 teachers agree on every question?
+# The picture shows the votes of 50 teachers on two questions. With noise of standard deviation 40, a thousand answers have $\varepsilon=4.984$ at $\delta=10^{-5}$, *whatever* the votes are. How small is $\varepsilon$ if 240 of 250 teachers agree on every question?
 
 # %%
 predict("epsilon if 240 of 250 agree", None)
@@ -99,15 +99,15 @@ check("12.warmup", answers)
 #
 # The office has answered 300 questions. It knows two values of $\varepsilon$, and both are right. The larger one holds for any votes. The smaller one was computed from the votes that the teachers gave. Which may it print?
 #
-# <details><summary>a. The smaller one: it is true, and tells more.</summary>
+# <details><summary>a. The smaller one: it is true, and more precise.</summary>
 #
-# No. True it is. But from what was it computed, and with how much noise?
+# No. It is true, but it was computed from the private votes without noise.
 #
 # </details>
 #
 # <details><summary>b. Both, if it says which is which.</summary>
 #
-# No. Then the smaller one is printed, too.
+# No. Printing both prints the smaller one, too.
 #
 # </details>
 #
@@ -132,13 +132,13 @@ check("12.vote", vote)
 #
 # ## 3 One vote moves
 #
-# Now the teachers disagree: 150 to 60 to 40, every time. How large is $\varepsilon$ for a thousand answers?
+# Now the teachers disagree, and each vote ends 150 to 60 to 40. How large is $\varepsilon$ for a thousand answers?
 
 # %%
 predict("epsilon if they disagree", None)
 
 # %% [markdown]
-# Before we look, an experiment. One teacher moves from the favourite to the next class. How often does the favourite win, before and after?
+# First an experiment: one teacher changes from the favourite to the next class. How often does the favourite win before and after this change?
 
 # %%
 rng, draws = np.random.default_rng(12), 200_000
@@ -155,7 +155,7 @@ for counts in ([240, 10], [126, 124]):
     print(f"{counts}: {winners(counts)[0]:.4f} before, {winners(moved)[0]:.4f} after")
 
 # %% [markdown]
-# Where the teachers agree, the favourite wins before and after, and an answer that is always the same teaches nothing about one vote. Where they disagree, one vote shows.
+# Where the teachers agree, the favourite wins before and after, and an answer that is always the same reveals nothing about one vote. Where they disagree, one vote changes how often the favourite wins.
 #
 # ## 4 For any votes
 #
@@ -167,7 +167,7 @@ for counts in ([240, 10], [126, 124]):
 #
 # *Why.* A vote that moves leaves one class and joins another, so two counts change by one each. Together they move by $\sqrt2$, and the noisy counts have divergence $\alpha(\sqrt2)^2/2\sigma^2$. The winner is computed from the noisy counts.
 #
-# It is often said: "one vote, so the sensitivity is 1, and the divergence $\alpha/2\sigma^2$". With two classes, one vote ahead, at order 10:
+# A common mistake says: "one vote, so the sensitivity is 1, and the divergence is $\alpha/2\sigma^2$". Test it with two classes that are nearly tied, at order 10:
 
 
 # %%
@@ -193,7 +193,7 @@ print(f"claimed {slip:.6f}, exact {exact([126, 124], 10.0):.6f}, theorem {10 / 4
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 12.1** *(In class, 5 minutes.)* A hundred answers with noise 50 on every count. Which Rényi divergence of order 10 does the theorem allow, whatever the votes?
+# **★ 12.1** *(In class, 5 minutes.)* The office gives a hundred answers with noise 50 on every count. Which Rényi divergence of order 10 does the theorem allow for any votes?
 
 # %%
 answer = None
@@ -216,7 +216,7 @@ check("12.1", answer)
 #
 # ## 6 At these votes
 #
-# How large is the divergence at *given* votes? It depends on them through one probability: how rarely noise makes another class win. Two classes, a gap of 100 votes, noise 40. Two noises are compared, so their difference has standard deviation $40\sqrt2$; a common slip is to count one.
+# How large is the divergence at *given* votes? It depends on them through one probability, that noise makes another class win. Take two classes, a gap of 100 votes and noise 40. The difference of two noises has standard deviation $40\sqrt2$; a common mistake is to count only one of them.
 
 # %%
 wins = np.argmax(np.array([150, 50]) + 40 * rng.standard_normal((draws, 2)), axis=1)
@@ -231,7 +231,7 @@ print(flips)
 print(f"refuted: {one_noise:.6g}, with one noise where there are two")
 
 # %% [markdown]
-# Once in 26 times the winner changes. From this probability alone Theorem 6 of the same paper bounds the divergence. The picture shows it over the gap between the counts: for any votes, by Theorem 6, and exactly. The axis is logarithmic. When all agree, the winner tells next to nothing.
+# The winner changes once in 26 times. Theorem 6 of the same paper bounds the divergence from this probability alone. The picture shows the divergence against the gap between the counts: for any votes, by Theorem 6, and exactly. On this logarithmic axis it falls to almost nothing when all teachers agree.
 
 
 # %% tags=["hide-input"]
@@ -272,7 +272,7 @@ show(picture, f"At gap 0 the exact divergence is {truth[0]:.5f}, at gap 250 it i
 # %% [markdown]
 # ## 7 Which number may be printed?
 #
-# Your guesses first. Here is what Theorem 6 says about a thousand answers. Divergences of one order add up, and the best order gives $\varepsilon$ (lesson 05):
+# We can now compare your guesses with Theorem 6 for a thousand answers. Divergences of one order add up, and the best order gives $\varepsilon$ (lesson 05):
 
 # %%
 orders = np.geomspace(1.2, 200, 80)
@@ -291,14 +291,14 @@ reveal("epsilon if 240 of 250 agree", truth=agree)
 reveal("epsilon if they disagree", truth=disagree)
 
 # %% [markdown]
-# If the teachers agree, $\varepsilon$ is fourteen times smaller, for the same noise and the same thousand answers. It is tempting to print it. But a number that is small when the teachers agree *tells whether they agree*. How precisely? Take two data sets that differ in one teacher, and 300 answers:
+# If the teachers agree, $\varepsilon$ is fourteen times smaller, for the same noise and the same thousand answers. It is tempting to print it. But a number that is small when the teachers agree *reveals whether they agree*. To see how precisely, take two data sets that differ in one teacher, and 300 answers:
 
 # %%
 pair = [printed(Votes([row] * 300)) for row in ([206, 44], [205, 45])]
 print(f"206 to 44: epsilon {pair[0]:.4f};  205 to 45: epsilon {pair[1]:.4f}")
 
 # %% [markdown]
-# Whoever reads 0.7950 knows with certainty that it was not the second data set. That the two numbers are close does not help: two exact averages of the pupils' marks, with Anna and without her, are close, too, and their difference is Anna. The printed $\varepsilon$ is itself a release, without noise, and *its* $\varepsilon$ is infinite. So the vote is decided: print the number that holds for any votes.
+# A reader of 0.7950 knows with certainty that it was not the second data set. It does not help that the two numbers are close: two exact averages of the pupils' marks, with Anna and without her, are close, too, and their difference is Anna. The printed $\varepsilon$ is itself a release, without noise, and *its* $\varepsilon$ is infinite. So the vote is decided: print the number that holds for any votes.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Expect: "but the neighbour's ε is nearly the same". Ask what differential privacy says of an exact average that is nearly the same.
@@ -308,9 +308,9 @@ print(f"206 to 44: epsilon {pair[0]:.4f};  205 to 45: epsilon {pair[1]:.4f}")
 #
 # ## 8 A plan, and a refusal
 #
-# What holds for any votes is the guarantee of a plan, fixed *beforehand*: at most so many answers, with so much noise. Whoever stops early may still print it; whoever answers one question more may not.
+# The guarantee for any votes belongs to a plan that is fixed *beforehand*: a largest number of answers, and the noise of each. An office that stops early may still print it; an office that answers one question more may not.
 #
-# *Confident* GNMax asks first whether the favourite has enough votes, with noise of its own on that count, and refuses if it has not. A refusal seems to reveal nothing. There are three plans: 300 answers; the paper's MNIST experiment, with 640 checks and 286 answers; and the same 640 checks if every question is refused:
+# *Confident* GNMax first checks, with separate noise on that count, whether the favourite has enough votes, and refuses to answer if it has not. A refusal seems to reveal nothing. The cell prints three plans: 300 answers; the paper's MNIST experiment, with 640 checks and 286 answers; and the same 640 checks if every question is refused:
 
 # %%
 plan = PATE(answers=300, noise_std=40)
@@ -320,11 +320,11 @@ for each in (plan, checked, silent):
     print(each.guarantee(delta=1e-5))
 
 # %% [markdown]
-# The last line is not 0. "No answer" is an answer, too: it says that the teachers disagree. Each check has its own divergence, $\alpha/2\sigma_1^2$ with noise $\sigma_1$, whether an answer follows or not.
+# The last line is not 0, because "no answer" says that the teachers disagree. Each check has its own divergence, $\alpha/2\sigma_1^2$ with noise $\sigma_1$, whether an answer follows or not.
 #
 # ## 9 Move the slider
 #
-# The votes of 250 real teachers, who shared 60,000 drawn digits. The slider is the noise. Before you move it: where will more noise no longer help the dashed line?
+# The picture uses the votes of 250 trained teachers, who shared 60,000 drawn digits. The slider sets the noise. Guess first: from which noise on does the dashed line no longer fall?
 
 # %% tags=["hide-input"]
 votes, _ = shipped_votes(250)
@@ -362,7 +362,7 @@ show(slider(frames, name="σ", start=2), f"All frames. {words}.")
 #
 # ## 10 Where this breaks, and what it does not protect
 #
-# * **One teacher is one part.** A pupil whose digits were dealt to ten teachers moves ten votes. Deal by pupil.
+# * **One teacher is one part.** A pupil whose digits went to ten teachers changes ten votes, so divide the digits by pupil.
 # * **Noise does not make teachers good.** With 250 parts each of them has seen few digits, and noise 40 needs a clear favourite.
 # * **The student's images are public.** PATE protects what the teachers saw, not what the student asks.
 #
@@ -381,7 +381,7 @@ print(f"MNIST in the paper: 1.97, of {checked.queries} queries {checked.answers}
 # %% [markdown]
 # ### A number at these votes
 #
-# The library encloses the exact number at these votes, and says whom it is for. Below it, Theorem 6:
+# The library encloses the exact number at these votes, and says who may see it. The second line is Theorem 6:
 
 # %%
 here = at_these_votes(votes.first(300), plan).guarantee(delta=1e-5)
@@ -393,7 +393,7 @@ print("by Theorem 6:", round_up(printed(votes.first(300))))
 #
 # ### A student who never saw the data
 #
-# A hundred answers of the teachers, for the first hundred of 4,000 public images. Labels pass on to the nearest images, and a student learns from all of them.
+# The teachers answer for the first hundred of 4,000 public images. These labels pass on to the nearest images, and a student learns from all of them.
 
 # %%
 from scipy.sparse import csr_array
@@ -407,7 +407,7 @@ tests, digits = synthetic_digits(count=1000, seed=2)
 x, x_test = oriented_gradients(public), oriented_gradients(tests)
 
 # %% [markdown]
-# Each image takes a share of the scores of its ten nearest, and they of theirs (Zhou et al. 2004). Nothing private is looked at, so the guarantee stays as it is.
+# Each image takes a share of the scores of its ten nearest neighbours, and these of theirs (Zhou et al. 2004). This uses no private data, so the guarantee does not change.
 
 # %%
 asked = Aggregator(PATE(answers=100, noise_std=40), rng=rng).answer(votes.first(100))
@@ -422,7 +422,7 @@ for _ in range(60):
 spread = np.append(asked, scores[100:].argmax(axis=1))
 
 # %% [markdown]
-# With the answers alone, with labels passed on, and with all true labels:
+# The cell compares a student with the answers alone, one with labels passed on, and one with all true labels:
 
 # %%
 right = []

@@ -3,15 +3,15 @@
 #
 # *The server sees only the sum: what is left to protect?*
 #
-# Ten pupils of Anna's school have collected the digits of all 1,438 on their phones, and want to train one model. Nobody uploads an image. A server sends the model to all phones; each phone computes how *its* digits would change the model, and sends back that change, its **update** (更新). The server adds up and starts over. This is **federated learning** (联邦学习), and it is sold with a sentence: *the data never leave the phone*.
+# Ten pupils of Anna's school have collected the digits of all 1,438 on their phones, and want to train one model. Nobody uploads an image. A server sends the model to all phones; each phone computes how *its* digits would change the model, and sends back that change, its **update** (更新). The server adds the updates to the model and starts the next round. This is **federated learning** (联邦学习), and it is advertised with one sentence: *the data never leave the phone*.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
 # **After this lesson you can**
 #
 # 1. turn one gradient back into the digit it came from, and hide it under masks that cancel;
-# 2. say what a sum still tells, where noise can stand, and what each place costs;
-# 3. state $\varepsilon$ for a *user*, and refute four sentences that are printed about all this.
+# 2. say what a sum still reveals, where noise can be added, and how much each place needs;
+# 3. state $\varepsilon$ for a *user*, and refute four printed claims about federated learning.
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 07 (sampling) and lesson 10 (clipping).
@@ -74,7 +74,7 @@ drawn = images(
 show(drawn, f"8 x 8 pixels each, one of {len(pupils.digit)} digits. Grey is 0, darker is more.")
 
 # %% [markdown]
-# On the left is Anna's five. On the right is one row of her phone's update for it, ten of which go to the server. It does not know her image. How many of its 64 pixels can it compute exactly?
+# On the left is Anna's five, and on the right is one of the ten rows that her phone sends to the server. The server does not know her image. How many of its 64 pixels can it compute exactly?
 
 # %%
 predict("pixels the server knows", None)
@@ -102,17 +102,17 @@ check("14.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The phones learn to hide their updates: with a clever protocol the server reads nothing but their exact sum. It sends the same model out twice. In the first round all ten phones are there, in the second Anna's is switched off. Is she protected?
+# The phones now hide their updates by a protocol that shows the server only their exact sum. The server sends out the same model twice. All ten phones take part in the first round, and Anna's phone is off in the second. Is she protected?
 #
 # <details><summary>a. Yes: no single update can be read.</summary>
 #
-# No. Whoever has two sums need not read one.
+# No. With two sums the server need not read a single update.
 #
 # </details>
 #
 # <details><summary>b. Yes, if there are many phones.</summary>
 #
-# No. A thousand others cancel as well as nine do.
+# No. The updates of a thousand others cancel as well as those of nine.
 #
 # </details>
 #
@@ -124,7 +124,7 @@ check("14.warmup", answers)
 #
 # <details><summary>d. No: the server can compute her update.</summary>
 #
-# Right. It subtracts, in section 6.
+# Right. Section 6 subtracts one sum from the other.
 #
 # </details>
 
@@ -137,7 +137,7 @@ check("14.vote", vote)
 #
 # ## 3 One division
 #
-# A linear model that knows nothing yet gives each digit the chance 0.1. Its gradient for one image $x$ (64 pixels) has a row for each class: (predicted chance − truth) times the pixels, and a last entry for the bias, where the "pixel" is 1. Divide a row by its last entry: the factor cancels, and the pixels are left.
+# A linear model that knows nothing yet gives each digit the chance 0.1. Its gradient for one image $x$ (64 pixels) has a row for each class: (predicted chance − truth) times the pixels, and a last entry for the bias, where the "pixel" is 1. If we divide a row by its last entry, the factor cancels and the pixels remain.
 
 # %%
 back = hers[0, :64] / hers[0, 64]
@@ -146,11 +146,11 @@ reveal("pixels the server knows", truth=exact)
 print("her label:", np.argmin(hers[:, 64]), "of", pupils.digit[first[0]])
 
 # %% [markdown]
-# This is **gradient inversion** (梯度反演) in one line. (A deep network gives a harder puzzle, though a dense first layer is such a product, too.) The update *is* the digit. The server must not see it.
+# This is **gradient inversion** (梯度反演) in one line. The update *is* the digit, so the server must not see it.
 #
 # ## 4 Masks
 #
-# Can a server add up numbers that it cannot read? Five pupils can. Their pocket money is 12, 7, 0, 25 and 9. Every two of them agree in secret on a number below 100, a **mask** (掩码). The first of the two adds it to her number, the second subtracts it from his, modulo 100.
+# Can a server add up numbers that it cannot read? Five pupils show how, with pocket money of 12, 7, 0, 25 and 9. Every two of them agree in secret on a number below 100, a **mask** (掩码). The first of the two adds it to her own number modulo 100, and the second subtracts it from his.
 
 # %%
 money = np.array([12, 7, 0, 25, 9])
@@ -175,7 +175,7 @@ words = ", ".join(map(str, board))
 show(drawn, f"Five pupils write {words} on the board; modulo 100 these add up to {money.sum()}.")
 
 # %% [markdown]
-# Anna's number on the board tells nothing: with fresh masks every number from 0 to 99 is equally likely, whatever she has.
+# Anna's number on the board reveals nothing: with fresh masks every number from 0 to 99 is equally likely, whatever she has.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Do the five pupils for real: ten slips of paper, each torn in two. Then send one pupil out of the room *before* she wrote, and ask what is wrong with the sum. Section 11 takes her masks off.
@@ -187,7 +187,7 @@ show(drawn, f"Five pupils write {words} on the board; modulo 100 these add up to
 #
 # A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★★ 14.3** *(In class, 5 minutes.)* Write what phone number `own` sends: its `vector` under all masks, modulo `modulus`. Row $j$ of `masks` is what it has agreed on with phone $j$; its own row is rubbish. Of two phones the one with the smaller number adds their mask, and the other subtracts it. Return an array of numbers from 0 to `modulus` − 1.
+# **★★ 14.3** *(In class, 5 minutes.)* Write what phone number `own` sends: its `vector` under all masks, modulo `modulus`. Row $j$ of `masks` is the mask that it shares with phone $j$; ignore its own row. Of two phones the one with the smaller number adds their mask, and the other subtracts it. Return an array of numbers from 0 to `modulus` − 1.
 
 
 # %%
@@ -213,7 +213,7 @@ check("14.3", sent)
 # check("14.3", sent)
 # ```
 #
-# Over all phones each mask comes once with each sign, so the sum of what is sent is the sum of the vectors. `check("14.3", sent, keep=True)` keeps your function.
+# Over all phones each mask appears once with each sign, so the sum of all messages is the sum of the vectors. `check("14.3", sent, keep=True)` keeps your function.
 #
 # </details>
 
@@ -222,7 +222,7 @@ check("14.3", sent)
 #
 # ## 6 Two sums
 #
-# Phones do the same with numbers modulo $2^{32}$. Each update becomes whole numbers, one unit is $2^{-16}$. The masks come from your function or ours:
+# Phones do the same with numbers modulo $2^{32}$. Each update is rounded to whole multiples of $2^{-16}$. The cell calls your function, or ours if you have none:
 
 # %%
 write = mine("sent")
@@ -243,11 +243,11 @@ with_anna, without = open_sum(vectors), open_sum(vectors[1:])
 print(f"entry 64 of both sums: {with_anna[64]:,} and {without[64]:,}")
 
 # %% [markdown]
-# > **Theorem (secure aggregation, 安全聚合).** Every two phones agree on masks, and at least two phones are honest. A server that follows the protocol, even with the help of all others, learns of the honest phones' vectors only what their *sum* tells.
+# > **Theorem (secure aggregation, 安全聚合).** Every two phones agree on masks, and at least two phones are honest. A server that follows the protocol, even with the help of all others, learns nothing about the honest phones' vectors but their *sum*.
 # >
 # > Bonawitz et al. (2017), also for phones that leave and servers that lie; Bell et al. (2020), with few neighbours for each phone.
 #
-# Read the end again: *only what the sum tells*. The server has two sums.
+# The theorem does not protect *the sum* itself, and the server has two sums.
 
 # %%
 difference = (with_anna - without) % 2**32
@@ -257,17 +257,17 @@ errors = np.abs(signed[:64] / signed[64] - back)
 print(f"largest error of a pixel: {errors.max():.0e}")
 
 # %% [markdown]
-# Her digit is back, up to the rounding of $2^{-16}$, and the vote is decided. Nothing was broken: masks hide *terms*, not *differences of sums*. A promise about the sum needs **noise**.
+# The server has her digit, up to the rounding of $2^{-16}$, which decides the vote. Masks hide the *terms* of a sum, but not the *difference of two sums*. Only **noise** protects a person in the sum.
 #
 # *To here NN minutes.*
 #
 # ## 7 Noise
 #
-# > **Theorem (a noisy sum).** Every user's update is clipped to the norm $C$. If those who stay are at least $n$, and each of them adds $N(0,z^2C^2/n)$, the sum is the Gaussian mechanism of noise multiplier $z$, *for each user*.
+# > **Theorem (a noisy sum).** Every user's update is clipped to the norm $C$. If at least $n$ users stay, and each of them adds $N(0,z^2C^2/n)$, the sum is the Gaussian mechanism of noise multiplier $z$, *for each user*.
 #
 # *Why.* Independent normal noises add up to $N(0,z^2C^2)$ or more, and a user moves the sum by at most $C$.
 #
-# Whom you trust decides where noise stands. A hundred phones, $z=1$, $C=1$; the noise on each coordinate of the sum:
+# The trust in the server decides who adds the noise. The cell prints the noise on each coordinate of the sum for a hundred phones with $z=1$ and $C=1$:
 
 # %%
 size = {"max_update_norm": 1.0, "scale": 2.0**8, "dimension": 650}
@@ -276,7 +276,7 @@ for place, deviation in shares.deviations().items():
     print(f"{place:12} {deviation:7.4f}")
 
 # %% [markdown]
-# **Central**: the server sees the sum, and is trusted to add noise. **Local** (本地): each phone trusts nobody, and adds all the noise itself. **Distributed** (分布式噪声): each adds a share, and masks hide every single share. Before you move the slider ($\varepsilon$): do the lines meet?
+# **Central**: the server sees the sum and is trusted to add the noise. **Local** (本地): each phone trusts nobody and adds all the noise itself. **Distributed** (分布式噪声): each phone adds a share of the noise, and masks hide each single message. Guess before you move the slider ($\varepsilon$): do the lines ever meet?
 
 # %% tags=["hide-input"]
 many = [10, 30, 100, 300, 1000]
@@ -310,7 +310,7 @@ words = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="ε", start=1), f"All frames. {words}.")
 
 # %% [markdown]
-# Never. Shares cost hardly more than trust; local noise is $\sqrt n$ times as large.
+# The lines never meet. Distributed noise is hardly larger than that of a trusted server, and local noise is $\sqrt n$ times as large.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask: what is a share of the noise worth without masks? Each phone's own update would carry a tenth of $C$: $z=0.1$. Both are needed.
@@ -320,13 +320,13 @@ show(slider(frames, name="ε", start=1), f"All frames. {words}.")
 #
 # ## 8 A mean by weight
 #
-# Noise is added that makes $\varepsilon=4.38$ for one round ($\delta=10^{-5}$). That is, on paper: *noise $zC/K$ on the mean of $K$ phones*. Now the updates are averaged in proportion to how many digits each phone has, and the divisor is the weight of those who are present, as federated averaging is usually written. Anna was diligent: half of all digits lie on her phone. Which $\varepsilon$ does she really get?
+# On paper a round has $\varepsilon=4.38$ ($\delta=10^{-5}$), with *noise $zC/K$ on the mean of $K$ phones*. Federated averaging is usually written with weights: each update counts in proportion to the digits on its phone, and the divisor is the total weight of the phones that are present. Half of all digits lie on Anna's phone. Which $\varepsilon$ does she really get?
 
 # %%
 predict("epsilon of a mean by weight", None)
 
 # %% [markdown]
-# A mean with a public divisor moves by $wC$ when she leaves, where $w$ is her share, a half in place of a tenth. If the divisor leaves with her, the rest is the mean of the others: it moves by $w$ times her distance from them, up to $2C$.
+# A mean with a public divisor changes by up to $wC$ when she leaves, where her share $w$ is a half instead of a tenth. If her weight leaves the divisor, too, the result is the mean of the others: it changes by $w$ times her distance from them, which is up to $2C$.
 
 # %%
 once = {"users": 10, "sample_rate": 1.0, "rounds": 1, "sampling": "none"}
@@ -338,7 +338,7 @@ for divisor, plan in plans.items():
     print(f"{divisor:8} z = {plan.noise_multiplier:.2f}:", plan.guarantee(delta=1e-5))
 
 # %% [markdown]
-# Seven and a half times what is on paper, or 20 times. Compare the last one with your guess:
+# With a public divisor $\varepsilon$ is seven and a half times what stands on paper, with the divisor of those present 21 times.
 
 # %%
 epsilons = [plan.guarantee(delta=1e-5).epsilon for plan in plans.values()]
@@ -346,17 +346,17 @@ told = {"on paper": epsilons[0], "divisor public": epsilons[1]}
 reveal("epsilon of a mean by weight", truth=epsilons[2], others=told)
 
 # %% [markdown]
-# Clipping to $C$ bounds the update, not what becomes of it. Give equal weights and a public divisor, or bound the weight and let noise follow.
+# Clipping to $C$ bounds the update, but not its weight in the mean. Use equal weights and a public divisor, or bound the weight and increase the noise with it.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Most think that weights change the accuracy and not the privacy. Even equal weights deliver only half of $z$ if the divisor is the number of those present.
+# > **For the teacher.** Most think that weights change the accuracy and not the privacy. Even equal weights leave only half of $z$ if the divisor is the number of phones that are present.
 
 # %% [markdown]
 # *To here NN minutes.*
 #
 # ## 9 Move the slider
 #
-# *User or record?* (**User-level**, 用户级, against **record-level**, 记录级.) Lesson 10 promised something to a *record*. A phone has many. Both curves are what a *user* is promised, with 3,000 phones, one in twenty in a round, 150 rounds: dashed where records are clipped and sampled, solid where each user's whole update is. The slider is the noise. Before you move it: at how many records does the promise for records become worthless?
+# Lesson 10 protects a *record* (**record-level**, 记录级), and a phone has many of them (**user-level**, 用户级). Both curves show the $\varepsilon$ of a *user*, with 3,000 phones, one in twenty per round, and 150 rounds. The slider sets the noise. Guess first: at how many records does the promise for records become worthless?
 
 # %% tags=["hide-input"]
 counts = np.array([1, 2, 5, 20, 50])
@@ -382,13 +382,13 @@ words = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="z", start=2), f"All frames. {words}.")
 
 # %% [markdown]
-# The curves meet at one record. At twenty the same run, honestly told, has an $\varepsilon$ of 43.6. Clipping whole users costs no noise, but it costs signal: a user with much data has no more say than one with little.
+# The curves meet at one record. For a user with twenty records the same run has $\varepsilon=43.6$. Clipping whole users needs no extra noise but loses signal: a user with much data has no more influence than one with little.
 #
 # ## 10 Where this breaks
 #
-# * **A server that invents phones.** It could invent nine and add Anna to them: it knows all their vectors. Signed public keys help.
-# * **Friends of the server.** Phones that reveal their own noise take it away from the sum. Count only those you trust.
-# * **Who takes part is known to the server.** Sampling (lesson 07) amplifies against those who read the model, not against the server.
+# * **The server may invent phones.** If it invents nine and adds Anna to them, it knows all other vectors.
+# * **Phones may help the server.** If they reveal their own noise, it no longer protects the sum. Count only the phones that you trust.
+# * **The server knows who takes part.** Sampling (lesson 07) amplifies privacy against readers of the model, not against the server.
 # * **Nobody checks an update.** Clipping happens on the phone, and masks hide who cheats.
 #
 # *To here NN minutes: the class ends here.*
@@ -440,7 +440,7 @@ all_ten = sum(sent_by)
 print("the same sum as in section 6:", np.array_equal(all_ten, with_anna))
 
 # %% [markdown]
-# Now Anna's phone, number 0, **drops out** (掉线) after the keys, before it has sent anything. Nine masks are left over in the sum of the others. So the server says who has left, and each phone that stayed tells it the mask that it had with her:
+# Now Anna's phone, number 0, **drops out** (掉线) after the keys, before it has sent anything. Nine masks are left over in the sum of the others. So the server names the phones that have left, and each remaining phone reveals the mask that it shared with her:
 
 # %%
 opened = [phone.mask(0, published) for phone in phones[1:]]
@@ -450,7 +450,7 @@ print("the sum without her, as in section 6:", np.array_equal(nine, without))
 # %% [markdown]
 # ### "Each of the $m$ invited adds $\sigma^2/m$"
 #
-# Each of ten phones adds a tenth of the noise variance. Three leave, and take their noise along: what is left has the variance 0.7. As printed: with all ten.
+# Each of ten phones adds a tenth of the noise variance. When three leave, their noise is missing, and the rest has the variance 0.7. The printed claim counts all ten.
 
 # %%
 from scipy.integrate import quad
@@ -486,7 +486,7 @@ gone = Evidence(
 print(gone)
 
 # %% [markdown]
-# It is twenty-seven times the $\delta$; or, at the same $\delta$, this $\varepsilon$:
+# The true $\delta$ is twenty-seven times as large. At the same $\delta$ the true $\varepsilon$ is this:
 
 # %%
 left = DPSGD(noise_multiplier=np.sqrt(0.7), sample_rate=1.0, steps=1, sampling="none")
@@ -494,11 +494,11 @@ told = {"on paper": epsilons[0]}
 reveal("epsilon when three leave", truth=left.guarantee(delta=1e-5).epsilon, others=told)
 
 # %% [markdown]
-# The cure stands in the theorem: let shares be those of the *fewest* who may stay, and abort below.
+# The theorem contains the cure: compute the shares for the *smallest* number of phones that may stay, and abort if fewer stay.
 #
 # ### A server that lies about who has left
 #
-# "Masks hide her vector, and those that are told are of a phone that sent nothing." That is so if she has sent nothing. Suppose that her vector has come, and the server says that she has left. Nobody can see the lie, and all nine tell it their masks with her:
+# "Masks hide her vector, and only masks of a phone that sent nothing are revealed." This holds if she has sent nothing. Suppose that the server has received her vector and claims that she has left. Nobody can check this claim, and all nine reveal their masks with her:
 
 # %%
 stolen = sent_by[0] + sum(opened)  # what others add because of her, she subtracts
@@ -520,29 +520,29 @@ print("Anna's update alone, to the last bit:", np.array_equal(stolen, vectors[0]
 # total = secure_sum(models)                      # (4) "homomorphically encrypted, so private"
 # ```
 #
-# Each line has a number. Two hundred steps, $\delta=10^{-5}$; (1) and (2) for the second clinic:
+# The cell computes (1) to (3) for two hundred steps at $\delta=10^{-5}$, (1) and (2) for the second clinic:
 
 # %%
 sampled, shuffled = (
     DPSGD(noise_multiplier=1.1, sample_rate=20 / 300, steps=200, sampling=scheme)
     for scheme in ("poisson", "shuffled")
 )
-print("(1) told:  ", coins := sampled.guarantee(delta=1e-5))
-print("    proved:", order := shuffled.guarantee(delta=1e-5))
+print("(1) reported:", coins := sampled.guarantee(delta=1e-5))
+print("    proved:  ", order := shuffled.guarantee(delta=1e-5))
 print("(2) a patient with 10 images:", ten := user_level(sampled, records=10, delta=1e-5))
 runs = [DPSGD(noise_multiplier=1.1, sample_rate=20 / n, steps=200) for n in (100, 300, 1200)]
 each = [run.guarantee(delta=1e-5).epsilon for run in runs]
 print(f"(3) mean {np.mean(each):.2f}, of", ", ".join(f"{e:.2f}" for e in each))
 
 # %% [markdown]
-# 1. *Shuffled batches are no coins* (lesson 07): told is 5.4, for a record that is there or not; lost is at least 13.4, even if it is only zeroed in its place, the neighbours for which shuffling has a theorem.
+# 1. *Shuffled batches are not Poisson samples* (lesson 07): the program reports 5.4 for a record that is added or removed. The true ε is at least 13.4, even if the record is only zeroed out, the neighbours for which shuffling has a theorem.
 # 2. *Records are not patients*, as above.
 # 3. *A mean protects nobody.* The patients of the first clinic have 18.3, whatever the others have. The largest is a guarantee.
-# 4. *Three things with similar names.* **Secure multi-party computation** (安全多方计算, MPC) lets parties compute a sum that nobody's input can be read from. **Homomorphic encryption** (同态加密, HE) is one tool for it, in which a server computes on what it cannot decrypt; masks are another. Neither adds noise. What comes out is the exact sum, as in section 6.
+# 4. *Three things with similar names.* **Secure multi-party computation** (安全多方计算, MPC) lets parties compute a sum from which nobody can read a single input. **Homomorphic encryption** (同态加密, HE) is one tool for it, in which a server computes on what it cannot decrypt; masks are another. Neither adds noise. What comes out is the exact sum, as in section 6.
 #
 # ### Three thousand phones
 #
-# Does it still learn? Twelve thousand drawn digits are dealt to 3,000 users, four each and mostly of one or two classes. Ten gradient steps on each phone, their sum clipped; 150 rounds.
+# Does the model still learn? The cell deals twelve thousand drawn digits to 3,000 users, four each and mostly of one or two classes. Each phone takes ten gradient steps and clips their sum, in 150 rounds.
 
 # %%
 import torch
@@ -559,7 +559,7 @@ for deck, place in zip(decks, rng.permutation(6000), strict=True):
     users[deck] = place // 2
 
 # %% [markdown]
-# The guarantee is for users, each with all four digits, whatever happens on the phone.
+# The guarantee protects a user with all four digits, whatever the phone computes.
 
 # %%
 model = nn.Linear(128, 10, bias=False)
@@ -588,7 +588,7 @@ print(f"{np.mean(found == truth):.0%} of unseen digits,", history.guarantee(delt
 # %% [markdown]
 # ### Phones that come when they are charged
 #
-# No coin draws them, and the $\varepsilon$ above is not theirs. What a server can see to is that a phone comes at most four times, say, and 37 rounds apart. And noise need not be fresh: if each round takes back a part of the noise before, the *sum* of all rounds so far, which is the model, has less of it (DP-FTRL, matrix factorisation). A matrix, the strategy, says how much. First two that have one guarantee, then none of this:
+# No random draw selects these phones, so the $\varepsilon$ above does not hold for them. A server can enforce that a phone takes part at most four times, say, and 37 rounds apart. The noise need not be fresh either: if each round subtracts a part of the earlier noise, the *sum* of all rounds so far, which is the model, has less noise (DP-FTRL, matrix factorisation). A matrix, the strategy, sets these parts. The cell prints two strategies with the same guarantee, and then a run without a limit on participation:
 
 # %%
 from dplearn.federated import CorrelatedPlan
@@ -609,7 +609,7 @@ print("as often as they like:", free.guarantee(delta=1.5e-4))
 # %% [markdown]
 # ### Small noises do not add up to a Gaussian
 #
-# "A hundred phones with a discrete Gaussian of $\sigma=\frac12$ make one with $\sigma=5$." From $\sigma=1$ on that is nearly so. Below, most phones add 0, and each noise is narrower than its $\sigma^2$, so the sum is narrower than $n\sigma^2$. A change by 5, certified:
+# "A hundred phones with a discrete Gaussian of $\sigma=\frac12$ make one with $\sigma=5$." From $\sigma=1$ on this is nearly true. Below it most phones add 0, and the variance of each noise is smaller than $\sigma^2$, so that of the sum is smaller than $n\sigma^2$. The cell certifies a change by 5:
 
 # %%
 from dplearn import ACCOUNTANTS, DiscreteGaussian
@@ -627,7 +627,7 @@ for each in (
 #
 # ### Two more exercises
 #
-# **★ 14.1** Twenty phones, a mean by weight with a public divisor, noise $zC/20$ on it with $z=2$. The largest phone has 30 % of all records. Which noise multiplier is delivered?
+# **★ 14.1** Twenty phones compute a weighted mean with a public divisor and noise $zC/20$, where $z=2$. The largest phone has 30 % of all records. Which noise multiplier does it really get?
 
 # %%
 answer = None
@@ -646,7 +646,7 @@ check("14.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 14.2** A hundred phones are invited. Each adds a share such that the 80 who may stay at least have multiplier 1 together. On a good day all hundred stay. What is the multiplier of the sum then?
+# **★★ 14.2** A hundred phones are invited. Each adds a share of the noise such that the 80 phones that stay at least have multiplier 1 together. Today all hundred stay. What is the multiplier of the sum?
 
 # %%
 answer = None
@@ -677,7 +677,7 @@ check("14.2", answer)
 #
 # </details>
 #
-# <details><summary>b. Each row is the pixels times one factor, and the bias tells the factor.</summary>
+# <details><summary>b. Each row is the pixels times one factor, and the bias shows the factor.</summary>
 #
 # Right. One division is enough.
 #

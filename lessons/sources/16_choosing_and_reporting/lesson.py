@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 16 Choosing and reporting ε
 #
-# *One finished run: which number goes on the label, and who is promised what?*
+# *A training run is finished. Which ε goes into its report, and what does it promise to whom?*
 #
-# The network of Anna's school is trained, as in lesson 10: 1,438 images of digits, noise multiplier 4, lots of about 512, 80 steps. A paper, an authority and Anna's parents ask for *the* ε. The picture shows what they have to say first. Whoever changes a box on the left changes the number, or what it means.
+# The network of Anna's school is trained, as in lesson 10: 1,438 images of digits, noise multiplier 4, lots of about 512, 80 steps. A paper, an authority and Anna's parents ask for *the* ε. The picture shows which questions they must answer first. Each answer on the left changes the number or its meaning.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -40,7 +40,7 @@
 # | 6 | 5 An exercise | alone, then compare with a neighbour |
 # | 6 | 6 What is promised | everybody types a guess |
 # | 4 | 7 In full | read the refusals aloud |
-# | 2 | 8 So many times a day | who has such a telephone? |
+# | 2 | 8 ε for a day, ε for a month | who has such a telephone? |
 # | 4 | 9 Rehearse | where is the knee? |
 # | 1 | 10 Where this breaks | whose ε is it? |
 # | – | 11 to 14 | homework |
@@ -77,7 +77,7 @@ words = "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker."
 show(drawn, f"{words} The plan, with lots of 512, says {planned}.")
 
 # %% [markdown]
-# The plan says 3.03, at $\delta=10^{-4}$. Answer the six questions in other honest ways, and the same run has other numbers. Section 4 has eight of them, all for one image. How large is the largest?
+# The plan says 3.03 at $\delta=10^{-4}$. Other honest answers to the six questions give the same run other numbers. Section 4 shows eight of them, all for one image. How large is the largest?
 
 # %%
 predict("largest of the eight", None)
@@ -105,7 +105,7 @@ check("16.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. A rule of thumb asks for a δ of about that size. How often may this program publish the whole record of somebody?
+# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. A rule of thumb asks for a δ of about that size. How often may this program publish somebody's whole record?
 #
 # <details><summary>a. Never: ε = 0 says that the output does not depend on anybody.</summary>
 #
@@ -115,19 +115,19 @@ check("16.warmup", answers)
 #
 # <details><summary>b. In one release of 1,438.</summary>
 #
-# No. That is the chance of one person that is known beforehand.
+# No. That is the chance for one person who is chosen beforehand.
 #
 # </details>
 #
 # <details><summary>c. In more than half of its releases.</summary>
 #
-# Right. Each of 1,438 pupils has the chance δ, and the section below counts.
+# Right. Each of the 1,438 pupils has the chance δ, as section 3 computes.
 #
 # </details>
 #
 # <details><summary>d. In each release, as δ says nothing about records.</summary>
 #
-# No. δ does bound it; n times δ is one victim *on average*.
+# No. δ does bound this chance, and n times δ is one victim *on average*.
 #
 # </details>
 
@@ -140,7 +140,7 @@ check("16.vote", vote)
 #
 # ## 3 Name and shame
 #
-# **Name and shame** (点名公布) is such a program: toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP. A tutorial of TensorFlow Privacy says that $\delta$ "bounds the probability of the privacy guarantee not holding", and that less than $1/n$ will do. How often is there a victim?
+# **Name and shame** (点名公布) is such a program. It publishes each record in full with probability $\delta$ and otherwise nothing. One record changes the output with probability at most $\delta$, so the program is $(0,\delta)$-DP. A tutorial of TensorFlow Privacy says that $\delta$ "bounds the probability of the privacy guarantee not holding", and that a value below $1/n$ is enough. How often is there a victim?
 
 # %%
 n, rng = len(school().age), np.random.default_rng(16)
@@ -157,11 +157,11 @@ print(victim)
 print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
 
 # %% [markdown]
-# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not.
+# $\delta$ is a chance *for each person*, so a bad program has $n\delta$ victims on average. The pair $(\varepsilon,\delta)$ alone does not tell whether the program is a bad one.
 #
 # ## 4 Nine honest numbers
 #
-# Nine readings of the one run. Each is an upper end, and stands below the assumption under which it is true.
+# The picture shows nine readings of one run. Each is an upper bound on ε, printed under the assumption that it needs.
 
 # %% tags=["hide-input"]
 told = readings(run, delta=1e-4, records=n, of_one=110)
@@ -170,21 +170,21 @@ values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
 show(picture, f"Epsilon by reading, from top to bottom: {values}.")
 
 # %% [markdown]
-# Eight of nine are about one image. Top to bottom:
+# Eight of the nine are about one image. From top to bottom:
 #
-# * **Rows 1 to 3** differ in $\delta$ alone. The smallest ε belongs to the one expected victim of above.
-# * **Row 4** is the same promise with a looser proof. It is true, too.
-# * **Row 5** is the price of a choice. The best of about ten settings tells something about the data.
-# * **Rows 6 and 7** are other programs. An ordinary loader shuffles; where lots have a fixed size, a record is replaced and not removed.
-# * **Row 8** is for attackers who know which lots an image was in, since they see the traffic of the training.
-# * **Row 9** is a person. Thirteen people wrote the images of our school, 110 each on average.
+# * **Rows 1 to 3** differ only in $\delta$. The smallest ε has $\delta=1/n$, which allows the one expected victim of section 3.
+# * **Row 4** is the same promise with a looser proof, and is true as well.
+# * **Row 5** includes tuning, because the choice of the best of about ten settings depends on the data.
+# * **Rows 6 and 7** are about other programs. In row 6 an ordinary loader shuffles the records; in row 7 lots have a fixed size, and a record is replaced instead of removed.
+# * **Row 8** is about attackers who know which lots contained an image, because they saw the traffic of the training.
+# * **Row 9** protects a person instead of an image. Thirteen people wrote the images of our school, 110 each on average.
 
 # %%
 known = told["the attacker knows who was in which batch"]
 reveal("largest of the eight", truth=known.epsilon, kind="upper")
 
 # %% [markdown]
-# There is no largest honest ε. Assumptions can be combined, and a smaller $\delta$ makes more of each.
+# No honest ε is the largest: assumptions can be combined, and a smaller $\delta$ gives a larger ε under each of them.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them argue which row is *the* ε. The answer is that the row follows from who is promised what. Somebody will want the smallest: ask for whom it is true.
@@ -196,7 +196,7 @@ reveal("largest of the eight", truth=known.epsilon, kind="upper")
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
+# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days does the promise first allow odds of a million to 1 or more?
 
 # %%
 answer = None
@@ -211,7 +211,7 @@ check("16.1", answer)
 # check("16.1", answer)
 # ```
 #
-# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
+# Each day multiplies the odds by at most $e^2$, and $\ln10^6=13.8$ is below $7\cdot2$ for the first time on day seven.
 #
 # </details>
 
@@ -224,17 +224,17 @@ check("16.1", answer)
 # >
 # > $$\Pr[M(D)\in S]\le e^{\varepsilon}\Pr[M(D')\in S]+\delta.$$
 # >
-# > For $\delta=0$: whatever an attacker saw, his **odds** that she is in grew by at most the factor $e^\varepsilon$. For any $\delta$: if he accuses a share $a$ of the outsiders, he finds at most a share $e^\varepsilon a+\delta$ of the members.
+# > For $\delta=0$ the attacker's **odds** that she is in grow by at most the factor $e^\varepsilon$, whatever the output is. For any $\delta$ an attacker who accuses a share $a$ of the outsiders finds at most a share $e^\varepsilon a+\delta$ of the members.
 #
-# *Why.* Take for $S$ the outputs on which he says "in". Odds are multiplied by the ratio of the two probabilities of what he saw (Bayes). $\square$
+# *Why.* Let $S$ be the set of outputs on which the attacker says "in". By Bayes' rule the odds are multiplied by the ratio of the two probabilities of the output. $\square$
 #
-# The pair is two numbers of a whole curve. With $\varepsilon=3.03$ an attacker who accuses one outsider in a hundred finds at most 20.8 members in a hundred, by the formula. How many can he really find, by the whole curve of this run?
+# The pair $(\varepsilon,\delta)$ is one point of a curve. With $\varepsilon=3.03$ an attacker who accuses one outsider in a hundred finds at most 20.8 members in a hundred, by the formula. How many can such an attacker find at most by the whole curve of this run?
 
 # %%
 predict("members found in a hundred", None)
 
 # %% [markdown]
-# The accountant knows the curve:
+# The accountant computes the curve:
 
 # %%
 pld = ACCOUNTANTS["pld"]()
@@ -245,13 +245,13 @@ print(f"by (epsilon, delta) alone at most {by_pair} %")
 print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
 
 # %% [markdown]
-# Both are true. The formula speaks for the worst program with this pair, the curve for ours.
+# Both bounds are true. The formula holds for every program with this pair, and the curve holds for ours.
 #
 # *To here NN minutes.*
 #
 # ## 7 In full
 #
-# A **privacy statement** (隐私声明) says all of it. Ours asks for what the plan cannot know, and refuses while a part is missing.
+# A **privacy statement** (隐私声明) answers all six questions. Ours asks for what the plan does not contain, and raises an error while a part is missing.
 
 # %%
 parts = {"delta": 1e-4, "unit": "one image of a digit", "records": n, "tuning": "public"}
@@ -266,15 +266,15 @@ full = run.statement(**parts, period="once")
 print(full)
 
 # %% [markdown]
-# `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. Had the loader been shuffled, plan and program would differ, and the statement would be refused.
+# `full.latex()` is a table for the paper, `full.json()` is for programs, and `full.card()` is a page to print. If the loader had shuffled the records, plan and program would differ, and the statement would raise an error.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** The plan proves that ε is at least 3.03, too, but about all 80 noisy steps. Of the last model alone nothing is known from below, so the statement says "at most".
+# > **For the teacher.** The plan also proves a lower bound of 3.03, but for an attacker who sees all 80 noisy steps. For the last model alone no lower bound is known, so the statement says "at most".
 
 # %% [markdown]
-# ## 8 So many times a day
+# ## 8 ε for a day, ε for a month
 #
-# "ε = 8" is printed by whom, for how long? Public uses that printed both:
+# Who reports "ε = 8", and for what period? These organisations published both a daily and a monthly value:
 
 # %%
 uses = {}
@@ -285,13 +285,13 @@ for name, epsilons in uses.items():
         print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
 
 # %% [markdown]
-# The budget is **renewed** every day, and losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit, period and $\delta$ agree.
+# The budget is **renewed** every day, and the losses of independent releases add up. Two values of ε can be compared only if the noise is added at the same place, and if unit, period and $\delta$ agree.
 #
 # *To here NN minutes.*
 #
 # ## 9 Rehearse
 #
-# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code. The slider is the number of people. Before you move it: does accuracy at a given ε depend on it?
+# Choose ε from the accuracy that you need. Each point of a curve of accuracy against ε on *our* digits would use up a part of the budget, and so would the choice among them. So **rehearse** with the same plan and the same code on records that need no protection, here drawn digits. The slider sets the number of people. Does accuracy at a given ε depend on it?
 
 # %% tags=["hide-input"]
 import torch
@@ -316,7 +316,7 @@ def accuracy(plan, seed, train, unseen):
 
 
 # %% [markdown]
-# A linear model on directions of edges, one run for each point:
+# The model is linear in the directions of edges, and each point of the curve is one run:
 
 # %% tags=["hide-input"]
 drawn_digits = synthetic_digits(count=3876, seed=16)
@@ -349,7 +349,7 @@ words = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="people", start=1), f"All frames. {words}.")
 
 # %% [markdown]
-# The curve rises steeply and then lies flat: beyond its knee more ε buys nothing. More people move the knee to the left, since they share the noise. With 1,438 people $\varepsilon=1$ is past it. Decide, and only then spend, once:
+# The curve rises steeply and then becomes flat: beyond this knee a larger ε gains almost nothing. More people move the knee to the left, because they share the noise. With 1,438 people $\varepsilon=1$ lies beyond it. Decide first, then train once on the private digits:
 
 # %%
 train, _, test = split(digits(), validation=0)
@@ -359,11 +359,11 @@ print(f"rehearsed {rehearsed[1438][2].mean:.1%}, on the private digits {reached:
 print(once.guarantee(delta=1e-4))
 
 # %% [markdown]
-# The level was wrong: drawn digits are harder than these. Whether the knee is right could be seen only by paying for more runs. A rehearsal is an estimate from other data, and free.
+# The rehearsal predicted a wrong accuracy, because drawn digits are harder than the private ones. Only more private runs could show whether the knee is right. A rehearsal is an estimate from other data, and it uses no budget.
 #
 # ## 10 Where this breaks
 #
-# * **A person is not a record.** The unit was an image. A writer of 110 images asks for *her* ε, and somebody prints $110\cdot3.03=333$ in good faith. Look at its $\delta$:
+# * **A person is not a record.** The unit was an image. For a writer of 110 images somebody prints $110\cdot3.03=333$ in good faith. Look at the $\delta$ of this number:
 
 # %%
 delta = group_privacy_delta(epsilon=planned.epsilon, delta=1e-4, group=110)
@@ -371,22 +371,22 @@ print(f"naive epsilon {110 * planned.epsilon:.0f}, with delta = {delta:g}")
 print(told["a person with 110 records"])
 
 # %% [markdown]
-# $\delta=1$ allows everything: 333 is no bound. What is proved for her exceeds 4,000, as good as nothing.
+# $\delta=1$ allows everything, so 333 is no bound. The ε that is proved for her exceeds 4,000 and protects nobody.
 #
 # * **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
-# * **A right is not a number.** European law gives her the right to be forgotten (被遗忘权). No law known to us contains an ε; more of that at home.
+# * **A right is not a number.** European law gives her the right to be forgotten (被遗忘权). No law that we know contains an ε; section 11 says more.
 #
 # *To here NN minutes: the class ends here.*
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Somebody will ask which ε is "legal". There is none; ask back what the person was told, and whether it is true of persons.
+# > **For the teacher.** Somebody will ask which ε is "legal". No law names one; ask back what people were promised, and whether that holds for persons.
 
 # %% [markdown]
 # ## 11 At home
 #
 # ### "With probability $1-\delta$ the loss is at most $\varepsilon$"
 #
-# It is on many slides. Let the attacker know the lots. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+# Many slides say this. If the attacker knows the lots, the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
 
 # %%
 mu = np.sqrt(80) / 4
@@ -395,22 +395,22 @@ tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
 print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
 
 # %% [markdown]
-# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. The reason: $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$, and a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe.
+# $\delta$ is $10^{-4}$, and the chance of a larger loss is 2.7 times as large. The reason is that $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$, to which a loss just above $\varepsilon$ adds almost nothing. The converse is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe.
 #
 # ### "The posterior is at most $e^\varepsilon$ times the prior"
 #
-# With our pair, and a prior of one half:
+# Take our pair and a prior of one half:
 
 # %%
 print(f"e^epsilon times the prior: {0.5 * np.exp(planned.epsilon):.3g}")
 print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-planned.epsilon)):.4f}")
 
 # %% [markdown]
-# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1.
+# For $\delta=0$ the sentence is true and useless, because it allows a probability of ten; the factor belongs to the odds. For $\delta>0$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1.
 #
 # ### Which uses can be compared?
 #
-# Those with noise at the same place, and the same unit and period:
+# Uses can be compared if the noise is added at the same place, and if unit and period agree:
 
 # %%
 groups = {}
@@ -421,7 +421,7 @@ for key, members in groups.items():
         print(f"{', '.join(key)}: {'; '.join(members)}")
 
 # %% [markdown]
-# And $\delta$ should be alike:
+# Their $\delta$ should be alike, too:
 
 # %%
 for use in deployments():
@@ -429,7 +429,7 @@ for use in deployments():
         print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
 
 # %% [markdown]
-# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table `unsaid` lists what a source does not state. Hardly any source states the neighbours.
 #
 # ### Law and rights
 #
@@ -441,20 +441,20 @@ for use in deployments():
 # * *Consent* cannot be computed. Records of people who refuse must be removed before training, however small ε is.
 # * *True and harmful* stays possible. If smokers fall ill, the model says so of a smoker as well, whether or not she took part.
 #
-# ### ε moves with δ, and how fast tells something
+# ### How ε grows as δ shrinks
 #
-# The run at six values of $\delta$:
+# The cell prints ε of the run at six values of $\delta$:
 
 # %%
 for exponent in range(3, 9):
     print(f"delta 1e-{exponent}: {run.guarantee(delta=10.0**-exponent).epsilon:.3f}")
 
 # %% [markdown]
-# The run pays less and less for each factor of ten, and no record is ever published outright. Name and shame has $\varepsilon=0$ at $\delta=10^{-4}$ and $\varepsilon=\infty$ below. One pair does not tell the two apart; a statement that names the mechanism does.
+# Each factor of ten in $\delta$ adds less to ε, and the run never publishes a record outright. Name and shame with $\delta=10^{-4}$ has $\varepsilon=0$ there and $\varepsilon=\infty$ at every smaller $\delta$. One pair does not distinguish the two; a statement that names the mechanism does.
 #
 # ### Two more exercises
 #
-# **★★ 16.2** 60,000 people. The program is not known, it might be name and shame. Which $\delta$ allows at most one expected victim in a hundred releases?
+# **★★ 16.2** A release covers 60,000 people, and its program is unknown, so it might be name and shame. Which $\delta$ allows at most one expected victim in a hundred releases?
 
 # %%
 answer = None
@@ -515,7 +515,7 @@ check("16.3", believed)
 #
 # <details><summary>b. Whose data one unit is, and for how long.</summary>
 #
-# Right. Without them the number is about nobody.
+# Right. Without them the number promises nothing to anybody.
 #
 # </details>
 #
@@ -569,19 +569,19 @@ check("16.3", believed)
 #
 # <details><summary>a. Yes, each run was private.</summary>
 #
-# No. Several runs cost more than one, and choosing among them costs as well.
+# No. Several runs have a larger ε than one, and so has the choice among them.
 #
 # </details>
 #
-# <details><summary>b. Only if all those runs are paid for; rehearse on other data first.</summary>
+# <details><summary>b. Only if all those runs are counted in ε; rehearse on other data first.</summary>
 #
-# Right. A rehearsal is free and shows where the knee is, not the level.
+# Right. A rehearsal uses no budget and shows where the knee is, not how high the curve is.
 #
 # </details>
 #
 # <details><summary>c. Yes, if the picture is not published.</summary>
 #
-# No. The setting that is chosen by it is published.
+# No. The setting that you choose by it is published.
 #
 # </details>
 #
@@ -618,9 +618,9 @@ check("16.test", answers)
 # | **Odds** | multiplied by at most $e^\varepsilon$ if $\delta=0$; a share $a$ of false alarms finds at most $e^\varepsilon a+\delta$ |
 # | **$\delta$** | for each person: $n\delta$ victims are allowed; not the chance of a loss above $\varepsilon$ |
 # | **Comparable** | same place of noise, unit and period, $\delta$ alike |
-# | **Renewed** | so many times the period, so many times ε |
+# | **Renewed** | after $k$ periods the total is $k\varepsilon$ |
 # | **Choosing** | rehearse on public or drawn records; decide; spend once |
-# | **Never** | an ε for records told to persons; "forgotten" for "private" |
+# | **Never** | report an ε for records as one for persons; say "forgotten" for "private" |
 #
 # ## 14 Further reading
 #

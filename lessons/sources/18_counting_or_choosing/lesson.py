@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 18 Counting or choosing
 #
-# *One person changes thirty of sixty-four counts. If only the largest is named, who pays for the other sixty-three?*
+# *One person changes thirty of sixty-four counts. How much noise does it take if we publish only which count is the largest?*
 #
-# The maker of a writing pad wants to know which square of its field people use most. It has 1,797 handwritten digits on $8\times8$ squares, each the secret of one person. It does not need 64 numbers. It needs **one name**: the square with the largest count.
+# The maker of a writing pad wants to know which square of its field people use most. It has 1,797 handwritten digits on $8\times8$ squares, each the secret of one person. It needs only **one name**: the square with the largest count.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -11,11 +11,11 @@
 #
 # 1. name a winner among many noisy scores, or find the few that exceed a threshold, and state what it costs;
 # 2. compute the chance of an outcome of a sparse vector exactly, and refute printed variants of it;
-# 3. say what it costs to trust nobody: noise in every phone instead of once.
+# 3. compare noise that every phone adds with noise that one trusted counter adds.
 #
 # * **Time** NN minutes in class, and as much at home; the computer needs half a minute.
 # * **You need** lesson 01 (randomised response), lesson 02 (loss, pure DP) and lesson 04 (composition).
-# * **An excursion** from the school: a winner needs many candidates that one person moves at once, and the pupils' table has no such column. Later lessons do not need this one.
+# * **An excursion** from the school: this lesson needs many counts that one person changes at once, and the pupils' table has no such column. Later lessons do not need this one.
 # * **Beside it** [the exponential mechanism in the explorer](explorer:mechanisms?mechanism=exponential&range_epsilon=1&epsilon=0.5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
@@ -29,18 +29,18 @@
 # </details>
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** One sentence to leave with: hold everybody's noise still but the winner's, and one noise pays for all; whoever tells more than the winner takes that proof away.
+# > **For the teacher.** One sentence to leave with: fix all noises but the winner's, and the noise on one count protects all of them; this proof fails as soon as more than the winner is published.
 #
 # | minutes | part | do |
 # |---|---|---|
 # | 5 | 0 The first screen | let two students shade a digit on squared paper; everybody types a guess |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again |
-# | 2 | 3 Two ways to spend ε = 1 | which of the two would you publish? |
+# | 3 | 3 Two ways to spend ε = 1 | which of the two would you publish? |
 # | 6 | 4 The winner | the proof aloud: what is held still? |
 # | 6 | 5 The first above a threshold | the same proof, with a line to lift |
 # | 6 | 6 An exercise | 18.1, alone |
-# | 7 | 7 Is it true as printed? | a guess first; then the table, row by row |
+# | 5 | 7 Is it true as printed? | a guess first; then: what does the published number reveal? |
 # | 1 | 8 Where this breaks | the second bullet aloud |
 # | – | 9 to 12 | homework |
 
@@ -74,7 +74,7 @@ shades = [f"rgb({v},{v},{v})" for v in np.rint(255 - 175 * counts / counts.max()
 hers = inked[0]
 
 # %% [markdown]
-# A square is *inked* if it is at least half black. Neighbours differ in one person, who joins or leaves. The picture shows one person, the counts that move when she leaves, and what is told.
+# A square is *inked* if it is at least half black, and neighbouring tables differ in one person who joins or leaves. The picture shows Anna's digit, the counts that change when she leaves, and what is published.
 
 
 # %% tags=["hide-input"]
@@ -89,13 +89,20 @@ shapes += field(290, shades, [RED if i else GREY for i in hers])
 shapes += field(540, [RED if i == best[0] else "white" for i in range(64)], [GREY] * 64)
 shapes += [arrow((200, 136), (270, 136)), arrow((450, 136), (520, 136))]
 shapes += [lettering(235, 124, "adds up", size=13), lettering(485, 124, "+ noise", size=13)]
-notes = (f"Anna inks {hers.sum()} squares", f"{hers.sum()} of 64 counts move", "one name is told")
+notes = (
+    f"Anna inks {hers.sum()} squares",
+    f"{hers.sum()} of 64 counts move",
+    "one name is published",
+)
 shapes += [lettering(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
 moving = Sheet(720, 262, "Many counts move, one name leaves", shapes)
-show(moving, f"Anna's digit inks {hers.sum()} of 64 squares; so many counts move; one is named.")
+show(
+    moving,
+    f"Anna's digit inks {hers.sum()} of 64 squares, which changes {hers.sum()} counts; one square is named.",
+)
 
 # %% [markdown]
-# Laplace noise of scale 1 is added to each of the 64 counts, and only the number of the largest is told. One person changes up to 30 counts by 1. Which $\varepsilon$?
+# We add Laplace noise of scale 1 to each of the 64 counts and publish only which noisy count is the largest. One person changes up to 30 counts by 1. Which $\varepsilon$ does this have?
 
 # %%
 predict("epsilon of the winner", None)
@@ -123,29 +130,29 @@ check("18.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# Now the maker asks for square after square: "do more than 1,400 people ink this one?" Noise is drawn once for the threshold, and anew for every answer. A hundred times the reply is "no". What have the hundred noes cost together?
+# Now the maker asks for square after square: "do more than 1,400 people ink this one?" The threshold gets noise once, and each answer gets fresh noise. The reply is "no" a hundred times. Which $\varepsilon$ do the hundred answers have together?
 #
 # <details><summary>a. Nothing: a "no" names nobody.</summary>
 #
-# No. A "no" tells that a noisy count is low, and Anna may have made the difference.
+# No. A "no" says that a noisy count is low, and Anna may have made the difference.
 #
 # </details>
 #
-# <details><summary>b. A hundred times the price of one.</summary>
+# <details><summary>b. A hundred times that of one answer.</summary>
 #
 # No. That would be so if the noisy threshold were known.
 #
 # </details>
 #
-# <details><summary>c. As much as one "no", however many there are.</summary>
+# <details><summary>c. The same as one "no", however many there are.</summary>
 #
-# Right. One noise, that of the threshold, pays for all of them: section 5.
+# Right. The noise on the threshold protects all of them, as section 5 proves.
 #
 # </details>
 #
-# <details><summary>d. It costs about ten times as much as one: the root of a hundred.</summary>
+# <details><summary>d. About ten times that of one answer: the root of a hundred.</summary>
 #
-# No. That is composition of a hundred independent releases. These share a secret.
+# No. That would be a hundred independent releases, but these share one secret threshold.
 #
 # </details>
 
@@ -158,7 +165,7 @@ check("18.vote", vote)
 #
 # ## 3 Two ways to spend the same ε
 #
-# To publish all 64 counts we must allow for a person who inks every square: for $\varepsilon=1$, Laplace noise of scale 64 ([in the book](explorer:formula_book?id=G-B2c&misprint=each-alone); [its variance](explorer:formula_book?id=G-B14c&misprint=square-of-scale), [largest error](explorer:formula_book?id=G-B14d&misprint=one-answer) and [mean error](explorer:formula_book?id=G-B14h&misprint=deviation)). To publish only the winner we need, as we shall prove, scale 1.
+# To publish all 64 counts we must allow for a person who inks every square, which takes Laplace noise of scale 64 for $\varepsilon=1$. To publish only the winner, scale 1 is enough, as section 4 proves.
 
 # %%
 rng, runs = np.random.default_rng(18), 20_000
@@ -177,19 +184,19 @@ for told, scale in (("all 64 counts", 64), ("the winner", 1)):
     print(f"{told:14} right in {share:.1%}, on average {short:.2f} people short")
 
 # %% [markdown]
-# The second is right three times as often, although the best square leads by two people only, and when it is wrong it names a square that is nearly as good.
+# The second way is right three times as often, although the best square leads by only two people. When it is wrong, it names a square that is nearly as good.
 #
 # ## 4 The winner
 #
-# > **Theorem.** Add independent Laplace, Gumbel or exponential noise of scale $2\Delta/\varepsilon$ to every score, and tell only which is largest: $\varepsilon$-DP, for any number of candidates. If one person moves all scores in one direction, $\Delta/\varepsilon$ is enough.
+# > **Theorem.** Add independent Laplace, Gumbel or exponential noise of scale $2\Delta/\varepsilon$ to every score, and publish only which is the largest. This is $\varepsilon$-DP for any number of candidates. If one person moves all scores in one direction, the scale $\Delta/\varepsilon$ is enough.
 # >
 # > McSherry & Talwar (2007); Dwork & Roth (2014), sections 3.3 and 3.4; McKenna & Sheldon (2020).
 #
 # With Gumbel noise this is the **exponential mechanism** (指数机制): it draws $r$ with probability proportional to $e^{u_r/b}$.
 #
-# *Why.* Let Anna join, and hold still the noise of all scores but that of $r$. The best of the others rises by at most 1, and $u_r$ does not fall. So $r$ still wins if its own noise is larger by 1, and the chance of that is at least $e^{-1/b}$ times the old one. If she leaves, the best of the others does not rise and $u_r$ falls by at most 1: the same gap. **One noise has paid for 64 counts.** If scores may move against each other, the gap is 2.
+# *Why.* Fix the noise of all scores but that of $r$, and let Anna join. The best of the other scores rises by at most 1, and $u_r$ does not fall. So $r$ still wins if its own noise is larger by 1, and the chance of that is at least $e^{-1/b}$ times the old one. If she leaves, the best of the others does not rise and $u_r$ falls by at most 1, which gives the same gap. **The noise on one count was enough to protect all 64.** If scores may move in opposite directions, the gap is 2.
 #
-# Counts move in one direction, **monotone** (单调). Let each of the 1,797 people leave in turn: how large is the loss of a winner, exactly?
+# Counts are **monotone** (单调): one person moves all of them in the same direction. Let each of the 1,797 people leave in turn. How large is the exact privacy loss of a winner?
 
 # %%
 law = log_softmax(counts.astype(float))
@@ -199,7 +206,7 @@ price = exponential_mechanism_epsilon(rate=1, sensitivity=1, monotone=True)
 reveal("epsilon of the winner", truth=price, others={"each count on its own": 64})
 
 # %% [markdown]
-# Real people reach the theorem. The chance that the right square is named, against $\varepsilon$, is exact, too: given the winner's own noise, all others have to stay below it.
+# Real people reach the bound of the theorem. The picture shows the chance that the right square is named against $\varepsilon$. It is exact: given the winner's noise, all other noisy counts must stay below it.
 
 
 # %% tags=["hide-input"]
@@ -220,33 +227,33 @@ lines = [
     Curve(x=grid, y=flips, label="permute-and-flip", label_at=0.42, side="top left"),
     Curve(x=grid, y=noisy, label="Laplace", role="second", label_at=0.25, side="bottom right"),
     Curve(x=grid, y=softmax, label="exponential", role="third", label_at=0.67, side="bottom right"),
-    Curve(x=grid, y=every, label="all 64 told", role="wrong", label_at=0.7, side="bottom right"),
+    Curve(x=grid, y=every, label="all 64", role="wrong", label_at=0.7, side="bottom right"),
 ]
 picture = curves(
-    lines, title="One name for the price of one count", x="ε", y="right square named", log_x=True
+    lines, title="One name needs the noise of one count", x="ε", y="right square named", log_x=True
 )
-at = f"At epsilon {grid[4]:.2g} a winner is right with {noisy[4]:.2f}, all 64 told with {every[4]:.2f}."
+at = f"At epsilon {grid[4]:.2g} a winner is right with {noisy[4]:.2f}, all 64 published with {every[4]:.2f}."
 show(picture, at)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask for the horizontal distance between the upper three and the lowest: a factor of 64 in ε, the number of squares. It does not depend on the data.
 
 # %% [markdown]
-# Other noise hardly matters; what is told does. With Gaussian noise on all 64 counts the factor would be $\sqrt{64}=8$ instead of 64 (lesson 03): better, and still not 1.
+# The kind of noise hardly matters. What matters is how much is published. With Gaussian noise on all 64 counts the factor would be $\sqrt{64}=8$ instead of 64 (lesson 03).
 #
 # *To here NN minutes.*
 #
 # ## 5 The first above a threshold
 #
-# The vote's procedure is the **sparse vector** technique (稀疏向量技术): noise $\mathrm{Lap}(b_1)$ for the threshold *once*, fresh noise $\mathrm{Lap}(b_2)$ for every answer, only yes or no is told, and it **ends after $c$ yeses**.
+# The procedure of the vote is the **sparse vector** technique (稀疏向量技术). The threshold gets noise $\mathrm{Lap}(b_1)$ *once*, every answer gets fresh noise $\mathrm{Lap}(b_2)$, only yes or no is published, and the procedure **ends after $c$ yeses**.
 #
-# > **Theorem.** However many noes there are, this is $\varepsilon$-DP with $\varepsilon=\dfrac1{b_1}+\dfrac{2c}{b_2}$; for monotone answers with $\dfrac1{b_1}+\dfrac c{b_2}$.
+# > **Theorem.** However many noes there are, this is $\varepsilon$-DP with $\varepsilon=\dfrac1{b_1}+\dfrac{2c}{b_2}$, and for monotone answers with $\varepsilon=\dfrac1{b_1}+\dfrac c{b_2}$.
 # >
 # > Dwork & Roth (2014), section 3.6; Lyu, Su & Li (2017), Theorem 5.
 #
-# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise.
+# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$ once. Then no answer "no" has become less likely: **the noise on the threshold covers all the noes together**. For a yes the gap is at most 2, and its own noise covers it at the cost of $2/b_2$. If answers can only rise, the gap is at most 1.
 #
-# The proof as a drawing: dots are noisy answers, the line is the noisy threshold.
+# The drawing shows the proof. Dots are noisy answers, and the dashed line is the noisy threshold.
 
 # %% tags=["hide-input"]
 depths = [62, 34, 84, 22, 52, 30, 74, 44, -14]
@@ -274,18 +281,18 @@ show(
 )
 
 # %% [markdown]
-# Five yeses allowed, $\varepsilon=\frac12+\frac5{10}=1$, five counts above 1,400. How often is one of the 64 answers wrong? Beside it, 64 questions that are paid one by one.
+# Allow five yeses with $\varepsilon=\frac12+\frac5{10}=1$; five counts are above 1,400. How often is at least one of the 64 answers wrong? The second row answers 64 separate questions for the same $\varepsilon$.
 
 # %%
 over = counts > 1400
-for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
+for way, b1, b2 in (("sparse vector", 2, 10), ("64 separate questions", 0, 64)):
     line = 1400 + rng.laplace(scale=b1, size=(runs, 1))
     answered = counts + rng.laplace(scale=b2, size=(runs, 64)) > line
     wrong = np.sum(np.any(answered != over, axis=1))
-    print(f"{way:20} a wrong answer in {wrong:6,} of {runs:,} runs")
+    print(f"{way:21} a wrong answer in {wrong:6,} of {runs:,} runs")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told? That is section 7.
+# > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were published? That is section 7.
 
 # %% [markdown]
 # *To here NN minutes.*
@@ -294,7 +301,7 @@ for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 18.1** *(In class, 5 minutes.)* A sparse vector over 10,000 counts, neighbours by one person who joins or leaves. The threshold has Laplace noise of scale 4, every answer of scale 10, and it ends after 5 yeses. Which $\varepsilon$?
+# **★ 18.1** *(In class, 5 minutes.)* A sparse vector runs over 10,000 counts, and neighbouring tables differ in one person who joins or leaves. The threshold has Laplace noise of scale 4, every answer has noise of scale 10, and the procedure ends after 5 yeses. Which $\varepsilon$ does it have?
 
 # %%
 answer = None
@@ -308,22 +315,22 @@ check("18.1", answer)
 # check("18.1", answer)
 # ```
 #
-# Counts are monotone: no 2. The number of questions plays no part.
+# Counts are monotone, so the factor 2 is not needed. The number of questions does not matter.
 #
 # </details>
 
 # %% [markdown]
 # ## 7 Is it true as printed?
 #
-# The proof uses that the noisy threshold stays secret, that every answer has noise, and that yeses are counted. Each of these has been forgotten in print; Lyu, Su & Li (2017) collect the variants.
+# The proof needs a secret noisy threshold, noise on every answer, and a limit on the yeses. Each of these conditions has been forgotten in print; Lyu, Su & Li (2017) collect the variants.
 #
-# "The noisy answer above the threshold may be told, too": it has noise of its own, after all. A hundred and one questions, noise of scale 2 on the threshold and on every answer; a hundred are answered "no", the last is above, and its noisy count is told. Lecture notes claim $\varepsilon=1$. Which $\varepsilon$ at least?
+# "The noisy answer above the threshold may be published, too", because it has noise of its own. Take a hundred and one questions, and noise of scale 2 on the threshold and on every answer. A hundred are answered "no", the last is above the threshold, and its noisy count is published. Lecture notes claim $\varepsilon=1$. How large is $\varepsilon$ at least?
 
 # %%
 predict("epsilon of a hundred noes", None)
 
 # %% [markdown]
-# We compute the chance of an outcome by summing over the noise of the threshold.
+# We compute the chance of an outcome by a sum over the noise of the threshold.
 
 # %%
 steps = np.arange(-80, 140, 0.01)  # noise of the threshold
@@ -346,7 +353,7 @@ def loss(outcome, moves, b1, b2, highest=np.inf):
 
 
 # %% [markdown]
-# Whoever reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
+# An attacker who reads the published number 0 knows that the noisy threshold was *below* 0. So the proof can no longer raise the threshold above this number, and every earlier "no" has a cost of its own. For the neighbour let the hundred answers rise by 1, and let the last stay as it is:
 
 # %%
 told = loss([0] * 100, [1] * 100, 2, 2, highest=0.0)
@@ -354,31 +361,18 @@ about = {"kind": "lower", "others": {"claimed": 1}}
 reveal("epsilon of a hundred noes", truth=round(told, 9), **about)
 
 # %% [markdown]
-# Whoever needs the count asks for it anew, and pays again. "Noise on the threshold is enough": two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers; with her it *cannot* happen. "It may go on after a yes": ten answers that rise get a no, then ten that fall get a yes. Here are the right one and three wrong ones, which all claim $\varepsilon=1$:
-
-# %%
-sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
-between = laplace.cdf(1, scale=2) - laplace.cdf(0, scale=2)
-forever = loss([0] * 10 + [1] * 10, [1] * 10 + [-1] * 10, 2, 2)
-rows = [("right, c = 1", sound), ("tells the noisy answer", told)]
-rows += [("no noise on answers", np.inf), ("no end, ten yeses", forever)]
-for what, value in rows:
-    print(f"{what:24} loss {value:.4g}")
-print(f"chance of no, yes without noise on answers: {between:.4f} without her, 0 with her")
-
-# %% [markdown]
-# All of them *look* noisy. Only a computed ratio tells them apart.
+# If the maker needs the count, it takes a release of its own, with its own $\varepsilon$. Three other variants have been printed as well; section 9 computes what they lose.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let the class say for each row which sentence of the proof it takes away.
+# > **For the teacher.** Ask which sentence of the proof no longer holds.
 
 # %% [markdown]
 # ## 8 Where this breaks
 #
-# * **Tell the winner, never its noisy score.** And fix the candidates beforehand: a list of the words that were typed leaks.
-# * **One person, one record.** Whoever writes ten digits moves counts by ten.
-# * **Yeses must be sparse.** Noise grows with $c$; with many yeses, sums cost less.
-# * **Somebody sees the counts.** If nobody may, every phone lies for itself: at home, 147,308 phones do what one counter does for 283 people.
+# * **Publish the winner, never its noisy score.** Fix the candidates beforehand, because a list of the words that people typed already leaks.
+# * **Each person has one record.** A person who writes ten digits changes a count by up to ten.
+# * **Yeses must be rare.** The noise grows with $c$, and if there are many yeses, noisy counts are cheaper.
+# * **A trusted counter sees the true counts.** Without one, each phone adds its own noise: section 9 shows that this needs 147,308 phones where a trusted counter needs 283 people.
 #
 # *To here NN minutes: the class ends here.*
 
@@ -387,7 +381,7 @@ print(f"chance of no, yes without noise on answers: {between:.4f} without her, 0
 #
 # ### Which noise
 #
-# *Exponential noise* in place of Gumbel's makes **permute-and-flip** ([in the book](explorer:formula_book?id=G-B10b)), which is never worse: the upper line of the picture. The exponential mechanism ([in the book](explorer:formula_book?id=G-B10)) at $\varepsilon=0.1$, in three ways. Beside it stands what one gets "as printed": there the rate is halved for counts, too, although counts need only noise of scale $\Delta/\varepsilon$.
+# *Exponential noise* in place of Gumbel's makes **permute-and-flip** ([in the book](explorer:formula_book?id=G-B10b)), which is never worse: the upper line of the picture. The cell computes the exponential mechanism ([in the book](explorer:formula_book?id=G-B10)) at $\varepsilon=0.1$ in three ways. The fourth number comes from the usual printed formula, which halves the rate for counts, too, although counts need only noise of scale $\Delta/\varepsilon$.
 
 # %%
 draws = winners(rng.gumbel(scale=10, size=(runs, 64))) == best[0]
@@ -401,9 +395,11 @@ right = Evidence(
 print(right)
 
 # %% [markdown]
-# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8), [for a chance of β](explorer:formula_book?id=G-B8b&misprint=no-two)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
+# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is rarely far from the best: the score falls short of it by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8), [for a chance of β](explorer:formula_book?id=G-B8b&misprint=no-two)). With a thousand candidates instead of a hundred the result falls short by a few people more, not by ten times as many.
 #
-# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7), with [the least $\rho$](explorer:formula_book?id=G-B7c&misprint=eighth)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
+# For all 64 counts at once the book has [the scale](explorer:formula_book?id=G-B2c&misprint=each-alone), [the variance](explorer:formula_book?id=G-B14c&misprint=square-of-scale), [the largest error](explorer:formula_book?id=G-B14d&misprint=one-answer) and [the mean error](explorer:formula_book?id=G-B14h&misprint=deviation).
+#
+# What do many choices cost? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7), with [the least $\rho$](explorer:formula_book?id=G-B7c&misprint=eighth)). The cell composes a hundred choices with $\varepsilon=0.1$ each at $\delta=10^{-5}$:
 
 # %%
 from dplearn.mechanisms import (
@@ -421,9 +417,9 @@ print(pld.epsilon(PermuteAndFlip(0.1), **run))
 print(pld.epsilon(coin, **run, adjacency="replace_one"))
 
 # %% [markdown]
-# The last, a lying coin, is the worst that 0.1-DP alone allows. Permute-and-flip stands between: of two candidates the difference of two exponential noises is Laplace noise, whose losses fill all of $[-\varepsilon,\varepsilon]$. So it has *no* bounded range, and whoever declares $\varepsilon^2/8$ for it promises too much. It is better once, and dearer a hundred times.
+# The last line, randomised response, is the worst case that 0.1-DP alone allows. Permute-and-flip lies between: for two candidates the difference of two exponential noises is Laplace noise, whose losses fill all of $[-\varepsilon,\varepsilon]$. So it has *no* bounded range, and $D_\alpha\le\alpha\varepsilon^2/8$ is false for it. It is more accurate in one choice and has a larger $\varepsilon$ after a hundred.
 #
-# And many sparse vectors? For counts the two directions differ. Anna makes no "no" likelier, so what speaks *for* her is at most $c/b_2$; only what speaks *against* her includes the threshold's $1/b_1$. A hundred of them, each 0.1-DP, cost more than the choices, and less than the coins:
+# For sparse vectors over counts the two directions differ. Anna makes no "no" likelier, so evidence *for* her presence is at most $c/b_2$, and only evidence *against* it includes the $1/b_1$ of the threshold. A hundred of them, each 0.1-DP, have a larger $\varepsilon$ than a hundred choices and a smaller one than a hundred randomised responses:
 
 # %%
 print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
@@ -431,7 +427,24 @@ print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
 # %% [markdown]
 # ### The other variants
 #
-# Of the two theorems: [the winner by Laplace noise](explorer:formula_book?id=G-B6), [where its 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores), [the sparse vector](explorer:formula_book?id=G-H1). Of what was refuted above: [the noisy answer is told](explorer:formula_book?id=G-H2c), [no noise on the answers](explorer:formula_book?id=G-H2), [no end](explorer:formula_book?id=G-H2b). [How close it comes](explorer:formula_book?id=G-H4&misprint=no-queries); [a threshold for keys](explorer:formula_book?id=G-B20&misprint=gaussian). One more ends after $c$ yeses but does not put $c$ into the noise ([in the book](explorer:formula_book?id=G-H1&misprint=query-noise-once)); it claims $\varepsilon=1$, too:
+# The book has the two theorems: [the winner by Laplace noise](explorer:formula_book?id=G-B6), [where its 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores), [the sparse vector](explorer:formula_book?id=G-H1). It also has the variants that were refuted above: [the noisy answer is published](explorer:formula_book?id=G-H2c), [no noise on the answers](explorer:formula_book?id=G-H2), [no end](explorer:formula_book?id=G-H2b). Two relatives are [the accuracy of the answers](explorer:formula_book?id=G-H4&misprint=no-queries) and [a threshold for keys](explorer:formula_book?id=G-B20&misprint=gaussian).
+#
+# One variant says that noise on the threshold is enough. Let two answers be 0 and 1 without Anna, and 1 and 1 with her. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers, and with her it *cannot* happen. Another goes on after a yes: ten answers that rise get a no, then ten that fall get a yes. The table compares the right procedure and three wrong ones, which all claim $\varepsilon=1$:
+
+# %%
+sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
+between = laplace.cdf(1, scale=2) - laplace.cdf(0, scale=2)
+forever = loss([0] * 10 + [1] * 10, [1] * 10 + [-1] * 10, 2, 2)
+rows = [("right, c = 1", sound), ("publishes the noisy answer", told)]
+rows += [("no noise on answers", np.inf), ("no end, ten yeses", forever)]
+for what, value in rows:
+    print(f"{what:26} loss {value:.4g}")
+print(f"chance of no, yes without noise on answers: {between:.4f} without her, 0 with her")
+
+# %% [markdown]
+# All four procedures add noise, and only a computed ratio shows which of them keep the promise.
+#
+# One more variant ends after $c$ yeses but forgets $c$ in the scale of the noise ([in the book](explorer:formula_book?id=G-H1&misprint=query-noise-once)). It claims $\varepsilon=1$, too:
 
 # %%
 capped = loss([0] * 20 + [1] * 10, [1] * 20 + [-1] * 10, 4, 4 / 3)
@@ -443,7 +456,7 @@ print(f"c = 10 forgotten: loss {capped:.4g}")
 #
 # ### How to split a budget
 #
-# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$; the curve shows the noise that blurs a decision for every split. Its variance is $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
+# Split a budget of $\varepsilon=1$ for monotone answers into $\varepsilon_1$ for the threshold and $\varepsilon_2$ for $c$ yeses, so that $b_1=1/\varepsilon_1$ and $b_2=c/\varepsilon_2$. The slider sets $c$, and the curve shows the total noise in one decision for every split. Its variance is $2b_1^2+2b_2^2$, which is least at $\varepsilon_2/\varepsilon_1=c^{2/3}$, or at $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
 
 # %% tags=["hide-input"]
 share = np.linspace(0.05, 0.9, 86)
@@ -473,11 +486,11 @@ texts = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="c", start=2), f"All frames. {texts}.")
 
 # %% [markdown]
-# More than the split, $c$ matters: a deviation of 4 people for one yes, of 34.2 for twenty.
+# The number $c$ matters more than the split: the deviation is 4 people for one yes and 34.2 for twenty.
 #
-# ### Nobody sees the counts
+# ### Noise on every phone
 #
-# **Local differential privacy** (本地差分隐私): which *digit* is written most, if each phone names a random digit, the true one with odds $e^\varepsilon$ to 1 for each other ([in the book](explorer:formula_book?id=G-I2))?
+# In **local differential privacy** (本地差分隐私) each phone adds its own noise. Which *digit* do people write most, if each phone sends a random digit, and the true one is $e^\varepsilon$ times as likely as each other ([in the book](explorer:formula_book?id=G-I2))?
 
 # %%
 people = len(labels)
@@ -486,31 +499,31 @@ lies = (labels + rng.integers(1, 10, people)) % 10
 sent = np.where(rng.random(people) < keep, labels, lies)
 guesses = (np.bincount(sent, minlength=10) - people * other) / (keep - other)
 print("true   ", *(f"{n:4d}" for n in np.bincount(labels)))
-print("by lies", *(f"{n:4.0f}" for n in guesses))
+print("phones ", *(f"{n:4.0f}" for n in guesses))
 direct = people * np.sqrt(grr_variance(epsilon=1, users=people, symbols=10))
 one_hot = people * np.sqrt(oue_variance(epsilon=1, users=people))
 print(f"deviation {direct:.1f} people, one-hot {one_hot:.1f}, trusted {np.sqrt(2):.1f}")
 
 # %% [markdown]
-# The error is eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
+# The error is eighty people instead of 1.4, which hides the true order. *One-hot* is another **frequency oracle** (频率估计协议), *optimised unary encoding*. Each phone sends one bit for each candidate: the true bit is set with chance $\frac12$, each other bit with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I5)). Its variance does not depend on the number $d$ of candidates and is the smaller one from $d=3e^\varepsilon+2$ on, which is 10.15 at $\varepsilon=1$ ([in the book](explorer:formula_book?id=G-I2c)). For ten digits the two are nearly equal.
 #
-# How many phones until a word that one in a hundred types stands out by two deviations?
+# How many phones does it take until a word that one person in a hundred types stands out by two deviations?
 
 # %%
 phones = (2 / 0.01) ** 2 * oue_variance(epsilon=1, users=1)
 trusted = 2 * np.sqrt(2) / 0.01
-print(f"nobody trusted {phones:,.0f} phones, one trusted counter {trusted:.0f}")
+print(f"noise on every phone {phones:,.0f} phones, one trusted counter {trusted:.0f}")
 print(f"direct and one-hot meet at {3 * np.e + 2:.2f} candidates")
 
 # %% [markdown]
-# The noise of $n$ phones grows with $\sqrt n$, that of one counter not at all. That is the price of trusting nobody; lesson 14's secure sums are the way between.
+# The noise of $n$ phones grows with $\sqrt n$, while the noise of one counter does not grow. The secure sums of lesson 14 come close to the counter without trusting it.
 
 # %% [markdown]
 # ### Noise that looks at the data
 #
-# The *median* of the mean ink: one replaced picture could move it by 16 in the worst data, not at all in ours, where many share the middle value. Noise in proportion to that would be none, and would tell it. Two ways are honest.
+# Take the *median* of the mean ink. One replaced picture can move it by 16 in the worst data, and not at all in ours, where many pictures share the middle value. Noise in proportion to our data's sensitivity would be zero, and the missing noise would reveal this. Two methods solve the problem.
 #
-# **Smooth sensitivity** (平滑敏感度) takes $S=\max_k e^{-\beta k}A_k$, where $A_k$ is the most that one replacement moves the median after $k$ other replacements, so that $\ln S$ changes by at most $\beta$ between neighbours ([in the book](explorer:formula_book?id=G-B17), [what it guarantees](explorer:formula_book?id=G-B17b)). **Propose-test-release** (提议–测试–发布) proposes a small noise, and first asks privately how many records are away from a data set where it would not do ([in the book](explorer:formula_book?id=G-B15)).
+# **Smooth sensitivity** (平滑敏感度) takes $S=\max_k e^{-\beta k}A_k$, where $A_k$ is the most that one replacement moves the median after $k$ other replacements, so that $\ln S$ changes by at most $\beta$ between neighbours ([in the book](explorer:formula_book?id=G-B17), [what it guarantees](explorer:formula_book?id=G-B17b)). **Propose-test-release** (提议–测试–发布) proposes a small noise, and first measures privately how many records must change before this noise would be too small ([in the book](explorer:formula_book?id=G-B15)).
 
 # %%
 ink = np.sort(16 * images.mean(axis=(1, 2)).astype(float))
@@ -529,7 +542,7 @@ smooth = np.max(np.exp(-beta * np.arange(300)) * local)
 print(f"ours {local[0]:.0f}, smooth {smooth:.4f}, worst 16")
 
 # %% [markdown]
-# (Beyond 300 replacements even a move of 16 weighs less: $16e^{-300\beta}<0.0001$.) Noise of scale $2S$ for $\varepsilon=1$, $\delta=10^{-5}$, where the worst case asks for 16. Propose-test-release with the proposal 0.1:
+# (Beyond 300 replacements even a move of 16 weighs less: $16e^{-300\beta}<0.0001$.) Smooth sensitivity adds noise of scale $2S$ for $\varepsilon=1$ and $\delta=10^{-5}$, where the worst case needs scale 16. The next cell runs propose-test-release with the proposal 0.1:
 
 # %%
 away, needed = int(np.argmax(local > 0.1)), np.log(1e5)
@@ -537,7 +550,7 @@ print(f"{away} replacements away, noisy distance must exceed {needed:.2f}")
 print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
 
 # %% [markdown]
-# It passes almost surely, and costs $(2\varepsilon,\delta)$, for the test is a release as well ([in the book](explorer:formula_book?id=G-B15&misprint=one-epsilon)). Of a *clipped mean* of $n$ values in $[0,u]$ the local sensitivity is $u/n$ when one leaves ([in the book](explorer:formula_book?id=G-B16)): noise in proportion to it tells $n$.
+# The test passes almost surely, and the total is $(2\varepsilon,\delta)$-DP, because the test is a release as well ([in the book](explorer:formula_book?id=G-B15&misprint=one-epsilon)). The local sensitivity of a *clipped mean* of $n$ values in $[0,u]$ is $u/n$ when one leaves ([in the book](explorer:formula_book?id=G-B16)), so noise in proportion to it reveals $n$.
 #
 # ### Numbers by choosing, whole numbers, best noise
 #
@@ -545,7 +558,7 @@ print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
 #
 # ### Reports day after day: RAPPOR
 #
-# A browser sets $h$ bits for a value, lies about each bit *once and for ever* with noise $f$, and sends a lie about the lie each day. For $f=\frac12$, $h=2$, all reports together cost 4.39, however many there are ([in the book](explorer:formula_book?id=G-I4)), and one costs 1.07 with rates $\frac12$ and $\frac34$ ([in the book](explorer:formula_book?id=G-I4b)). That two values differ in $2h$ bits, not $h$, is the usual slip; for one-hot bits it is the loss of *two* bits ([in the book](explorer:formula_book?id=G-I3)).
+# A browser sets $h$ bits for a value, randomises each bit *once and for ever* with noise $f$, and sends a freshly randomised copy of the result each day. For $f=\frac12$ and $h=2$ all reports together have $\varepsilon=4.39$, however many there are ([in the book](explorer:formula_book?id=G-I4)), and one report has 1.07 with rates $\frac12$ and $\frac34$ ([in the book](explorer:formula_book?id=G-I4b)). A common mistake is to count $h$ bits where two values differ in $2h$; for one-hot bits the loss is that of *two* bits ([in the book](explorer:formula_book?id=G-I3)).
 
 # %%
 from dplearn.teaching.book import (
@@ -559,7 +572,7 @@ print(f"for ever {rappor_epsilon(noise=0.5, hashes=2):.2f}, one report {day:.2f}
 print(f"1,797 coins: deviation {np.sqrt(randomized_response_variance(epsilon=1, users=1797)):.4f}")
 
 # %% [markdown]
-# The last line is the share by lying coins of lesson 01 ([in the book](explorer:formula_book?id=G-I1)); of a *survey* the draw of the people comes on top ([in the book](explorer:formula_book?id=G-I1b)). For one-hot reports on an item that a share $f$ of all people have, $f/n$ is added to the variance: half of them do not report it ([in the book](explorer:formula_book?id=G-I5)).
+# The last line is the deviation of the randomised response of lesson 01 ([in the book](explorer:formula_book?id=G-I1)). In a *survey* the variance of drawing the people is added ([in the book](explorer:formula_book?id=G-I1b)). For one-hot reports on an item that a share $f$ of all people have, $f/n$ is added to the variance: half of them do not report it ([in the book](explorer:formula_book?id=G-I5)).
 #
 # ### Two more exercises
 #
@@ -615,7 +628,7 @@ check("18.3", sparse_answers)
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# **1** Why does naming the winner cost as much as one count?
+# **1** Why does naming the winner have the same $\varepsilon$ as publishing one count?
 #
 # <details><summary>a. The winner depends on one count only.</summary>
 #
@@ -623,23 +636,23 @@ check("18.3", sparse_answers)
 #
 # </details>
 #
-# <details><summary>b. With all other noise held still, the winner's own noise makes up for every move.</summary>
+# <details><summary>b. With all other noises fixed, the winner's own noise covers every change.</summary>
 #
-# Right. The gap changes by 1 at most, by 2 if scores move against each other.
+# Right. The gap changes by 1 at most, or by 2 if scores move in opposite directions.
 #
 # </details>
 #
 # **2** After a hundred noes the maker wants to publish the noisy threshold: "it is only noise". May it?
 #
-# <details><summary>a. No: from then on every "no" has to be paid on its own.</summary>
+# <details><summary>a. No: from then on every "no" has a cost of its own.</summary>
 #
-# Right. The line can be lifted only while nobody knows where it is.
+# Right. The proof can raise the threshold only while nobody knows where it is.
 #
 # </details>
 #
-# <details><summary>b. Yes: the noise of the threshold is already in the price.</summary>
+# <details><summary>b. Yes: the noise of the threshold is already part of ε.</summary>
 #
-# No. The price of all noes together holds only while that noise is secret.
+# No. The bound for all noes together holds only while that noise is secret.
 #
 # </details>
 #
@@ -647,13 +660,13 @@ check("18.3", sparse_answers)
 #
 # <details><summary>a. Nothing; the threshold's noise is still secret.</summary>
 #
-# No. Each further yes has to be paid by its own noise: ten cost 9.28 where 1 was claimed.
+# No. Each further yes adds to ε: ten of them have a loss of 9.28 where 1 was claimed.
 #
 # </details>
 #
-# <details><summary>b. Nobody counts the yeses, and each costs anew.</summary>
+# <details><summary>b. Nobody counts the yeses, and each one adds to ε.</summary>
 #
-# Right. Either end after c of them, with c in the noise, or pay for each.
+# Right. Either end after c of them, with c in the scale of the noise, or add up each of them.
 #
 # </details>
 #
@@ -667,7 +680,7 @@ check("18.3", sparse_answers)
 #
 # <details><summary>b. Ten times as much noise is needed.</summary>
 #
-# No. That is so for telling all counts, not for naming one.
+# No. That holds for publishing all counts, not for naming one.
 #
 # </details>
 #
@@ -675,13 +688,13 @@ check("18.3", sparse_answers)
 #
 # <details><summary>a. It stays as it is, as with a trusted counter.</summary>
 #
-# No. Every phone brings noise of its own.
+# No. Every phone adds noise of its own.
 #
 # </details>
 #
 # <details><summary>b. It grows by the root of 2.</summary>
 #
-# Right. The share gets better, by that root; the count gets worse.
+# Right. The estimated share becomes more accurate by that root, and the count less accurate.
 #
 # </details>
 
@@ -694,10 +707,10 @@ check("18.test", answers)
 #
 # | | |
 # |---|---|
-# | **Winner** | noise $2\Delta/\varepsilon$ on every score, one name; $\Delta/\varepsilon$ if all move one way |
+# | **Winner** | noise $2\Delta/\varepsilon$ on every score, publish one name; $\Delta/\varepsilon$ if all scores move one way |
 # | **Exponential** | $P(r)\propto e^{\varepsilon u_r/2\Delta}$; short by $\frac{2\Delta}\varepsilon(\ln\lvert R\rvert+t)$ with chance $e^{-t}$; $D_\alpha\le\alpha\varepsilon^2/8$ |
-# | **Sparse vector** | $\varepsilon=1/b_1+2c/b_2$, monotone $1/b_1+c/b_2$; noes are free |
-# | **Never** | the winning score, the noisy answer, answers without noise, yeses without end |
+# | **Sparse vector** | $\varepsilon=1/b_1+2c/b_2$, monotone $1/b_1+c/b_2$; the noes add nothing |
+# | **Never publish** | the winning score, the noisy answer, answers without noise, yeses without a limit |
 # | **Local** | deviation of a count $\sqrt{4ne^\varepsilon}/(e^\varepsilon-1)$, not $\sqrt2/\varepsilon$ |
 #
 # ## 12 Further reading

@@ -3,7 +3,7 @@
 #
 # *Can you train the school's network with functions of your own, say what it promises, and catch a neighbour who breaks the promise?*
 #
-# In the earlier lessons you wrote a small library of differential privacy. Today it has to work: eleven of its functions plan, train, state and audit one network. What you have not kept in `my_dp.py` is replaced by ours, so you can begin at once, and come back.
+# In the earlier lessons you wrote a small library of differential privacy. Today eleven of its functions plan, train, state and audit one network. Where `my_dp.py` lacks a function, the lesson takes ours, so you can begin at once and come back later.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -29,7 +29,7 @@
 # </details>
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** One sentence to leave with: a promise, a program that keeps it and somebody who checks are three things, and you now have all three. Ask for `my_dp.py` a day before, and exchange the files at section 9.
+# > **For the teacher.** One sentence to leave with: a promise, a program that keeps it and an audit that checks it are three different things, and you now have all three. Ask for `my_dp.py` a day before, and exchange the files at section 9.
 #
 # | minutes | part | do |
 # |---|---|---|
@@ -40,7 +40,7 @@
 # | 5 | 4 What the plan costs | each number is a function that somebody in the room wrote |
 # | 6 | 5 An exercise | alone, then compare |
 # | 4 | 6 Train | find the four points of the algorithm in `train` |
-# | 3 | 7 State it | leave one part out and read the refusal |
+# | 3 | 7 State it | leave one part out and read the error |
 # | 2 | 8 What this does not protect | the writers |
 # | – | 9 to 12 | in pairs: exchange programs, audit, report |
 
@@ -80,7 +80,7 @@ drawn = flow(columns, arrows, title="Eleven functions, four stations", strong=bo
 show(drawn, "11 functions: 1 breaks a table, 6 price a plan, 2 train, 2 audit.")
 
 # %% [markdown]
-# The plan is that of lesson 10 with a larger clipping norm: 80 steps, lots of 512 of 1,438 pupils, $\sigma=4$, $C=4$; the network has one layer, so that functions in plain Python can train it. Your accountant of lesson 08 converts Rényi divergences with the *simple* conversion. The truth at $\delta=10^{-4}$ is $\varepsilon=3.03$. What will your accountant prove?
+# The plan is that of lesson 10 with a larger clipping norm: 80 steps, lots of 512 of 1,438 pupils, $\sigma=4$ and $C=4$. The network has one layer, so that functions in plain Python can train it. Your accountant of lesson 08 converts Rényi divergences with the *simple* conversion. The truth at $\delta=10^{-4}$ is $\varepsilon=3.03$. What will your accountant prove?
 
 # %%
 predict("epsilon by my accountant", None)
@@ -105,23 +105,23 @@ check("19.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# Four neighbours train the same plan and claim the same $\varepsilon$. Three of the programs break the promise. You may see one thing of each before you choose where to look: its accuracy. What will it tell you?
+# Four neighbours train the same plan and claim the same $\varepsilon$. Three of the programs break the promise. Before you choose which one to audit, you may see the accuracy of each. What does it tell you?
 #
 # <details><summary>a. Broken programs are less accurate: a bug is a bug.</summary>
 #
-# No. These bugs remove noise or clipping, and learning likes both.
+# No. These bugs remove noise or clipping, which makes learning easier.
 #
 # </details>
 #
-# <details><summary>b. Broken programs are clearly more accurate, so look at the best.</summary>
+# <details><summary>b. Broken programs are clearly more accurate, so audit the best.</summary>
 #
-# No. At this plan noise costs so little that the four can hardly be told apart.
+# No. In this plan the noise costs so little accuracy that the four programs hardly differ.
 #
 # </details>
 #
-# <details><summary>c. Next to nothing.</summary>
+# <details><summary>c. Almost nothing.</summary>
 #
-# Right. All four are right on about 95 of 100 digits. What a program leaks cannot be seen in what it learns.
+# Right. All four classify about 95 of 100 digits correctly. Accuracy does not show what a program leaks.
 #
 # </details>
 
@@ -134,13 +134,13 @@ check("19.vote", vote)
 #
 # ## 3 Eleven functions
 #
-# `mine` takes yours if it is in `my_dp.py` and still right, otherwise ours, and says which.
+# `mine` takes your function if it is in `my_dp.py` and still right, otherwise ours, and prints which.
 
 # %%
 own = {name: mine(name) for names in stations.values() for name in names}
 
 # %% [markdown]
-# The first one says why we are here. A counter that answers about groups only, and Anna:
+# The first function recalls why we need privacy: it finds out about Anna from a counter that answers only about groups.
 
 # %%
 pupils = school()
@@ -149,12 +149,12 @@ count = lambda group: pupils.copied[list(group)].sum()
 print("Anna has copied:", own["did_copy"](count, set(year), pupils.anna))
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Whoever has fewer than four functions of their own should spend section 5 on writing one, not on reading ours.
+# > **For the teacher.** Students with fewer than four functions of their own should write one during section 5.
 
 # %% [markdown]
 # ## 4 What the plan costs
 #
-# Here is one step with Anna and without her, in units of $C$: a sampled Gaussian. We cut the axis into cells, so that it becomes two lists. (Cutting is post-processing: what the lists cost, the step costs at least.)
+# One step with Anna and without her is a sampled Gaussian, in units of $C$. We divide the axis into cells, which turns it into two lists. (This is post-processing, so the step has at least the $\varepsilon$ of the lists.)
 
 # %%
 plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80, max_grad_norm=4.0)
@@ -166,7 +166,7 @@ with_anna += (1 - plan.sample_rate) * without
 print(f"one step: delta(0.1) = {own['delta_of'](with_anna, without, 0.1):.4f}")
 
 # %% [markdown]
-# This is your accountant: Rényi divergences of one step at each order, in both directions, 80 times, converted once.
+# Your accountant adds the Rényi divergences of 80 steps at each order, in both directions, and converts the sum once.
 
 # %%
 orders, proved = np.arange(2, 31), []
@@ -177,7 +177,7 @@ print(f"by Rényi divergences {max(proved):.3f}, the library: {claim}")
 reveal("epsilon by my accountant", truth=max(proved), others={"exact": claim.epsilon})
 
 # %% [markdown]
-# A true bound, and not a tight one. Your bracket remembers all of the loss. Ours is plain Python, so we ask it about the first eight steps: it finds two ends for $\delta$ at the $\varepsilon$ of the library, and $10^{-4}$ must lie between them. And `compose` agrees with it about two steps.
+# This bound is true but not tight. Your `bracket` uses the whole distribution of the loss. It is plain Python, so we apply it to the first eight steps only. It finds two bounds on $\delta$ at the $\varepsilon$ of the library, and $10^{-4}$ must lie between them. For two steps `compose` agrees with it.
 
 # %%
 losses = np.log(with_anna / without)
@@ -192,14 +192,14 @@ print(f"two steps at 0.2: from {two:.4f}, bracket", end=" ")
 print(*(f"{end:.4f}" for end in own["bracket"](losses, with_anna, 2, 0.02, 0.2)))
 
 # %% [markdown]
-# What would the same promise cost if the office released *one* sum of all pupils instead of eighty?
+# How much noise would the same $\varepsilon$ need if the office released *one* sum of all pupils instead of eighty?
 
 # %%
 single = own["least_noise"](claim.epsilon, 1e-4, 1.0)
 print(f"noise multiplier of a single release: {single:.3f}")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Four numbers, six functions, no line of the library but the claim. Ask which of them are upper bounds, lower bounds, or both.
+# > **For the teacher.** These four numbers come from six functions, and only the claim comes from the library. Ask which of them are upper bounds, lower bounds, or both.
 
 # %% [markdown]
 # *To here NN minutes.*
@@ -208,7 +208,7 @@ print(f"noise multiplier of a single release: {single:.3f}")
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 19.1** *(In class, 5 minutes.)* The parents accept $\varepsilon\le2$ at $\delta=10^{-4}$, by the `pld` accountant. Noise and lots stay as they are. How many steps may the training have, at the most?
+# **★ 19.1** *(In class, 5 minutes.)* The parents accept $\varepsilon\le2$ at $\delta=10^{-4}$, by the `pld` accountant. Noise and lots stay as they are. How many steps may the training have at most?
 
 # %%
 answer = None
@@ -223,7 +223,7 @@ check("19.1", answer)
 # check("19.1", answer)
 # ```
 #
-# 38 steps. Losses of both signs partly cancel, so $\varepsilon$ grows like the root of the number of steps.
+# The answer is 38 steps. Losses of both signs partly cancel, so $\varepsilon$ grows like the root of the number of steps.
 #
 # </details>
 
@@ -232,13 +232,13 @@ check("19.1", answer)
 #
 # ## 6 Train
 #
-# Algorithm 1 stands in `dplearn/training/plain.py`, one record at a time. Its loop:
+# The file `dplearn/training/plain.py` contains Algorithm 1, one record at a time. This is its loop:
 
 # %%
 print(inspect.getsource(plain.train).partition('divided by."""\n')[2])
 
 # %% [markdown]
-# Gradients of a lot are computed all at once (folded here). Is your clipped sum that of `plain.py`?
+# The folded cell computes all gradients of a lot at once. Does your clipped sum equal that of `plain.py`?
 
 # %% tags=["hide-input"]
 unseen = split(digits(), validation=0)[2]
@@ -304,7 +304,7 @@ print(f"{accuracy:.1%} right on unseen digits, after lots of about {expected}")
 # %% [markdown]
 # ## 7 State it
 #
-# The plan knows a part; you say the rest. The statement refuses while anything is missing.
+# The plan contains some parts of the statement, and you add the others. The statement raises an error while a part is missing.
 
 # %%
 parts = {"delta": 1e-4, "unit": "one image of a digit", "records": 1438, "tuning": "public"}
@@ -318,10 +318,10 @@ print(plan.statement(**parts))
 # ## 8 What this does not protect
 #
 # * **The statement is about the plan.** Nobody has checked yet that the program does what it says. That is section 9.
-# * **An image is not a person.** Thirteen people wrote these digits, and none of them is promised anything.
+# * **An image is not a person.** Thirteen people wrote these digits, and the statement promises nothing to a person.
 # * **Our clipping norm was chosen by looking** at held-out digits, which we call public. On private ones each look is a release.
 #
-# Before you go: in section 9 640 canaries are hidden in the data of each program, and 300 guesses are made. How many will be right for *your* program?
+# In section 9 the auditor hides 640 canaries in the data of each program and makes 300 guesses. How many of them will be right for *your* program?
 
 # %%
 predict("right guesses of 300", None)
@@ -332,7 +332,7 @@ predict("right guesses of 300", None)
 # %% [markdown]
 # ## 9 At home, or in pairs: the audit
 #
-# As in lesson 15: a coin decides for each of 640 made-up records whether it goes in. Each pulls at a weight of its own, five times as hard as clipping allows. The auditor sees every noisy sum, subtracts what he knows, and guesses the 150 highest in and the 150 lowest out. Your `right_guesses` counts.
+# As in lesson 15: a coin decides for each of 640 made-up records whether it is included. Each has a gradient in a coordinate of its own, five times as long as the clipping norm. The auditor sees every noisy sum, subtracts what he knows, and guesses that the 150 highest scores are in and the 150 lowest are out. Your `right_guesses` counts.
 
 
 # %%
@@ -351,7 +351,7 @@ print(f"{correct} of 300 right: at least {round_down(bound.epsilon, 3)}, {verdic
 reveal("right guesses of 300", truth=correct, others={"by coins": 150})
 
 # %% [markdown]
-# Your program is left alone: it *may* keep its promise. What would an attacker believe of Anna, whom he gave one chance in two, if he saw everything and $\delta$ were 0?
+# The audit found nothing against your program, which *may* keep its promise. Suppose that an attacker gives Anna a chance of one half to be included. What could he believe after he saw every output, if $\delta$ were 0?
 
 # %%
 print(f"at most {own['believed'](0.5, claim.epsilon):.3f}")
@@ -359,7 +359,7 @@ print(f"at most {own['believed'](0.5, claim.epsilon):.3f}")
 # %% [markdown]
 # ### Your neighbour
 #
-# Exchange `my_dp.py` under another name, and audit the stranger: `audit(runpy.run_path("neighbour.py")["lot_sum"])` after `import runpy`. Do not read the file first. Whoever has no neighbour takes Ben, Cleo and Dan. One fault is planted in each; the cell is folded, so that you can guess.
+# Exchange `my_dp.py` under another name, and audit the stranger: `audit(runpy.run_path("neighbour.py")["lot_sum"])` after `import runpy`. Do not read the file first. If you have no neighbour, take Ben, Cleo and Dan. Each of their programs has one planted fault; the cell is folded, so that you can guess.
 
 # %% tags=["hide-input"]
 bare = lambda batches, norm, rng: own["lot_sum"](batches, norm, 0.0, rng)
@@ -394,14 +394,14 @@ words = "; ".join(frame.layout.title.text for frame in frames.values())
 show(slider(frames, name="σ", start=2), f"All frames, roughly. {words}.")
 
 # %% [markdown]
-# The slider shows what to expect when noise is missing (roughly: a canary counted with its mean number of lots). Accuracy first, as in the vote:
+# The slider shows what to expect when noise is missing (roughly: a canary counted with its mean number of lots). The cell prints the accuracies of the vote:
 
 # %%
 for name, program in neighbours.items():
     print(f"{name:5} {train(program)[0]:.1%} right on unseen digits")
 
 # %% [markdown]
-# This is the audit of each:
+# Now audit each of them:
 
 # %%
 found |= {name: audit(program) for name, program in neighbours.items()}
@@ -410,7 +410,7 @@ for name, (correct, bound) in found.items():
     print(f"{name:5} {correct} of 300, {verdict}")
 
 # %% [markdown]
-# Three of three, and nobody who is innocent. Ben reports "$\varepsilon=3.03$, since $\sigma=4$". What is true of his noisy sum, in one step in which Anna takes part? We ask the program itself 200,000 times, and compare with what $\sigma=4$ promises.
+# The audit catches all three faulty programs and does not accuse yours. Ben reports "$\varepsilon=3.03$, since $\sigma=4$". What is the $\delta$ of his noisy sum in one step in which Anna takes part? We run the program 200,000 times, and compare with the promise of $\sigma=4$.
 
 # %%
 row, rng = [[4.0, 0.0]], random.Random(2)
