@@ -18,7 +18,15 @@ from tempfile import TemporaryDirectory
 
 from dplearn.teaching.book import book
 from dplearn.teaching.book.published import drawn_figures
-from dplearn.teaching.browser import digits_as_text, pairs, presets, shuffled, source, style
+from dplearn.teaching.browser import (
+    attack_page,
+    digits_as_text,
+    pairs,
+    presets,
+    shuffled,
+    source,
+    style,
+)
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
@@ -109,7 +117,8 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
     digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
-    yield "attack.css", style_sheet("page/page", "attack_page/attack_page")
+    yield "attack_page.html", attack_page()
+    yield "attack.css", style("page/page", "attack_page/attack_page")
 
 
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:

@@ -43,7 +43,10 @@ class Page:
     def text(self) -> str:
         """The whole file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        main = f"<main>\n{_links(self.body, root)}\n</main>"
+        # The page itself in place of its picture.
+        live = f'<iframe class="page" title="Proof and attack" src="{root}assets/attack_page.html"></iframe>'
+        body = re.sub(r'<img class="page"[^>]*>', live, self.body)
+        main = f"<main>\n{_links(body, root)}\n</main>"
         header = _HEADER.format(root=root, start=_START if first else "")
         # The minute comes first, and where to go after it.
         parts = (main, header, self.beside) if first else (header, self.beside, main)
