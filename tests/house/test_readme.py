@@ -15,6 +15,7 @@ from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.__main__ import main
 from dplearn.core.guarantee import round_down, round_up
+from dplearn.teaching.classroom import sources
 
 README = (ROOT / "README.md").read_text()
 # Each room that has a page of its own.
@@ -78,6 +79,23 @@ def test_links_lead_somewhere():
             place, _, anchor = target.partition("#")
             exists = not place or (page.parent / place).exists()
             assert exists and (place or anchor.replace("-", " ") in headings), (page.name, target)
+
+
+def test_no_committed_page_leads_to_a_server_of_the_readers_own(monkeypatch):
+    notebooks = sorted((ROOT / "lessons").glob("*.ipynb"))
+    written = [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOMS, *notebooks]
+    lines = [line for path in written for line in path.read_text().splitlines()]
+    assert [line for line in lines if "localhost" in line] == [
+        "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
+    ]
+    # Places of formulas, and headings of READMEs, as GitHub finds them.
+    places = set(re.findall(r'<a name="([^"]+)">', (ROOT / "lessons" / "formulas.md").read_text()))
+    named = {id for line in lines for id in re.findall(r"\]\(formulas\.md#([\w-]+)", line)}
+    assert len(named) > 90 and named <= places
+    assert "\n## Start\n" in README
+    monkeypatch.setattr(sources, "ADDRESS", "https://example.org/dplearn/")
+    public = sources.led("[a](explorer:formula_book?id=G-B4) [b](explorer:check_a_claim?claim=q)")
+    assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
 
 
 def test_what_the_readme_names_is_there():

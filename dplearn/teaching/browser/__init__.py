@@ -75,7 +75,9 @@ def digits_as_text() -> dict[str, Any]:
 def attack_page() -> str:
     """Return the page of proof and attack as one file of HTML."""
     scripts = source() + source("attackPage", "attack_page/attack_page")
-    options = f"engine: dplearn, source: String(dplearnModule), digits: {json.dumps(digits_as_text())}"
+    options = (
+        f"engine: dplearn, source: String(dplearnModule), digits: {json.dumps(digits_as_text())}"
+    )
     return f"""<!doctype html><meta charset="utf-8"><title>Proof and attack</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{style("page/page", "attack_page/attack_page")}</style>

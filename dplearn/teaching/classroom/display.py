@@ -38,11 +38,15 @@ def show(figure: Any, alt: str) -> None:
 
     if isinstance(figure, str) and figure.startswith("<!doctype html>"):
         look = 'style="width: 100%; height: 900px; border: 0"'
-        drawn = f'<iframe title="{html.escape(alt)}" {look} srcdoc="{html.escape(figure)}"></iframe>'
+        drawn = (
+            f'<iframe title="{html.escape(alt)}" {look} srcdoc="{html.escape(figure)}"></iframe>'
+        )
         if os.environ.get("DPLEARN_PNG") == "1":
             (still,) = lessons_folder().glob("sources/*/page.png")
             data = base64.b64encode(still.read_bytes()).decode()
-            drawn = f'<img class="page" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
+            drawn = (
+                f'<img class="page" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
+            )
         display({"text/html": drawn, "text/plain": alt}, raw=True)
         return
     if isinstance(figure, (Sheet, str)):

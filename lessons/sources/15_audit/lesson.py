@@ -32,7 +32,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | everybody draws a guess, then *Attack*; hands up: which program would you buy? |
+# | 7 | 0 The first screen | everybody draws a guess, then *Attack*; hands up: which program would you buy? |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again; section 7 decides it |
 # | 3 | 3 One run, many coins | toss a coin for every student: in, or out |
@@ -441,6 +441,7 @@ labels = torch.nn.functional.one_hot(digit[1238:], 10)
 expected = claimed.sample_rate * (1238 + 100)
 
 
+# %%
 def attacked(program):
     included, scores = torch.rand(200) < 0.5, torch.zeros(200)
     present = torch.cat([torch.ones(1238, dtype=bool), included])
@@ -475,9 +476,9 @@ for name, program in {
 }.items():
     torch.manual_seed(15)
     limit = torch.cat([attacked(program)[1] for _ in range(3)]).quantile(0.95)
-    runs = [attacked(program) for _ in range(4)]
-    accused = [(int((s > limit).sum()), len(s)) for run in runs for s in run]
-    members, others = (np.sum(accused[side::2], axis=0).tolist() for side in (0, 1))
+    judged = [attacked(program) for _ in range(4)]
+    tally = [(int((s > limit).sum()), len(s)) for run in judged for s in run]
+    members, others = (np.sum(tally[side::2], axis=0).tolist() for side in (0, 1))
     proved = two_worlds([(*members, *others)], plan=claimed, delta=1e-5, planned=1)
     verdict = "refuted" if proved.contradicts(claimed.guarantee(delta=1e-5)) else "not refuted"
     print(f"{name}: {100 * members[0] / members[1]:.0f} of 100 members found, {verdict}")

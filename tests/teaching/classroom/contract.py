@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlparse
 
 from quoted import texts
 
+from cases import ROOT
 from dplearn.teaching import browser
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
@@ -123,7 +124,7 @@ def asks_and_refutes_and_needs_only_what_came_before(built):
     asked = [len(choices) for choices in self_test(built.lesson).choices]
     if len(asked) != 5 or min(asked) < 2:
         yield "does not ask itself five questions, '**1** ...' to 5, '<summary>a. ...' and more"
-    if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
+    if "](formulas.md#" not in built.text:
         yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
     if "THE THREE WAYS DISAGREE" in built.printed:
         yield "prints an Evidence whose three ways disagree"
@@ -229,13 +230,13 @@ def figures_have_words_and_a_picture(built):
 
 
 def links_lead_somewhere(built):
-    folder, targets = built.lesson.notebook.parent, re.findall(r"\]\(([^)\s]+)\)", built.text)
-    if not any(target.startswith(sources.EXPLORER) for target in targets):
+    targets = re.findall(r'\]\(([^)\s]+)(?: "explorer:([^"]*)")?\)', built.text)
+    if not any(asked for _, asked in targets):
         yield "has no link to the explorer, '[...](explorer:?...)'"
-    for target in targets:
-        if target.startswith(sources.EXPLORER):
-            yield from _unreadable(target)
-        elif not (target.startswith("https://") or (folder / target.split("#")[0]).exists()):
+    for target, asked in targets:
+        yield from _unreadable(asked)
+        place = ROOT / "lessons" / target.split("#")[0]
+        if not (target.startswith("https://") or place.exists()):
             yield f"links to {target}, which does not exist"
 
 
@@ -246,7 +247,9 @@ def _unreadable(target):
     """What the explorer's page does not understand of a link."""
     page = urlparse(target)
     try:
-        address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
+        address = {
+            k: v for k, (v,) in parse_qs(page.query, strict_parsing=bool(page.query)).items()
+        }
         if page_at(page.path) is navigation.modules()[0]:
             # The browser reads it; that it opens the lesson's numbers is a test of the site.
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
@@ -285,7 +288,7 @@ def _bare(text):
 PARTS_OF_A_TEXT = {
     "code": re.compile(r"```.*?```|`(?!None`)[^`\n]+`", re.S).findall,
     "formulas": re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.S).findall,
-    "links": re.compile(r"\]\(([^)\s]+)\)").findall,
+    "links": re.compile(r"\]\(([^)]+)\)").findall,
     "folds": re.compile(r"</?details>|^\|", re.M).findall,
     "numbers": lambda text: re.findall(r"\d+(?:\.\d+)?|[εδσ]", _bare(text)),
 }
