@@ -97,7 +97,7 @@ def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened)
     # A third of the axis, which ends at 1.35 times the proof.
     dragged(view, ".dp-pen", (200, 0), at=(1 / 3, 0.5))
     view.wait_for_function("page.run.guess > 1.3")
-    assert view.evaluate("page.run.guess < 2 && page.mark() === ''")
+    assert view.evaluate("page.run.guess < 2.2 && page.mark() === ''")
     for key in ("Enter", "1", ".", "1", "Enter"):
         view.keyboard.press(key) if key != "Enter" else number.press(key)
     view.locator("b[data-drag=guess]", has_text="1.1").wait_for()

@@ -2,7 +2,7 @@
 import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
 import { describe, el, set } from "../page/shapes.js";
-import { down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
+import { digits, down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
