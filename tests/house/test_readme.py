@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from dp_accounting import GaussianDpEvent, NeighboringRelation
+from dp_accounting.rdp import RdpAccountant
 
 from cases import ROOT, clean_environment
-from dplearn import ACCOUNTANTS, DPSGD
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.__main__ import main
 from dplearn.core.guarantee import round_down, round_up
 from dplearn.teaching.classroom import sources
@@ -67,6 +69,34 @@ def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
         assert main(words) == (words[0] == "claim")  # the claim is false
     (proved,) = (line for line in shell if line.startswith("proved: "))
     assert proved in capsys.readouterr().out.splitlines()
+
+
+def test_what_is_said_of_other_tools_is_what_was_measured():
+    assert README.count("\n") <= 120
+    rows = [
+        line.split("|")[1:-1]
+        for line in (ROOT / "conformance/results.md").read_text().splitlines()
+        if line.startswith("|")
+    ]
+    found = {
+        row[0].strip(): [cell.strip() for cell in row]
+        for row in rows
+        if "poisson_gaussian" in row[1]
+    }
+    for tool, name in (
+        ("opacus:gdp", "GDP of opacus and tf_privacy"),
+        ("tf_privacy", "GDP of opacus and tf_privacy"),
+        ("dp_accounting:pld", "PLD of dp_accounting"),
+        ("opacus:rdp", "RDP of opacus"),
+        ("opacus:prv", "PRV of opacus"),
+    ):
+        asked, below, worst = found[tool][2].split()[0], found[tool][4], float(found[tool][9])
+        rounded = f"{worst:,.0f}" if worst > 10 else f"{worst:.1f}"
+        assert f"| {name} | {asked} | {below} | {rounded} |" in README
+    replaced = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    theirs = replaced.compose(GaussianDpEvent(2.0)).get_epsilon(1e-5)
+    truth = Gaussian(2.0).guarantee("pld", delta=1e-5, adjacency="replace_one")
+    assert f"{theirs:.2f}" == "2.17" and f"{truth.lower:.2f}" == f"{truth.epsilon:.2f}" == "4.38"
 
 
 def test_links_lead_somewhere():

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sysconfig
 import tarfile
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -35,6 +36,11 @@ from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
+# Modules that the reference of public names shows.
+REFERENCE = (
+    *("dplearn", "dplearn.mechanisms", "dplearn.accountants", "dplearn.certificates"),
+    *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
+)
 _ASSETS = Path(__file__).parent / "assets"
 _KATEX = "katex@0.16.47"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
@@ -65,6 +71,7 @@ def write_site(
     if python:
         script = answering.python_script(python)
         (out / "assets" / "python.js").write_text(script, encoding="utf-8")
+    write_reference(out / "reference")
     words = []
     for page in _pages(folder, executor, python is not None):
         path = out / page.path
@@ -74,6 +81,22 @@ def write_site(
         tell(f"wrote  {path}")
     index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def write_reference(folder: Path) -> None:
+    """Write the reference of all public names, by pdoc, into a folder.
+
+    Raises ModuleNotFoundError where pdoc or torch is missing.
+    """
+    try:
+        import pdoc
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
+        ) from None
+    pdoc.render.configure(docformat="numpy", search=False)
+    with warnings.catch_warnings(action="ignore"):  # of names that only a type checker imports
+        pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
 def from_npm(package: str, folder: Path) -> Path:

@@ -18,7 +18,7 @@ SUBSTITUTES: dict[type[nn.Module], Callable[..., Any]] = {}
 
 
 def rule(*kinds: type[nn.Module]) -> Callable[[Rule], Rule]:
-    """Register the rule of one or more types of modules."""
+    """Register the rule of modules of these `kinds`."""
     return partial(_register, RULES, kinds)
 
 

@@ -83,7 +83,9 @@ def train(included, program, pull=40.0):
 # First, one program that keeps its word. The picture trains it again and again, and is alive when you run its cell: $\varepsilon\le2.98$ is proved of each run. A coin decides for each of 200 people whether they are in, and an attacker who sees every noisy sum accuses. **Guess first:** draw how far the attack will get. Then press *Attack*. (Leave the wrong programs for section 6, and try there which attack sees which.)
 
 # %% tags=["hide-input"]
-show(attack_page(), "1,438 people, 200 of them by a coin; proved: ε ≤ 2.98. Nothing is attacked yet.")
+show(
+    attack_page(), "1,438 people, 200 of them by a coin; proved: ε ≤ 2.98. Nothing is attacked yet."
+)
 
 # %% [markdown]
 # The attack comes near the proof and stays below it. Of Anna's four programs nobody told you which keep their word. The picture shows what the school sees: how many of 100 unseen digits each network misreads. Which program would you buy?
