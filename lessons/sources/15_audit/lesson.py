@@ -425,7 +425,7 @@ for confidence in (0.95, 0.999):
 #
 # ### The same in torch
 #
-# The first picture's attack on `dplearn.training.fit`, with serial numbers: each of 200 made-up pupils has a column of the table to itself, with a 40 in it. The attacker sees every noisy gradient. `found` is what it holds along a canary's pull, and its score is how much likelier that is if the canary is in, with probability 0.1 in each lot.
+# The first picture's attack on `dplearn.training.fit`, with serial numbers: each of 200 made-up pupils has a column of the table to itself, with a 40 in it.
 
 # %%
 from dataclasses import replace
@@ -441,6 +441,10 @@ table = torch.block_diag(first, 40 * torch.eye(200))
 digit = torch.tensor(pupils.digit)
 labels = torch.nn.functional.one_hot(digit[1238:], 10)
 expected = claimed.sample_rate * (1238 + 100)
+
+
+# %% [markdown]
+# The attacker sees every noisy gradient. `found` is what it holds along a canary's pull, and its score is how much likelier that is if the canary is in, with probability 0.1 in each lot.
 
 
 # %%
