@@ -467,7 +467,8 @@ def attacked(program):
     sgd = torch.optim.SGD(model.parameters(), lr=0.5)
     loss, people = torch.nn.CrossEntropyLoss(reduction="none"), (table[present], digit[present])
     options = {"progress": False, "callback": look, "expected_batch_size": expected}
-    fit(model, loss, people, program, optimizer=sgd, delta=1e-5, **options)
+    dice = torch.Generator().manual_seed(int(torch.randint(2**31, ())))
+    fit(model, loss, people, program, optimizer=sgd, delta=1e-5, generator=dice, **options)
     return scores[included], scores[~included]
 
 

@@ -159,7 +159,8 @@ def test_firefox_draws_trains_and_refutes(address, tmp_path):
             time.sleep(0.5)
         assert "is false" in view.run("return document.querySelector('.dp-verdict').textContent")
         assert view.run(f"return {BROKEN}") == 0
-        assert view.run("return document.documentElement.scrollWidth") == 390
+        beside = "const { scrollWidth, clientWidth } = document.documentElement;"
+        assert view.run(f"{beside} return scrollWidth - clientWidth") == 0
     finally:
         view.close()
 

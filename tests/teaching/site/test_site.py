@@ -67,7 +67,10 @@ def test_an_npm_that_reaches_nothing_is_told_in_one_line(tmp_path, monkeypatch):
 
 
 def test_every_link_leads_to_a_page_and_a_place_on_it(out):
-    texts = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*.html")}
+    # Pages by pdoc have links of their own; the page in a lesson is whole without any.
+    own = [p for p in out.rglob("*.html") if p.relative_to(out).parts[0] != "reference"]
+    own.remove(out / "assets" / "attack_page.html")
+    texts = {path.relative_to(out).as_posix(): path.read_text() for path in own}
     places = {path: set(re.findall(r'id="([^"]*)"', text)) for path, text in texts.items()}
     links = 0
     for path, text in texts.items():
