@@ -19,8 +19,7 @@ _HEADER = """\
 <a href="{root}book/published.html">Published figures</a>
 <a href="{root}yardstick/index.html">Yardstick</a>
 <a href="{root}lessons/twelve-pitfalls.html">Pitfalls</a>
-<a href="{root}lessons/glossary-english.html">Glossary</a>
-<a href="{root}reference/dplearn.html">Reference</a></nav>
+<a href="{root}lessons/glossary-english.html">Glossary</a></nav>
 <input type="search" id="search" placeholder="Search" aria-label="Search all pages"
  data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
 </header>

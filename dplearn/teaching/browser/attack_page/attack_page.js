@@ -19,7 +19,7 @@ const FIELDS = {
   // With C up to 1, noise σ in place of σ·C would be no fault.
   max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
   // Nothing is guessed before a hand draws or types; keys begin at 1.
-  guess: { ends: [0.01, 50], pixels: 200, digits: 2, start: null },
+  guess: { ends: [0.001, 1000], pixels: 200, digits: 2, start: null },
 };
 const CHOICES = { program: ["", "mean", "bare", "twice", "seed"], attack: ["", "serial", "model"] };
 // Numbers of runs after which counts are judged.

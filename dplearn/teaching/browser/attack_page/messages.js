@@ -3,7 +3,7 @@
 const en = {
   code: "en", other: "中文", link: "Copy link", copied: "Copied", start: "Attack", again: "Guess again", open: "not guessed yet", how: "Drag, use the arrow keys, or press Enter to type",
   sentence: "1,438 people train a model of digits: {sample_rate} of them in a step, {steps} steps, noise σ = {noise_multiplier}, clipped at C = {max_grad_norm}. A coin decides for each of 200 whether they are in. An attacker asks: who was in?",
-  guess: "Guess first: draw in the picture how far the attack will get, or type it: ε ≥ {guess}.", guessed: (guess) => `You guessed ε ≥ ${guess}.`, draw: "← draw how far it will get",
+  guess: "Guess first: draw in the picture how far the attack will get, or type it: ε ≥ {guess}.", guessed: (guess) => `You guessed ε ≥ ${guess}.`, draw: "← draw how far it will get",
   labels: { sample_rate: "Share of the people in a step", steps: "Steps", noise_multiplier: "Noise multiplier sigma", max_grad_norm: "Clipping norm C", guess: "Your guess of epsilon" },
   share: (value) => `${100 * value} per cent`,
   members: "100 members", others: "100 others", found: "found", accused: "accused wrongly", allowed: (count) => `○ at most ${count} in the long run, by the proof`, claims: (count) => `○ at most ${count} in the long run, by the claim`,
@@ -37,7 +37,7 @@ const en = {
 const zh = {
   code: "zh", other: "English", link: "复制链接", copied: "已复制", start: "开始攻击", again: "再猜一次", open: "尚未猜", how: "拖动，按方向键，或按回车键输入",
   sentence: "1,438 人训练一个数字识别模型：每步取其中 {sample_rate}，共 {steps} 步，噪声 σ = {noise_multiplier}，裁剪到 C = {max_grad_norm}。其中 200 人各由一枚硬币决定是否参加。攻击者要问：谁参加了？",
-  guess: "先猜一猜：在图中画出攻击能走多远，或输入：ε ≥ {guess}。", guessed: (guess) => `您猜的是 ε ≥ ${guess}。`, draw: "← 画出它能走多远",
+  guess: "先猜一猜：在图中画出攻击能走多远，或输入：ε ≥ {guess}。", guessed: (guess) => `您猜的是 ε ≥ ${guess}。`, draw: "← 画出它能走多远",
   labels: { sample_rate: "每步抽取的比例", steps: "步数", noise_multiplier: "噪声乘子 sigma", max_grad_norm: "裁剪范数 C", guess: "您猜的 epsilon" },
   share: (value) => `百分之 ${100 * value}`,
   members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指", allowed: (count) => `○ 按证明，长期平均至多 ${count} 名`, claims: (count) => `○ 按声明，长期平均至多 ${count} 名`,
