@@ -94,6 +94,6 @@ $(VENV)/train: requirements.txt pyproject.toml | $(BIN)/python
 	$(EXTRA) ".[app,train]"
 	touch $(VENV)/app $@
 
-$(VENV)/all: requirements.txt pyproject.toml | $(BIN)/python
-	$(PIP) install --no-compile -r requirements.txt
+$(VENV)/all: requirements.txt requirements-dev.txt pyproject.toml | $(BIN)/python
+	$(PIP) install --no-compile -r requirements-dev.txt
 	touch $(VENV)/app $(VENV)/train $@

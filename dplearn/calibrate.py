@@ -88,7 +88,8 @@ def smallest_noise_multiplier(
     """Calibration of the least noise with which `steps` runs of `mechanism` reach a target.
 
     The mechanism is any with a `noise_multiplier`, possibly inside, or a plan of one phase; its
-    value is ignored. The target is epsilon > 0 and delta in (0, 1); or an attack: at a
+    value is ignored. The `accountant` proves it for neighbours by `adjacency` (default: those of
+    the sampling). The target is epsilon > 0 and delta in (0, 1); or an attack: at a
     `false_positive_rate` in (0, 1) no test has more than the `true_positive_rate`, which is larger
     and below 1 ("pld" alone bounds attacks); or an advantage in (0, 1), the largest difference of
     the two rates, which is delta at epsilon 0. The search stops at the relative width `rtol`, or at
@@ -202,7 +203,7 @@ def smallest_delta(
 ) -> Calibration:
     """Calibration of the least delta with which `steps` runs of `mechanism` reach epsilon.
 
-    Parameters are those of `Accountant.delta`, which finds it. `Unreachable` is raised if this
+    Parameters are those of `smallest_noise_multiplier`. `Unreachable` is raised if the
     accountant proves no delta below 1.
 
     Examples

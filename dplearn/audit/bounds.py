@@ -220,7 +220,7 @@ def from_scores(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Bound from one score per independent run with the canary and without; high means present.
+    """Bound from one score per independent run, `present` with the canary and `absent` without.
 
     The first half of either, in the order of the runs, chooses the threshold and the second alone
     is judged: no run counts that decided what to look for. Other arguments as in `from_counts`.

@@ -80,12 +80,13 @@ def observe(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
-    """Observations of `runs` calls of `train(included, seed)`, each canary in by a fair coin.
+    """Observations of `runs` calls of `train(included, seed)`, `canaries` in by fair coins.
 
     `train` returns one score per canary, higher where it rather was in, or anything of which
     `score(result)` makes them. It must use the bits of `included` for nothing but the data. All
     follows from `seed`. `path` gets a line after each run, where a killed audit goes on. The
-    executor is as in `dplearn.sweeps.sweep`; without one the runs are done here, one by one.
+    executor and `progress` are as in `dplearn.sweeps.sweep`; without one the runs are done here,
+    one by one.
     ValueError is raised where scores are not one finite number per canary.
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)

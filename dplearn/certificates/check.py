@@ -55,7 +55,7 @@ class NotProvedError(Exception):
 
 
 def check(text: str) -> str:
-    """Sentence that a certificate proves; NotProvedError says why it proves none."""
+    """Return the sentence that `text` proves; NotProvedError says why it proves none."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         certificate = json.loads(text, object_pairs_hook=_object)

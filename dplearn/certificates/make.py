@@ -28,8 +28,9 @@ _LARGEST_ANGLE = 1.4
 def certify(
     mechanism: Mechanism, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
 ) -> str:
-    """Certificate of the smallest epsilon of a run at delta: JSON text that `check` proves.
+    """Return the certificate of a mechanism's smallest epsilon at delta, which `check` proves.
 
+    It is JSON text about `steps` runs under one `adjacency`;
     `delta`, in (0, 1), is read as the decimal number that it prints as, like all others. A proof
     has a form for Gaussian and PoissonSubsampled(Gaussian) alone; for others, and if no contour is
     short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if

@@ -13,9 +13,9 @@ def oriented_gradients(
 ) -> NDArray[np.float32]:
     r"""Histograms of edges' directions in a grid of cells, one unit vector per image.
 
-    In each cell, square roots of a histogram of directions, less their mean: what all directions
-    share says little and would use up the clipping norm. Train on it without a bias, for the same
-    reason. Every image is treated alone, so a record's influence is its own gradient only.
+    In each cell of `images`, square roots of a histogram of directions, less their mean: what all
+    directions share says little and would use up the clipping norm. Train without a bias, for the
+    same reason. Every image is treated alone, so a record's influence is its own gradient only.
 
     Images have shape (n, H, W), H and W multiples of the number of `cells` along each side. A
     gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion. The

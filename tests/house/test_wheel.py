@@ -64,7 +64,9 @@ def test_everything_travels(wheel):
     files = [path.relative_to(ROOT) for path in (ROOT / "dplearn").rglob("*") if path.is_file()]
     expected = {str(path) for path in files if "__pycache__" not in path.parts}
     expected |= {f"dplearn/data/{path.name}" for path in (ROOT / "data").glob("*.csv*")}
-    packed = set(zipfile.ZipFile(wheel).namelist())
+    inside = zipfile.ZipFile(wheel).infolist()
+    assert sum(file.file_size for file in inside) < 3e6 and wheel.stat().st_size < 1e6
+    packed = {file.filename for file in inside}
     assert expected <= packed, f"not in the wheel: {sorted(expected - packed)}"
     assert any(name.endswith("licenses/LICENSE") for name in packed)
     assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]

@@ -60,16 +60,29 @@ def shuffled() -> dict[str, Any]:
 
 @cache
 def digits_as_text() -> dict[str, Any]:
-    """Digits of the page of proof and attack: 1238 to train on, then 359 to test with.
+    """Digits of the page of proof and attack: 1238 people, 200 planted ones, 359 to test with.
 
     64 pixels a picture, 0 to 16, each a digit of base 17.
     """
     train, _, test = split(digits(), validation=0.0)
-    others = len(train.labels) - 200  # of 1438 people 200 are planted and have no picture
-    images = np.concatenate([train.images[:others], test.images])
-    labels = np.concatenate([train.labels[:others], test.labels])
+    others = len(train.labels) - 200
+    images = np.concatenate([train.images, test.images])
+    labels = np.concatenate([train.labels, test.labels])
     pixels = "".join("0123456789abcdefg"[round(16 * x)] for x in images.ravel().tolist())
     return {"pixels": pixels, "labels": "".join(map(str, labels)), "others": others}
+
+
+def attack_page() -> str:
+    """Return the page of proof and attack as one file of HTML."""
+    scripts = source() + source("attackPage", "attack_page/attack_page")
+    options = (
+        f"engine: dplearn, source: String(dplearnModule), digits: {json.dumps(digits_as_text())}"
+    )
+    return f"""<!doctype html><meta charset="utf-8"><title>Proof and attack</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{style("page/page", "attack_page/attack_page")}</style>
+<body style="margin: 0; color-scheme: light dark"><div id="here"></div><script>{scripts}
+const {{ page }} = attackPage.mount(document.getElementById("here"), {{ {options} }});</script>"""
 
 
 def style(*entries: str) -> str:

@@ -9,15 +9,14 @@ from pathlib import Path
 
 from dplearn.teaching.classroom import sources
 from dplearn.teaching.classroom.duration import counted, too_much
-from dplearn.teaching.classroom.sources import EXPLORER, Lesson, LessonError
+from dplearn.teaching.classroom.sources import Lesson, LessonError
 
-# Two tables of lessons/README.md, each between its marks: the map of all lessons, and the formulas
-# that each of them names. The patterns find where a lesson says title, time and question.
-START = "<!-- written by `dplearn lessons build` -->"
+# The map of all lessons in lessons/README.md, between its marks. The patterns find where a lesson
+# says title, time and question.
+START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
-_FORMULAS = "| | formulas of the book |\n|---|---|\n"
-_ENTRY = re.compile(rf"\]\({re.escape(EXPLORER)}formula_book\?id=([\w-]+)")
+_ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +96,8 @@ def _build(options: argparse.Namespace) -> int:
         if not options.instructor:
             _warn(chosen)
         if readme.exists() and not options.instructor:
-            readme.write_text(_with_tables(readme), encoding="utf-8")
+            for path, text in _written(readme).items():
+                path.write_text(text, encoding="utf-8")
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
@@ -117,8 +117,9 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
             print(f"{row} {load.minutes:4.0f} minutes{form}")
             faults += [f"long   {lesson.name}: {each}" for each in too_much(load) if voted]
     _warn([lesson for lesson in chosen if lesson.notebook.exists()])
-    if readme.exists() and readme.read_text(encoding="utf-8") != _with_tables(readme):
-        faults.append("stale  README.md: its tables differ from the lessons")
+    for path, text in _written(readme).items() if readme.exists() else ():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            faults.append(f"stale  {path.name}: it differs from the lessons")
     print(*faults or [f"{len(chosen)} up to date"], sep="\n")
     return 1 if faults else 0
 
@@ -129,23 +130,32 @@ def _warn(built: list[Lesson]) -> None:
         print(each)
 
 
-def _with_tables(readme: Path) -> str:
+def _written(readme: Path) -> dict[Path, str]:
+    """The README with the map of all lessons, and the book's formulas with those that name them."""
     from dplearn.teaching.book import book
+    from dplearn.teaching.book.sentences import Wording, group_name
 
-    text, rows, formulas = readme.read_text(encoding="utf-8"), _MAP, _FORMULAS
+    text, rows, naming = readme.read_text(encoding="utf-8"), _MAP, dict[str, list[str]]()
     for lesson in sources.lessons(readme.parent).values():
         cells = sources.read(lesson).cells
         matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]
         title, time, question = (match[1] if match else "?" for match in matches)
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
-        named = {id for cell in cells for id in _ENTRY.findall(cell.source)}
-        link = f"[{{}}]({EXPLORER}formula_book?id={{}}) {{}}".format
-        if links := [link(id, id, book[id].title) for id in book if id in named]:
-            formulas += f"| [{lesson.number}]({lesson.notebook.name}) | {'; '.join(links)} |\n"
-    for table, end in ((rows, "map"), (formulas, "formulas")):
-        marks = START, f"<!-- end of the {end} -->"
-        # The last start before this end.
-        if not (old := re.search(f"{START}(?:(?!{START}).)*{marks[1]}", text, re.DOTALL)):
-            raise LessonError(f"Expected {marks[0]} and {marks[1]} in {readme}.")
-        text = text.replace(old[0], f"{START}\n\n{table}\n{marks[1]}")
-    return text
+        for id in {id for cell in cells for id in _ENTRY.findall(cell.source)}:
+            naming.setdefault(id, []).append(f"[{lesson.number}]({lesson.notebook.name})")
+    # The last start before this end.
+    if not (old := re.search(f"{START}(?:(?!{START}).)*{END}", text, re.DOTALL)):
+        raise LessonError(f"Expected {START} and {END} in {readme}.")
+    parts, words = [f"# Formulas of the book\n\n{START}\n"], Wording()
+    for group in dict.fromkeys(entry.group for entry in book.values()):
+        parts.append(f"## {group_name(group)}\n")
+        for entry in (each for each in book.values() if each.group == group):
+            statement = " ".join(entry.statement.split())
+            said = [f"{words.kind_of(entry)} {words.hypothesis(entry)} {entry.reference}."]
+            if entry.id in naming:
+                said.append(f"Lessons: {', '.join(naming[entry.id])}.")
+            said += [f"Wrong in print, *{each.name}*: {each.note}" for each in entry.misprints]
+            head = f'<a name="{entry.id}"></a>\n\n### {entry.id} {entry.title}\n\n$${statement}$$\n'
+            parts += [head, *(f"{line}\n" for line in said)]
+    formulas = readme.with_name("formulas.md")
+    return {readme: text.replace(old[0], f"{START}\n\n{rows}\n{END}"), formulas: "\n".join(parts)}

@@ -23,7 +23,8 @@ _COLOURS = 64  # a line chart shrinks several times at no visible loss
 def show(figure: Any, alt: str) -> None:
     """Publish `figure` with `alt`, the sentence that says what it shows.
 
-    The figure is Plotly's, a `Drawing`, or the name of an SVG file below ``lessons/sources``.
+    The figure is Plotly's, a `Drawing`, the name of an SVG file below ``lessons/sources``, or a
+    page as HTML, of which a built lesson has the picture ``page.png`` of its folder.
 
     Jupyter gets one output with three faces: the live chart or the drawing, a picture (only while
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
@@ -40,6 +41,19 @@ def show(figure: Any, alt: str) -> None:
 
     from dplearn.teaching.figures.drawings import Sheet
 
+    if isinstance(figure, str) and figure.startswith("<!doctype html>"):
+        look = 'style="width: 100%; height: 900px; border: 0"'
+        drawn = (
+            f'<iframe title="{html.escape(alt)}" {look} srcdoc="{html.escape(figure)}"></iframe>'
+        )
+        if os.environ.get("DPLEARN_PNG") == "1":
+            (still,) = lessons_folder().glob("sources/*/page.png")
+            data = base64.b64encode(still.read_bytes()).decode()
+            drawn = (
+                f'<img class="page" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
+            )
+        display({"text/html": drawn, "text/plain": alt}, raw=True)
+        return
     if isinstance(figure, (Sheet, str)):
         file = lessons_folder() / "sources" / str(figure)
         svg = figure.svg() if isinstance(figure, Sheet) else file.read_text(encoding="utf-8")

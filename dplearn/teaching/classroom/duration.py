@@ -49,7 +49,7 @@ def counted(lesson: Lesson) -> Load:
             continue
         # Without addresses and without what a fold hides; its summary is seen.
         seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
-        seen = re.sub(r"</?details>|\]\([^)\s]*\)", " ", seen)
+        seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
         for part in re.split(r"^(?=## )", seen, flags=re.MULTILINE):
             if re.match(r"## \d+ At home", part):
                 return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})

@@ -3,7 +3,8 @@
 A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in jupytext's percent
 format, and ``exercises.py``, right answers and hints. Some things are added to the source here:
 
-* links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, get their address;
+* links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, lead to a page that
+  is there without it, and keep what they ask as their title;
 * a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
 * ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
 * a cell's id is a digest of its text, so a rebuilt notebook differs only where the lesson does.
@@ -23,10 +24,14 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from dplearn.teaching.browser import CLOSED_FORMS
 
 FOLDED = "hide-input"
-# Where the explorer listens when it is started as the README says.
-EXPLORER = "http://localhost:8501/"
+# Public address of the site, with a slash at its end; empty until there is one.
+ADDRESS = ""
+_ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
 
 Edition = Literal["student", "instructor"]
 
@@ -115,6 +120,37 @@ def lessons(folder: Path | None = None) -> dict[str, Lesson]:
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
 
+def led(text: str) -> str:
+    """Markdown whose links to the explorer lead to the site, or to what explains them here."""
+
+    def target(match: re.Match[str]) -> str:
+        if ADDRESS and (place := on_site(match[1])):
+            return f"]({ADDRESS}{place})"
+        entry = re.match(r"formula_book\?id=([\w-]+)", match[1])
+        there = f"formulas.md#{entry[1]}" if entry else "../README.md#start"
+        return f']({there} "explorer:{match[1]}")'
+
+    return _ASKED.sub(target, text)
+
+
+def on_site(asked: str) -> str:
+    """Where the site has what is asked of the explorer; empty where it has not."""
+    parts = urlsplit(asked)
+    said = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    noise, page = said.get("mechanism", "gaussian"), parts.path
+    poisson = said.get("sampling", "poisson") in ("poisson", "none")
+    if page == "formula_book" and "id" in said:
+        misprint = said.get("misprint", "none")
+        return f"book/{said['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
+    if page == "mechanisms" and noise in CLOSED_FORMS:
+        return f"mechanisms.html?{parts.query}"
+    if page == "proof_and_attack":
+        return f"attack.html{parts.query and '?'}{parts.query}"
+    if (page, noise) == ("", "gaussian") and "then" not in said and poisson:
+        return f"explorer.html?{parts.query}"
+    return ""
+
+
 def text(lesson: Lesson) -> str:
     """The source of a lesson with the questions it repeats, and with the minutes of its clock."""
     source = lesson.source.read_text(encoding="utf-8")
@@ -166,7 +202,7 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace("](explorer:", f"]({EXPLORER}")
+            cell.source = led(cell.source)
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:10]
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
@@ -184,7 +220,7 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     A text that has other code, formulas, links or numbers than its Chinese stays in English, with
     a note.
     """
-    text = lesson.chinese.read_text(encoding="utf-8").replace("](explorer:", f"]({EXPLORER}")
+    text = led(lesson.chinese.read_text(encoding="utf-8"))
     chinese = text.rstrip().split("\n%%\n")
     english = [cell.source for cell in cells if cell.cell_type == "markdown"]
     equal = SequenceMatcher(None, [*map(_common, english)], [*map(_common, chinese)], False)

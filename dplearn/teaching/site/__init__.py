@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sysconfig
 import tarfile
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -18,7 +19,15 @@ from tempfile import TemporaryDirectory
 
 from dplearn.teaching.book import book
 from dplearn.teaching.book.published import drawn_figures
-from dplearn.teaching.browser import digits_as_text, pairs, presets, shuffled, source, style
+from dplearn.teaching.browser import (
+    attack_page,
+    digits_as_text,
+    pairs,
+    presets,
+    shuffled,
+    source,
+    style,
+)
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
@@ -27,6 +36,11 @@ from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
+# Modules that the reference of public names shows.
+REFERENCE = (
+    *("dplearn", "dplearn.mechanisms", "dplearn.accountants", "dplearn.certificates"),
+    *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
+)
 _ASSETS = Path(__file__).parent / "assets"
 _KATEX = "katex@0.16.47"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
@@ -57,6 +71,7 @@ def write_site(
     if python:
         script = answering.python_script(python)
         (out / "assets" / "python.js").write_text(script, encoding="utf-8")
+    write_reference(out / "reference")
     words = []
     for page in _pages(folder, executor, python is not None):
         path = out / page.path
@@ -66,6 +81,22 @@ def write_site(
         tell(f"wrote  {path}")
     index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def write_reference(folder: Path) -> None:
+    """Write the reference of all public names, by pdoc, into a folder.
+
+    Raises ModuleNotFoundError where pdoc or torch is missing.
+    """
+    try:
+        import pdoc
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
+        ) from None
+    pdoc.render.configure(docformat="numpy", search=False)
+    with warnings.catch_warnings(action="ignore"):  # of names that only a type checker imports
+        pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
 def from_npm(package: str, folder: Path) -> Path:
@@ -109,7 +140,8 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
     digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
-    yield "attack.css", style_sheet("page/page", "attack_page/attack_page")
+    yield "attack_page.html", attack_page()
+    yield "attack.css", style("page/page", "attack_page/attack_page")
 
 
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:

@@ -98,6 +98,6 @@ def taught(pages: Iterable[Page]) -> dict[str, str]:
         for anchor, heading, body in sections(page.body):
             words = f"{html.escape(page.title)}, {heading}" if anchor else html.escape(page.title)
             link = f'<a href="{Path(page.path).stem}.ipynb{anchor and "#"}{anchor}">{words}</a>'
-            for id in re.findall(r"/formula_book\?id=([\w-]+)", body):
+            for id in re.findall(r":formula_book\?id=([\w-]+)", body):
                 places.setdefault(id, {}).setdefault(page.path, link)
     return {id: "; ".join(links.values()) for id, links in places.items()}

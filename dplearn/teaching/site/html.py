@@ -4,11 +4,10 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from dplearn.teaching.browser import CLOSED_FORMS
 from dplearn.teaching.classroom.html import NEEDED, linked
-from dplearn.teaching.classroom.sources import EXPLORER
+from dplearn.teaching.classroom.sources import on_site
 
 _HEADER = """\
 <header>
@@ -43,7 +42,11 @@ class Page:
     def text(self) -> str:
         """The whole file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        main = f"<main>\n{_links(self.body, root)}\n</main>"
+        # The page itself in place of its picture.
+        frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
+        live = f'<iframe class="page" {frame}></iframe>'
+        body = re.sub(r'<img class="page"[^>]*>', live, self.body)
+        main = f"<main>\n{_links(body, root)}\n</main>"
         header = _HEADER.format(root=root, start=_START if first else "")
         # The minute comes first, and where to go after it.
         parts = (main, header, self.beside) if first else (header, self.beside, main)
@@ -73,41 +76,30 @@ def plain(body: str) -> str:
 
 
 def _links(body: str, root: str) -> str:
-    """Links of notebooks and to the running explorer as links to the site's own pages.
+    """Links of notebooks and to the explorer as links to the site's own pages.
 
     Of a link to what the site does not hold, the words are left.
     """
 
     def led(link: re.Match) -> str:
-        target = _target(link[2], root)
-        if target is not None:
+        asked = re.search(r'title="explorer:([^"]*)"', link[3])
+        target = on_site(html.unescape(asked[1])) if asked else _target(link[2], root)
+        if asked and target:
+            return f'{link[1]}{root}{html.escape(target)}">{link[4]}</a>'
+        if target:
             return f'{link[1]}{target}"{link[3]}{link[4]}</a>'
-        aside = " <small>(in the explorer)</small>" * link[2].startswith(EXPLORER)
-        return f"{link[4]}{aside}"
+        return link[4] + " <small>(in the explorer)</small>" * bool(asked)
 
     return re.sub(r'(<a [^>]*?href=")([^"#][^"]*)"([^>]*>)(.*?)</a>', led, body, flags=re.S)
 
 
 def _target(link: str, root: str) -> str | None:
     """Where a link leads in the site; None where the site does not hold it."""
-    address = html.unescape(link)
-    parts = urlsplit(address)
-    if address.startswith(EXPLORER):
-        asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        noise, page, place = asked.get("mechanism", "gaussian"), parts.path, ""
-        poisson = asked.get("sampling", "poisson") in ("poisson", "none")
-        if page == "/formula_book" and "id" in asked:
-            misprint = asked.get("misprint", "none")
-            place = f"book/{asked['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
-        elif page == "/mechanisms" and noise in CLOSED_FORMS:
-            place = f"mechanisms.html?{parts.query}"
-        elif page == "/proof_and_attack":
-            place = f"attack.html{parts.query and '?'}{parts.query}"
-        elif (page, noise) == ("/", "gaussian") and "then" not in asked and poisson:
-            place = f"explorer.html?{parts.query}"
-        return html.escape(f"{root}{place}", quote=True) if place else None
+    parts = urlsplit(html.unescape(link))
     if parts.scheme:
         return link
+    if parts.path == "formulas.md":
+        return f"{root}book/index.html"
     if parts.path == "README.md":
         name = readme_page(parts.fragment)
         place = f"#{parts.fragment}" if name == "index" and parts.fragment else ""
@@ -115,7 +107,7 @@ def _target(link: str, root: str) -> str | None:
     if parts.path.endswith(".ipynb"):
         name = parts.path.rpartition("/")[2].removesuffix(".ipynb")
         return f"{root}lessons/{name}.html{parts.fragment and '#' + parts.fragment}"
-    return None if address.startswith("../") else link
+    return None if parts.path.startswith("../") else link
 
 
 def readme_page(anchor: str) -> str:

@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs some seconds.
 # * **You need** lesson 02 (attackers and their two errors), lesson 04 (composition) and lesson 10 (DP-SGD).
-# * **Beside it** [*Proof and attack*](explorer:proof_and_attack), if you have started the explorer: guess how far the attack gets, then look. Nothing below depends on it.
+# * **Beside it** [*Proof and attack*](explorer:proof_and_attack), the page of the first picture, on a whole screen.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -32,7 +32,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | a show of hands: which program would you buy? |
+# | 7 | 0 The first screen | everybody draws a guess, then *Attack*; hands up: which program would you buy? |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again; section 7 decides it |
 # | 3 | 3 One run, many coins | toss a coin for every student: in, or out |
@@ -54,6 +54,7 @@ from dplearn.audit import from_counts, from_guesses, one_run
 from dplearn.core.guarantee import round_down
 from dplearn.datasets import digits, school, split
 from dplearn.mechanisms import Gaussian
+from dplearn.teaching.browser import attack_page
 from dplearn.teaching.classroom import Evidence, check, estimate, mine, predict, reveal, show
 from dplearn.teaching.figures import Bars, Curve, curves, panels, slider
 
@@ -79,7 +80,15 @@ def train(included, program, pull=40.0):
 
 
 # %% [markdown]
-# The picture shows what the school sees: how many of 100 unseen digits each network misreads. Which program would you buy?
+# First, one program that keeps its word. The picture trains it again and again, and is alive when you run its cell: $\varepsilon\le2.98$ is proved of each run. A coin decides for each of 200 people whether they are in, and an attacker who sees every noisy sum accuses. **Guess first:** draw how far the attack will get. Then press *Attack*. (Leave the wrong programs for section 6, and try there which attack sees which.)
+
+# %% tags=["hide-input"]
+show(
+    attack_page(), "1,438 people, 200 of them by a coin; proved: ε ≤ 2.98. Nothing is attacked yet."
+)
+
+# %% [markdown]
+# The attack comes near the proof and stays below it. Of Anna's four programs nobody told you which keep their word. The picture shows what the school sees: how many of 100 unseen digits each network misreads. Which program would you buy?
 
 # %% tags=["hide-input"]
 misread = {program: train(nobody, program)[0] for program in noise}
@@ -414,6 +423,74 @@ for confidence in (0.95, 0.999):
 # %% [markdown]
 # They show no more than 4.91 at 95 %, and 4.18 at 99.9 %, whatever the program leaks. (`dplearn.audit.observe(train, canaries=...)` makes such runs of any training function; its `bound(delta=...)` judges them.)
 #
+# ### The same in torch
+#
+# The first picture's attack on `dplearn.training.fit`, with serial numbers: each of 200 made-up pupils has a column of the table to itself, with a 40 in it.
+
+# %%
+from dataclasses import replace
+
+import torch
+
+from dplearn.audit import two_worlds
+from dplearn.training import fit
+
+claimed = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60, max_grad_norm=4.0)
+first = torch.tensor(x[:1238], dtype=torch.float32)
+table = torch.block_diag(first, 40 * torch.eye(200))
+digit = torch.tensor(pupils.digit)
+labels = torch.nn.functional.one_hot(digit[1238:], 10)
+expected = claimed.sample_rate * (1238 + 100)
+
+
+# %% [markdown]
+# The attacker sees every noisy gradient. `found` is what it holds along a canary's pull, and its score is how much likelier that is if the canary is in, with probability 0.1 in each lot.
+
+
+# %%
+def attacked(program):
+    included, scores = torch.rand(200) < 0.5, torch.zeros(200)
+    present = torch.cat([torch.ones(1238, dtype=bool), included])
+    model = torch.nn.Linear(264, 10, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    error = [0.1 - labels]
+
+    def look(trainer):
+        length = error[-1].norm(dim=1)
+        pull = (40 * length).clamp(max=claimed.max_grad_norm)
+        along = (model.weight.grad[:, 64:].T * error[-1]).sum(dim=1) / length
+        found, noise = along * expected, claimed.noise_multiplier * claimed.max_grad_norm
+        likelier = torch.expm1((pull * found - pull**2 / 2) / noise**2)
+        scores.add_(torch.log1p(claimed.sample_rate * likelier))
+        error.append((40 * model.weight.detach()[:, 64:].T).softmax(dim=1) - labels)
+
+    sgd = torch.optim.SGD(model.parameters(), lr=0.5)
+    loss, people = torch.nn.CrossEntropyLoss(reduction="none"), (table[present], digit[present])
+    options = {"progress": False, "callback": look, "expected_batch_size": expected}
+    dice = torch.Generator().manual_seed(int(torch.randint(2**31, ())))
+    fit(model, loss, people, program, optimizer=sgd, delta=1e-5, generator=dice, **options)
+    return scores[included], scores[~included]
+
+
+# %% [markdown]
+# Three practice runs set the threshold and do not count. The next four are judged once, as planned, first of the program as it is, then with noise $\sigma$ where $\sigma C$ is due:
+
+# %%
+torch.set_num_threads(1)
+for name, program in {
+    "noise σ·C": claimed,
+    "noise σ": replace(claimed, noise_multiplier=1.43 / 4),
+}.items():
+    torch.manual_seed(15)
+    limit = torch.cat([attacked(program)[1] for _ in range(3)]).quantile(0.95)
+    judged = [attacked(program) for _ in range(4)]
+    tally = [(int((s > limit).sum()), len(s)) for run in judged for s in run]
+    members, others = (np.sum(tally[side::2], axis=0).tolist() for side in (0, 1))
+    proved = two_worlds([(*members, *others)], plan=claimed, delta=1e-5, planned=1)
+    verdict = "refuted" if proved.contradicts(claimed.guarantee(delta=1e-5)) else "not refuted"
+    print(f"{name}: {100 * members[0] / members[1]:.0f} of 100 members found, {verdict}")
+
+# %% [markdown]
 # ### Noise made of floating-point numbers
 #
 # This is the textbook's Laplace noise, by inversion of the distribution function. (Lesson 06 broke another program of that name, a random sign times $\ln u$: there six outputs in ten are impossible.)

@@ -1,23 +1,25 @@
-"""Proof and attack: what its counts prove, in node, and what the page shows, in Chromium."""
+"""Proof and attack: what its counts prove, in node, and what the page shows, in two browsers."""
 
-import json
+import shutil
+import time
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, SCREEN, as_file, visits
+from browsing import BROKEN, DRAWN, SCREEN, dragged, patience, visits
 from cases import each
 from dplearn import DPSGD
 from dplearn.audit import two_worlds
 from dplearn.audit.bounds import _limits
 from dplearn.teaching import browser as engine
+from firefox import Firefox
 from javascript import javascript
 
 pytestmark = DRAWN
 
 PLAN = {"noise_multiplier": 1.43, "sample_rate": 0.1, "steps": 60, "max_grad_norm": 4}
-PLAN |= {"delta": 1e-5, "program": ""}
+PLAN |= {"delta": 1e-5, "program": "", "attack": ""}
 PHONE = {"width": 390, "height": 844}
 FAULTS = ("mean", "bare", "twice", "seed")
 
@@ -52,7 +54,10 @@ def test_counts_prove_in_the_page_what_they_prove_in_python(evaluate, counts):
     assert told["refuted"] == (told["floor"] > 2.97)
 
 
-def test_the_attack_finds_what_the_best_one_finds_with_fair_coins(evaluate):
+# Of 100 members the best attack finds 15.4 at 5 % false alarms. A serial number in the table leaves
+# it a little less, and a look at the finished model alone less again.
+@each("attack, found", [("", (10, 21)), ("serial", (9, 18)), ("model", (7, 15))])
+def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, attack, found):
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
       for (let k = 1; k <= 12; k++) if (next({ key: 1, plan }).practised !== k) throw Error();
@@ -60,24 +65,20 @@ def test_the_attack_finds_what_the_best_one_finds_with_fair_coins(evaluate):
       return { counts: [0, 1, 2, 3].map(i => all.reduce((sum, one) => sum + one.counts[i], 0)),
         accuracy: all.reduce((sum, one) => sum + one.accuracy, 0) / all.length };
     }"""
-    told = evaluate(run, PLAN)
-    found, members, accused, others = told["counts"]
+    told = evaluate(run, PLAN | {"attack": attack})
+    caught, members, accused, others = told["counts"]
     assert members + others == 5000 and abs(members - 2500) < 5 * 35
-    # The best attack finds 15.4 of 100 at 5 % false alarms; five deviations of each, and those of
-    # the threshold, which is the 95 % quantile of 1200 scores.
-    assert 0.1 < found / members < 0.21 and 0.02 < accused / others < 0.08
+    # Five deviations of each, and those of the threshold, the 95 % quantile of 1200 scores.
+    assert found[0] < 100 * caught / members < found[1] and 0.02 < accused / others < 0.08
     assert told["accuracy"] > 0.85
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """The page as a file."""
-    mount = f"""const {{ page }} = attackPage.mount(here, {{
-      engine: dplearn, source: String(dplearnModule),
-      digits: {json.dumps(engine.digits_as_text())} }});"""
-    scripts = engine.source() + engine.source("attackPage", "attack_page/attack_page")
-    style = engine.style("page/page", "attack_page/attack_page")
-    return as_file(tmp_path_factory.mktemp("attack"), style, scripts, mount).as_uri()
+    file = tmp_path_factory.mktemp("attack") / "index.html"
+    file.write_text(engine.attack_page(), encoding="utf-8")
+    return file.as_uri()
 
 
 @pytest.fixture
@@ -92,10 +93,17 @@ def opened(browser, address):
 def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened):
     view = opened()
     number = view.locator("b[data-drag=guess]")
-    number.press("ArrowUp")
+    attack = view.get_by_role("button", name="Attack")
+    assert number.text_content() == "?" and attack.is_disabled()
+    # A third of the axis, which ends at 1.35 times the proof.
+    dragged(view, ".dp-pen", (200, 0), at=(1 / 3, 0.5))
+    view.wait_for_function("page.run.guess > 1.3")
+    assert view.evaluate("page.run.guess < 2.2 && page.mark() === ''")
+    for key in ("Enter", "1", ".", "1", "Enter"):
+        view.keyboard.press(key) if key != "Enter" else number.press(key)
     view.locator("b[data-drag=guess]", has_text="1.1").wait_for()
     assert view.evaluate("page.state.practised") == 0
-    view.get_by_role("button", name="Attack").click()
+    attack.click()
     view.wait_for_function("page.state.runs >= 30 && page.state.floor > 0")
     assert view.evaluate("page.state.floor < page.ceiling && page.state.crossed === null")
     view.locator(".dp-verdict", has_text="of what is proved").wait_for()
@@ -111,12 +119,16 @@ def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened)
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")
     assert view.evaluate("[page.state.runs, page.busy, page.ghost]") == [0, False, floor]
     assert view.evaluate("page.ceiling") < ceiling
+    # A guess was about one run, too.
+    assert view.evaluate("page.run.guess") is None
+    view.get_by_role("button", name="Guess again").click()
+    assert attack.is_disabled() and view.locator(".dp-pen").count() == 1
 
 
 def test_each_fault_goes_through_the_claim_at_a_click(opened):
     view = opened(guess="2")
     for fault in FAULTS:
-        view.locator(f"[data-program={fault}]").click()
+        view.locator(f"[data-choice=program][data-value={fault}]").click()
         view.wait_for_function(f"page.run.program === '{fault}' && page.state.crossed")
         assert view.evaluate("page.state.floor > page.ceiling")
         view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
@@ -124,6 +136,34 @@ def test_each_fault_goes_through_the_claim_at_a_click(opened):
         assert view.evaluate(BROKEN) == 0
     # What is refuted is trained a little longer, and then no more.
     view.wait_for_function("page.state.runs === 27 && !page.busy")
+
+
+def test_an_attack_on_the_model_alone_says_what_it_has_not_shown(opened):
+    view = opened(program="seed", attack="model")
+    view.wait_for_function("page.state.runs >= 12 && page.state.floor > 0")
+    view.locator(".dp-verdict", has_text="this attack has not shown it yet").wait_for()
+    assert "serial number of 40" in view.locator(".dp-assumed").text_content()
+    view.get_by_role("button", name="Serial number", exact=True).click()
+    view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
+    view.wait_for_function("location.hash.includes('attack=serial')")
+
+
+@pytest.mark.thorough
+def test_firefox_draws_trains_and_refutes(address, tmp_path):
+    if not shutil.which("firefox-esr"):
+        pytest.skip("No firefox-esr is here.")
+    view, end = Firefox(tmp_path, 390), time.monotonic() + patience() / 1000
+    try:
+        view.open(f"{address}#program=bare")
+        while not view.run("return document.querySelector('.dp-through') !== null"):
+            assert time.monotonic() < end
+            time.sleep(0.5)
+        assert "is false" in view.run("return document.querySelector('.dp-verdict').textContent")
+        assert view.run(f"return {BROKEN}") == 0
+        beside = "const { scrollWidth, clientWidth } = document.documentElement;"
+        assert view.run(f"{beside} return scrollWidth - clientWidth") == 0
+    finally:
+        view.close()
 
 
 def test_an_address_is_read_and_what_is_wrong_in_it_is_told(opened):

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlparse
 from PIL import Image
 from quoted import texts, values
 
+from cases import ROOT
 from dplearn.teaching import browser
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
@@ -124,7 +125,7 @@ def asks_and_refutes_and_needs_only_what_came_before(built):
     asked = [len(choices) for choices in self_test(built.lesson).choices]
     if len(asked) != 5 or min(asked) < 2:
         yield "does not ask itself five questions, '**1** ...' to 5, '<summary>a. ...' and more"
-    if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
+    if "](formulas.md#" not in built.text:
         yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
     if "THE THREE WAYS DISAGREE" in built.printed:
         yield "prints an Evidence whose three ways disagree"
@@ -261,13 +262,13 @@ def figures_have_words_and_a_picture(built):
 
 
 def links_lead_somewhere(built):
-    folder, targets = built.lesson.notebook.parent, re.findall(r"\]\(([^)\s]+)\)", built.text)
-    if not any(target.startswith(sources.EXPLORER) for target in targets):
+    targets = re.findall(r'\]\(([^)\s]+)(?: "explorer:([^"]*)")?\)', built.text)
+    if not any(asked for _, asked in targets):
         yield "has no link to the explorer, '[...](explorer:?...)'"
-    for target in targets:
-        if target.startswith(sources.EXPLORER):
-            yield from _unreadable(target)
-        elif not (target.startswith("https://") or (folder / target.split("#")[0]).exists()):
+    for target, asked in targets:
+        yield from _unreadable(asked)
+        place = ROOT / "lessons" / target.split("#")[0]
+        if not (target.startswith("https://") or place.exists()):
             yield f"links to {target}, which does not exist"
 
 
@@ -278,7 +279,8 @@ def _unreadable(target):
     """What the explorer's page does not understand of a link."""
     page = urlparse(target)
     try:
-        address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
+        read = parse_qs(page.query, strict_parsing=bool(page.query))
+        address = {k: v for k, (v,) in read.items()}
         if not page.path:
             # The browser reads it; that it opens the lesson's numbers is a test of the site.
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}

@@ -2,7 +2,7 @@
 import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
 import { describe, el, set } from "../page/shapes.js";
-import { down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
+import { digits, down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
@@ -18,9 +18,10 @@ const FIELDS = {
   noise_multiplier: { ends: [0.5, 20], pixels: 260, digits: 3, start: 1.43 },
   // With C up to 1, noise σ in place of σ·C would be no fault.
   max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
-  guess: { ends: [0.01, 50], pixels: 200, digits: 2, start: 1 },
+  // Nothing is guessed before a hand draws or types; keys begin at 1.
+  guess: { ends: [0.001, 1000], pixels: 200, digits: 2, start: null },
 };
-const PROGRAMS = ["", "mean", "bare", "twice", "seed"];
+const CHOICES = { program: ["", "mean", "bare", "twice", "seed"], attack: ["", "serial", "model"] };
 // Numbers of runs after which counts are judged.
 const LOOKS = [1];
 while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
@@ -53,6 +54,8 @@ function helper(make, given, here, then) {
   }
 }
 
+// A page inside of a notebook has no address.
+const ADDRESSED = location.protocol !== "about:";
 const asked = () => new URLSearchParams(location.hash.slice(1) || location.search.slice(1));
 
 class Page {
@@ -90,35 +93,41 @@ class Page {
   open() {
     const told = asked();
     this.unread = [];
-    this.run = { program: told.get("program") ?? "" };
-    if (!PROGRAMS.includes(this.run.program)) {
-      this.unread.push(`program=${this.run.program}`);
-      this.run.program = "";
+    this.run = {};
+    for (const [name, all] of Object.entries(CHOICES)) {
+      this.run[name] = told.get(name) ?? "";
+      if (all.includes(this.run[name])) continue;
+      this.unread.push(`${name}=${this.run[name]}`);
+      this.run[name] = "";
     }
     for (const [name, field] of Object.entries(FIELDS)) {
       const said = told.get(name);
       const value = said === null ? field.start : read(said);
-      const good = nearest(field, value) === value;
+      const good = value === null || nearest(field, value) === value;
       if (!good) this.unread.push(`${name}=${said}`);
       this.run[name] = good ? value : field.start;
     }
-    const known = ["program", "language", ...Object.keys(FIELDS)];
-    this.unread.push(...[...told.keys()].filter((key) => !known.includes(key)));
-    this.started = told.has("guess") || told.has("program");
+    this.unread.push(...[...told.keys()].filter((key) => key !== "language" && !(key in this.run)));
+    this.started = this.run.guess !== null || this.run.program !== "";
     this.begin();
   }
 
   mark() {
     const told = new URLSearchParams();
-    for (const [name, { start }] of Object.entries(FIELDS)) {
-      if (name === "guess" ? this.started : this.run[name] !== start) told.set(name, String(this.run[name]));
+    for (const [name, value] of Object.entries(this.run)) {
+      // A guess that is still being drawn is nobody's yet.
+      if (name === "guess" ? this.started && value : value !== (FIELDS[name]?.start ?? "")) told.set(name, String(value));
     }
-    if (this.run.program) told.set("program", this.run.program);
     if (this.words?.code === "zh") told.set("language", "zh");
     return told.toString();
   }
 
-  /** Start over: what was counted is about another run. */
+  /** Take another run: what was counted and guessed is about the one before. */
+  another() {
+    if (this.started) this.run.guess = null;
+    this.begin();
+  }
+
   begin() {
     const { noise_multiplier, sample_rate, steps } = this.run;
     const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
@@ -190,7 +199,7 @@ class Page {
     this.unread = [];
     if (name !== "guess") {
       this.ghost = Math.max(this.state.floor, this.state.runs ? 0 : this.ghost);
-      this.begin();
+      this.another();
     }
     this.schedule();
   }
@@ -200,7 +209,7 @@ class Page {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       const mark = this.mark();
-      if (asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${location.search}#${mark}`);
+      if (ADDRESSED && asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${location.search}#${mark}`);
       this.train();
     }, REST);
   }
@@ -208,15 +217,19 @@ class Page {
   click(event) {
     const button = event.target.closest("button");
     if (!button) return;
-    const { program, do: act } = button.dataset;
-    if (program !== undefined) {
-      this.run.program = program;
+    const { choice, value, do: act } = button.dataset;
+    if (choice) {
+      this.run[choice] = value;
       this.ghost = 0;
-      this.started = true;
-      this.begin();
+      this.started ||= choice === "program";
+      this.another();
     } else if (act === "start") {
       this.started = true;
       this.state.began = performance.now();
+    } else if (act === "again") {
+      this.another();
+      this.started = false;
+      this.ghost = 0;
     } else if (act === "link") copied(button, `${location.href.split(/[?#]/)[0]}#${this.mark()}`, this.words.copied);
     else {
       this.speakIn(this.words.code === "en" ? "zh" : "en");
@@ -237,16 +250,17 @@ class Page {
     const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
     const number = (_, name) => `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.labels[name]}" title="${words.how}"></b>`;
     const put = (said) => said.replace(/([σε])/g, "<i>$1</i>").replace(/\{(\w+)\}/g, number);
-    const buttons = PROGRAMS.map((name) => `<button type="button" data-program="${name}">${put(words.programs[name])}</button>`);
+    const choice = ([name, all]) =>
+      `<h2>${words[name]}</h2><p>${all.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
     this.root.innerHTML = `<div class="dp dp-versus" lang="${words.code}">
 <div class="dp-unread" role="status"></div>
 <p class="dp-sentence">${put(words.sentence)}</p>
-<p class="dp-guessline"><span>${put(words.guess)} <button type="button" data-do="start">${words.start}</button></span><output></output></p>
+<p class="dp-guessline"><span>${put(words.guess)} <button type="button" data-do="start">${words.start}</button></span><span><output></output> <button type="button" data-do="again">${words.again}</button></span></p>
 <svg class="dp-svg" role="img" aria-label="${words.picture}"></svg>
 <p class="dp-verdict" role="status"></p>
 <section class="dp-both"><div class="dp-crowd"></div>
-<div class="dp-programs"><h2>${words.program}</h2>${buttons.join(" ")}<p class="dp-about"></p><p class="dp-runs"></p></div></section>
-<footer><p class="dp-assumed">${words.assumed}</p><p class="dp-tools"><button type="button" data-do="link">${words.link}</button> <button type="button" data-do="language">${words.other}</button></p></footer>
+<div class="dp-choices">${Object.entries(CHOICES).map(choice).join("")}<p class="dp-runs"></p></div></section>
+<footer><p class="dp-assumed"></p><p class="dp-tools">${ADDRESSED ? `<button type="button" data-do="link">${words.link}</button>` : ""} <button type="button" data-do="language">${words.other}</button></p></footer>
 </div>`;
     this.body = this.find(".dp");
     this.svg = this.find(".dp-svg");
@@ -258,7 +272,9 @@ class Page {
       return ring;
     });
     this.limit = members.appendChild(document.createElement("p"));
-    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: {} });
+    // A pen that draws the bar: where it stands, there the attack will end.
+    const pen = { at: () => [null, null], draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
+    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name] ?? 1, grips: { guess: pen } });
     this.body.addEventListener("click", (event) => this.click(event));
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.schedule());
@@ -280,14 +296,19 @@ class Page {
     const { found, accused } = this.rates();
     for (const node of this.body.querySelectorAll("b[data-drag]:not(:has(input))")) {
       const { drag: name } = node.dataset;
-      set(node, "text", shown(name, run[name]));
-      describe(node, FIELDS[name].ends, run[name], heard(words, name, run[name]));
+      const open = run[name] === null;
+      set(node, "text", open ? "?" : shown(name, run[name]));
+      describe(node, FIELDS[name].ends, open ? FIELDS[name].ends[0] : run[name], open ? words.open : heard(words, name, run[name]));
     }
-    for (const button of this.body.querySelectorAll("[data-program]")) set(button, "aria-pressed", String(button.dataset.program === run.program));
+    for (const button of this.body.querySelectorAll("[data-choice]")) set(button, "aria-pressed", String(button.dataset.value === run[button.dataset.choice]));
+    for (const about of this.body.querySelectorAll("[data-about]")) set(about, "text", words.about[about.dataset.about][run[about.dataset.about]]);
     this.body.classList.toggle("dp-through", Boolean(state.crossed));
     set(this.find(".dp-unread"), "text", this.unread.length ? words.unread(this.unread) : "");
-    this.find(".dp-guessline span").hidden = this.started;
-    set(this.find(".dp-guessline output"), "text", this.started ? words.guessed(text(run.guess)) : "");
+    const [before, after] = this.root.querySelectorAll(".dp-guessline > span");
+    [before.hidden, after.hidden] = [this.started, !this.started];
+    this.find("[data-do=start]").disabled = run.guess === null;
+    set(this.find(".dp-guessline output"), "text", run.guess === null ? "" : words.guessed(text(run.guess)));
+    set(this.find(".dp-assumed"), "text", words.assumed(run.attack));
     this.axis();
     this.people.show({ upper: found }, accused, () => {});
     set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
@@ -296,7 +317,6 @@ class Page {
     const limit = run.program ? words.claims : words.allowed;
     set(this.limit, "text", state.allowed === null ? "" : limit(text(up(100 * state.allowed))));
     set(this.find(".dp-verdict"), "text", this.verdict());
-    set(this.find(".dp-about"), "text", words.about[run.program]);
     const seconds = (performance.now() - (state.since ?? 0)) / 1000;
     const next = LOOKS.find((n) => n > state.runs);
     if (state.runs) set(this.find(".dp-runs"), "text", words.runs(state.runs, Math.round(state.runs / seconds), next, Math.round((100 * state.accuracy) / state.runs)));
@@ -314,7 +334,9 @@ class Page {
     if (state.crossed) return words.refuted(epsilon, state.crossed.run, state.crossed.seconds.toFixed(1));
     if (!this.started) return words.waits;
     if (!state.runs) return words.practises(state.practised);
-    return state.floor ? words.part(Math.floor((100 * state.floor) / ceiling), epsilon) : words.nothing;
+    if (!state.floor) return words.nothing;
+    const percent = Math.floor((100 * state.floor) / ceiling);
+    return this.run.program ? words.behind(percent, epsilon) : words.part(percent, epsilon);
   }
 
   /** The axis of epsilon: what is shown from the left, what is excluded or claimed from the right. */
@@ -323,7 +345,7 @@ class Page {
     const [width, height] = [svg.clientWidth, svg.clientHeight];
     if (!width) return;
     const far = state.floor > 4 * ceiling;
-    const last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling);
+    const last = (this.last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling));
     const x = (/** @type {number} */ epsilon) => (Math.min(epsilon, last) / last) * (width - 2);
     const [base, tall] = [height - 44, 46];
     const bar = (kind, from, to) => el("rect", { class: kind, x: from, y: base - tall, width: Math.max(to - from, 0), height: tall });
@@ -344,7 +366,9 @@ class Page {
     nodes.push(upright("dp-limit", claim, 26));
     nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
     if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-tick-at", x(this.ghost), base - 6, words.before));
-    nodes.push(upright("dp-mine", x(run.guess), 40), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine));
+    if (run.guess !== null) nodes.push(bar("dp-mine", 0, x(run.guess)), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", x(run.guess), 40));
+    else if (!this.started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
+    if (!this.started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));
     if (state.floor) {
       const inside = floor > 0.4 * width || floor > 200;
       const said = far ? words.far : words.shown(text(down(state.floor)));

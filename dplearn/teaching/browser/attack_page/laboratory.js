@@ -3,10 +3,12 @@
 /** Return `next({ key, plan })`, which trains once, with fresh coins for who is a member, and says how
  * many planted people are accused; the first runs of a key only set the attacker's threshold. The
  * text of this function is sent to a worker: it uses nothing around it.
- * @param {{pixels: string, labels: string, others: number}} digits 64 base-17 digits a picture; the
- * first `others` are trained on, the rest measures accuracy */
+ * @param {{pixels: string, labels: string, others: number}} digits 64 base-17 digits a picture: first
+ * `others` who are in, then the planted people; the rest measures accuracy */
 export function laboratory({ pixels, labels, others }) {
   const [CLASSES, WIDTH, PLANTED, PRACTICE, FALSE_ALARMS, RATE] = [10, 65, 200, 12, 0.05, 0.5];
+  // A column of the table that holds this for one planted person, and 0 for all others.
+  const SERIAL = 40;
   const count = labels.length;
   // A bias of 1 after the pixels.
   const images = new Float64Array(count * WIDTH).fill(1);
@@ -30,20 +32,26 @@ export function laboratory({ pixels, labels, others }) {
     s[3] = (s[3] << 11) | (s[3] >>> 21);
     return (bits + 0.5) / 2 ** 32;
   };
-  const fillNormal = (/** @type {Float64Array} */ out) => {
-    for (let i = 0; i < out.length; i += 2) {
+  const gap = (/** @type {number} */ q) => Math.floor(Math.log(uniform()) / Math.log1p(-q));
+
+  // Of one run, by coordinate: the model's, then those that each planted person has alone.
+  const SIZE = CLASSES * WIDTH;
+  const [weights, sum, noise, last] = [0, 1, 2, 3].map(() => new Float64Array(SIZE + PLANTED * CLASSES));
+  const fillNormal = (/** @type {number} */ end) => {
+    for (let i = 0; i < end; i += 2) {
       const [radius, angle] = [Math.sqrt(-2 * Math.log(uniform())), 2 * Math.PI * uniform()];
-      out[i] = radius * Math.cos(angle);
-      if (i + 1 < out.length) out[i + 1] = radius * Math.sin(angle);
+      noise[i] = radius * Math.cos(angle);
+      noise[i + 1] = radius * Math.sin(angle);
     }
   };
 
   const p = new Float64Array(CLASSES);
-  /** Put the softmax of an image into `p`. @param {Float64Array} weights @param {number} i */
-  const predict = (weights, i) => {
+  /** Put the softmax of an image into `p`; with `own`, the place of a serial number's weights, with it.
+   * @param {number} i @param {number} own */
+  const predict = (i, own) => {
     let most = -Infinity;
     for (let k = 0, w = 0; k < CLASSES; k++) {
-      let sum = 0;
+      let sum = own ? SERIAL * weights[own + k] : 0;
       for (let f = i * WIDTH; f < (i + 1) * WIDTH; f++, w++) sum += weights[w] * images[f];
       p[k] = sum;
       most = Math.max(most, sum);
@@ -52,60 +60,98 @@ export function laboratory({ pixels, labels, others }) {
     for (let k = 0; k < CLASSES; k++) total += p[k] = Math.exp(p[k] - most);
     for (let k = 0; k < CLASSES; k++) p[k] /= total;
   };
+  const length = (/** @type {Float64Array} */ x) => {
+    let all = 0;
+    for (let i = 0; i < x.length; i++) all += x[i] * x[i];
+    return Math.sqrt(all);
+  };
+  /** Put the gradient of the logits into `p`; return by how much clipping to C shortens that of the weights.
+   * @param {number} i @param {number} own @param {number} C */
+  const look = (i, own, C) => {
+    predict(i, own);
+    p[labels[i]] -= 1;
+    const norm = length(p) * Math.sqrt(norms[i] ** 2 + (own ? SERIAL ** 2 : 0));
+    return Math.min(1, C / Math.max(norm, 1e-12));
+  };
+  /** Add a person's clipped gradient to the sum. @param {number} i @param {number} own @param {number} C */
+  const add = (i, own, C) => {
+    const factor = look(i, own, C);
+    for (let k = 0, w = 0; k < CLASSES; k++) {
+      const part = factor * p[k];
+      for (let f = i * WIDTH; f < (i + 1) * WIDTH; f++, w++) sum[w] += part * images[f];
+      if (own) sum[own + k] += part * SERIAL;
+    }
+  };
 
   /** Train once; return the attacker's score of each planted person, high for members, and the accuracy.
-   * @param {Uint8Array} members @param {any} plan the fields of a run, and the program, "" for a correct one */
-  const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program }) => {
+   * @param {Uint8Array} members @param {any} plan the fields of a run; the program, "" for a correct one;
+   * the attack, "" on gradients as the theorem allows, "serial" or "model" on people with serial numbers */
+  const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program, attack }) => {
     const lot = q * (PLANTED / 2 + others);
     const clips = program !== "mean";
-    // A planted gradient has norm 10 C in a coordinate of its own, before it is clipped.
-    const pull = clips ? C : 10 * C;
+    const bound = clips ? C : Infinity;
     const spread = { bare: sigma, twice: (sigma * C) / lot }[program] ?? sigma * C;
-    const size = CLASSES * WIDTH;
-    const weights = new Float64Array(size);
-    const [sum, noise] = [new Float64Array(size + PLANTED), new Float64Array(size + PLANTED)];
-    const [scores, last] = [new Float64Array(PLANTED), new Float64Array(PLANTED)];
-    const gap = () => Math.floor(Math.log(uniform()) / Math.log1p(-q));
-    const add = (/** @type {number} */ i) => {
-      predict(weights, i);
-      p[labels[i]] -= 1;
-      const norm = Math.sqrt(p.reduce((all, x) => all + x * x, 0)) * norms[i];
-      const factor = clips ? Math.min(1, C / Math.max(norm, 1e-12)) : 1;
-      for (let k = 0, w = 0; k < CLASSES; k++) {
-        const part = factor * p[k];
-        for (let f = i * WIDTH; f < (i + 1) * WIDTH; f++, w++) sum[w] += part * images[f];
-      }
-    };
-    fillNormal(noise);
+    // Coordinates of a planted person's own. Without a serial number it is one: there, before it is
+    // clipped, their gradient has norm 10 C, and nothing elsewhere.
+    const OWN = attack ? CLASSES : 1;
+    const end = SIZE + PLANTED * OWN;
+    const [scores, pull, way] = [new Float64Array(PLANTED), new Float64Array(PLANTED).fill(clips ? C : 10 * C), new Float64Array(PLANTED * OWN).fill(1)];
+    weights.fill(0);
+    fillNormal(end);
     for (let t = 0; t < T; t++) {
       sum.fill(0);
-      for (let i = 0; i < PLANTED; i++) if (members[i] && uniform() < q) sum[size + i] = pull;
-      for (let i = gap(); i < others; i += 1 + gap()) add(i);
-      if (!clips) {
-        const norm = Math.sqrt(sum.reduce((all, x) => all + x * x, 0));
-        const factor = Math.min(1, (C * lot) / norm);
-        sum.forEach((x, i) => (sum[i] = factor * x));
+      for (let i = 0, own = SIZE; i < PLANTED; i++, own += OWN) {
+        if (attack === "serial") {
+          const factor = look(others + i, own, bound);
+          const norm = length(p);
+          pull[i] = factor * norm * SERIAL;
+          for (let k = 0; k < CLASSES; k++) way[i * CLASSES + k] = p[k] / norm;
+        }
+        if (!members[i] || uniform() >= q) continue;
+        if (attack) add(others + i, own, bound);
+        else sum[own] = pull[i];
       }
-      if (program !== "seed") fillNormal(noise);
-      for (let i = 0; i < sum.length; i++) sum[i] += spread * noise[i];
-      for (let i = 0; i < size; i++) weights[i] -= (RATE / lot) * sum[i];
-      for (let i = 0; i < PLANTED; i++) {
-        const x = sum[size + i];
+      for (let i = gap(q); i < others; i += 1 + gap(q)) add(i, 0, bound);
+      if (!clips) {
+        const factor = Math.min(1, (C * lot) / length(sum));
+        for (let i = 0; i < end; i++) sum[i] *= factor;
+      }
+      if (program !== "seed") fillNormal(end);
+      for (let i = 0; i < end; i++) {
+        sum[i] += spread * noise[i];
+        weights[i] -= (RATE / lot) * sum[i];
+      }
+      for (let i = 0; i < PLANTED && attack !== "model"; i++) {
+        let x = 0;
+        let moved = 0;
+        for (let k = i * OWN; k < (i + 1) * OWN; k++) {
+          x += way[k] * sum[SIZE + k];
+          moved += (sum[SIZE + k] - last[SIZE + k]) ** 2;
+        }
         // The same noise twice leaves nothing in a difference but people.
-        if (program === "seed") scores[i] = t ? Math.max(scores[i], Math.abs(x - last[i])) : 0;
+        if (program === "seed") scores[i] = t ? Math.max(scores[i], moved) : 0;
         else {
-          const loss = (pull * x - 0.5 * pull * pull) / (sigma * C) ** 2;
+          const loss = (pull[i] * x - 0.5 * pull[i] * pull[i]) / (sigma * C) ** 2;
           scores[i] += loss > 500 ? loss + Math.log(q) : Math.log1p(q * Math.expm1(loss));
         }
-        last[i] = x;
       }
+      last.set(sum);
+    }
+    // Of the finished model: how much surer it is of a person's label with the serial number than without.
+    for (let i = 0; i < PLANTED && attack === "model"; i++) {
+      const sure = [SIZE + i * OWN, 0].map((own) => {
+        predict(others + i, own);
+        return Math.log(Math.max(p[labels[others + i]], 1e-300));
+      });
+      scores[i] = sure[0] - sure[1];
     }
     let right = 0;
-    for (let i = others; i < count; i++) {
-      predict(weights, i);
+    const first = others + PLANTED;
+    for (let i = first; i < count; i++) {
+      predict(i, 0);
       right += Number(p.indexOf(Math.max(...p)) === Number(labels[i]));
     }
-    return { scores, accuracy: right / (count - others) };
+    return { scores, accuracy: right / (count - first) };
   };
 
   let [key, threshold] = [NaN, 0];

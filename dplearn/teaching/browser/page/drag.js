@@ -44,8 +44,8 @@ function lift(page, steps) {
 
 /** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`; `about` says what can
  * be held: `fields`, a number's `value`, and for each grip in the picture where it is (null: where the
- * pointer is), what a `move` does, which number it `sets` if it is called otherwise, and whether axes
- * stay `still`. What a hand does is done in the next frame, once. */
+ * pointer is), what a `move` does, which number it `sets` if it is called otherwise, whether a press
+ * `draws` and whether axes stay `still`. What a hand does is done in the next frame, once. */
 export class Drag {
   /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {
@@ -91,6 +91,7 @@ export class Drag {
     node.classList.add("dp-held");
     if (node.tabIndex >= 0) node.focus({ preventScroll: true });
     page.touch();
+    if (grip?.draws) this.move(event);
     event.preventDefault();
   }
 

@@ -4,7 +4,6 @@ import streamlit as st
 
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
-from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.scripts import component
 
@@ -24,4 +23,4 @@ def _spoken() -> None:
     language.choose(st.session_state[_KEY].language)
 
 
-_component = component("attackPage", style_sheet("page/page", "attack_page/attack_page"))
+_component = component("attackPage", browser.style("page/page", "attack_page/attack_page"))
