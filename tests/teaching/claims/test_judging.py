@@ -108,8 +108,8 @@ def test_a_counterexample_is_plain_and_in_the_letters_of_the_author():
     found = proofread(CLASSICAL)
     assert "only if 0 < ε <= 1" in found.reason and "δ = 1e-05, ε = 10" in found.reason
     assert "Dwork & Roth (2014), Theorem A.1" in found.reason
-    found = proofread(r"\varepsilon' = 2\varepsilon\sqrt{2k\ln(1/\delta')}", words="composition")
-    assert f"Met in {book['G-C2'].misprint('plotted').met}." in found.reason
+    found = proofread(r"\rho = \varepsilon^2/8", words="every pure mechanism")
+    assert f"Met in {book['G-C10'].misprint('bounded-range').met}." in found.reason
 
 
 REFUSED = [

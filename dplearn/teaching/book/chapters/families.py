@@ -101,7 +101,9 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
     r"""D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)
     = \frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha}
     \ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^\alpha},\quad
-    \sigma_\alpha^2 = (1-\alpha)\sigma_0^2 + \alpha\sigma_1^2 > 0, else \infty"""
+    \sigma_\alpha^2 = (1-\alpha)\sigma_0^2 + \alpha\sigma_1^2 > 0, else \infty
+
+    At distance 1 and with one deviation it is alpha/(2sigma^2)."""
     gap, log_ratio = (mean_p - mean_q) ** 2, math.log(std_q / std_p)
     if order == math.inf:
         if std_p >= std_q:

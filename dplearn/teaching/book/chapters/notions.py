@@ -4,7 +4,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, ndtri_exp
 
 from dplearn.teaching.book.chapters.conversion import coins_within
 from dplearn.teaching.book.chapters.divergences import renyi
@@ -83,7 +83,7 @@ _EACH = "compos releas fold rounds steps adaptiv 组合"
          "Mironov 2017, Propositions 1 and 3")
 @given("orders > 1 and rdp >= 0 and steps >= 1 and 0 < delta < 1", orders=Log(1.05, 200.0),
        rdp=Log(1e-3, 5.0), steps=_STEPS, delta=_DELTA)
-@oracle(repeated_rdp_epsilon, points=50)
+@oracle(repeated_rdp_epsilon, points=25)
 @setting("k adaptive releases, each (α,ε)-RDP, as (ε',δ)-DP",
          "k 次自适应发布，每次 (α,ε)-RDP，换成 (ε',δ)-DP", "epsilon", _EACH,
          below=lambda orders, rdp, steps, delta: np.maximum(below.rdp_epsilon(orders, rdp, delta),
@@ -127,7 +127,7 @@ def zcdp_to_delta(*, rho, epsilon):
 @formula("G-D3f", "Several zCDP releases as (epsilon, delta)-DP", "upper",
          "Bun & Steinke 2016, Proposition 1.3 and Lemma 2.3")
 @given("rho > 0 and steps >= 1 and 0 < delta < 1", rho=Log(1e-4, 5.0), steps=_STEPS, delta=_DELTA)
-@oracle(gaussian_zcdp_epsilon)
+@oracle(gaussian_zcdp_epsilon, points=40)
 @setting("k adaptive releases, each ρ-zCDP, as (ε,δ)-DP",
          "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", _EACH,
          below=lambda rho, steps, delta: below.gaussian_epsilon(np.sqrt(2 * steps * rho), delta))
@@ -160,7 +160,7 @@ def zcdp_to_rdp(*, rho, order):
 @formula("G-D3h", "From zCDP to epsilon and delta by one order", "upper",
          "Bun & Steinke 2016, Proposition 1.3, from its proof")
 @given("rho > 0 and order > 1 and 0 < delta < 1", rho=_RHO, order=Log(1.05, 200.0), delta=_DELTA)
-@oracle(lambda rho, delta: gaussian_zcdp_epsilon(rho=rho, delta=delta))
+@oracle(lambda rho, delta: gaussian_zcdp_epsilon(rho=rho, delta=delta), points=40)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，由 Rényi 阶 α",
          "epsilon", "zcdp concentrat 集中", below=lambda rho, order, delta:
          below.gaussian_epsilon(np.sqrt(2 * rho), delta) + 0 * order)
@@ -178,12 +178,11 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
 @given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
 @oracle(coins_renyi, points=60)
 @setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
-         "pure every any 纯", below=lambda epsilon, order: below.coin_rdp(epsilon, order))
+         "pure every any 纯", below="exact", epsilon=Log(0.02, 8.0),
+         into=lambda epsilon: {"epsilon": epsilon, "order": 1e9})
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
 @wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
        claim="epsilon / 2")
-@wrong("quarter", "epsilon^2/8 is for a loss of bounded range.", claim="order * epsilon**2 / 8",
-       epsilon=Log(0.02, 1.0), order=Log(1.05, 5.0))
 def pure_to_every_order(*, epsilon, order):
     r"""\varepsilon\text{-DP} \Rightarrow D_\alpha \le \varepsilon \text{ for every } \alpha
 
@@ -218,7 +217,7 @@ def gdp_to_zcdp(*, mu):
 def pure_to_gdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mu\text{-GDP with }
     \mu = 2\,\Phi^{-1}\Big(\frac{e^\varepsilon}{1+e^\varepsilon}\Big)"""
-    return -2 * float(ndtri(1 / (1 + math.exp(epsilon))))
+    return -2 * float(ndtri_exp(-np.logaddexp(0.0, epsilon)))
 
 
 @formula("G-D10b", "Log moments of Gaussian noise", "identity", "Abadi et al. 2016, Section 3.2")
@@ -306,7 +305,7 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
        dict.fromkeys("pq", Distribution(3, zeros=False)), order=Log(1.1, 60.0),
        rdp=Derived(lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))),
        sample_rate=Log(1e-3, 1.0))
-@oracle(sampled_pair_renyi)
+@oracle(sampled_pair_renyi, points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",
          rdp=Log(0.01, 10.0), order=Log(1.1, 40.0),
@@ -328,7 +327,7 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
          "Erlingsson et al. 2019, closed bound on amplification by shuffling")
 @given("0 < local_epsilon < 0.5 and records >= 1000 and 0 < delta < 0.01",
        local_epsilon=Log(0.02, 0.499), records=Whole(1000, 100_000), delta=Log(1e-12, 0.0099))
-@oracle(shuffled_coins_epsilon, tolerance=1e-6, points=30)
+@oracle(shuffled_coins_epsilon, tolerance=1e-6, points=25)
 @setting("n shuffled reports, each ε_0-DP with ε_0 < 1/2", "n 份打乱的报告，每份 ε_0-DP，ε_0 < 1/2",
          "epsilon", "shuffl 打乱 洗牌", local_epsilon=Log(0.02, 3.0),
          records=Whole(1000, 3000))

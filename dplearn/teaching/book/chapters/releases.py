@@ -58,7 +58,7 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
 @formula("G-C2c", "Advanced composition by concentrated DP", "upper",
          "Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3")
 @given(_ANY, _RELEASES)
-@oracle(coins_epsilon)
+@oracle(coins_epsilon, points=50)
 @setting(*_FOLD, below=_below)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("half-root", "zCDP of rho costs 2 sqrt(rho ln(1/delta)), and rho is k epsilon^2 / 2.",
@@ -75,7 +75,7 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
 @given("0 < 2*epsilon*sqrt(2*steps*log(1/slack)) and 2*epsilon*sqrt(2*steps*log(1/slack)) < 1 and "
        "steps >= 1 and 0 < slack <= 0.5", epsilon=Log(1e-4, 0.4), steps=Whole(1, 1000),
        slack=Log(1e-12, 0.5))
-@oracle(coins_epsilon)
+@oracle(coins_epsilon, points=50)
 @setting("a budget ε' < 1 of k releases of ε each, with slack δ'",
          "k 次发布、每次 ε 的预算 ε' < 1，松弛 δ'", "epsilon",
          "budget target may_be suffices allow 预算", below=_below)
@@ -94,17 +94,12 @@ def small_budget(*, epsilon, steps, slack):
 @formula("G-C2g", "Advanced composition whose logarithm grows slowly", "upper",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given(_ANY, _RELEASES)
-@oracle(coins_epsilon)
+@oracle(coins_epsilon, points=50)
 @setting(*_FOLD, below=_below)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
        claim="epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))",
        steps=Whole(50, 300))
-@wrong("smaller-logarithm", "The logarithm of 1/delta itself is the smaller one for many releases: "
-       "take the smallest of the three.", says=r"\varepsilon\sqrt{2k\ln(e + \varepsilon\sqrt k/"
-       r"\delta')} \le \varepsilon\sqrt{2k\ln(1/\delta')}", claim="epsilon*sqrt(2*steps*log("
-       "e + epsilon*sqrt(steps)/slack))", oracle=lambda epsilon, steps, slack:
-       epsilon * math.sqrt(2 * steps * math.log(1 / slack)), kind="lower")
 def advanced_composition_slow(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln\big(e + \varepsilon\sqrt k/\delta'\big)}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
@@ -118,7 +113,7 @@ _EPSILONS = several(0.01, 3.0, most=6)
 @formula("G-C5b", "Composition of different releases by concentrated DP", "upper",
          "Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3")
 @given("0 < slack < 1", epsilons=_EPSILONS, slack=Log(1e-9, 0.1))
-@oracle(enumerated_epsilon)
+@oracle(enumerated_epsilon, points=50)
 @setting("adaptive releases, the i-th ε_i-DP, with slack δ", "自适应发布，第 i 次 ε_i-DP，松弛 δ'",
          "epsilon", "compos releas adaptiv differ heterogen 组合", epsilons=Log(0.02, 2.0),
          below=lambda epsilons, slack: below.lists_epsilon(epsilons, slack))
@@ -199,7 +194,7 @@ def replaced_record_epsilon(*, epsilon):
        order=Log(4.0, 100.0),
        rdp=Derived(lambda p, q, r, order: max(renyi(p, r, order=order), renyi(r, q, order=order))),
        doublings=Whole(1, 1))
-@oracle(lambda p, q, order: oracles.finite_renyi(p, q, order / 2))
+@oracle(lambda p, q, order: oracles.finite_renyi(p, q, order / 2), points=60)
 @setting("a group of 2^c people under one (α,ε)-RDP release, at the order α/2^c",
          "一次 (α,ε)-RDP 发布下 2^c 人的群组，阶 α/2^c", "rdp",
          "group user famil household 群 用户",
@@ -208,7 +203,8 @@ def replaced_record_epsilon(*, epsilon):
 @printed("9.0", rdp=1.0, doublings=2, order=8.0)
 @wrong("same-order", "The order is halved at each doubling; at the old one it may be four times.",
        says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow (\alpha, 3^c\varepsilon)\text{-RDP}",
-       oracle=lambda p, q, order: oracles.finite_renyi(p, q, order))
+       oracle=lambda order, rdp: oracles.normal_renyi(2 * math.sqrt(2 * rdp / order), 1.0, order),
+       without="p q r", rdp=Log(0.01, 5.0))
 @wrong("once", "Two steps cost more than one.", claim="rdp")
 def group_privacy_rdp(*, rdp, doublings=1):
     r"""(\alpha,\varepsilon)\text{-RDP},\ \alpha \ge 2^{c+1} \Rightarrow
