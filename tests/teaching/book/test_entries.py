@@ -7,12 +7,15 @@ import re
 from dataclasses import replace
 from types import FunctionType
 
+import numpy as np
 import pytest
 
 from dplearn.teaching.book import book, compare, refute, verify
 from dplearn.teaching.book.chapters import Book
+from dplearn.teaching.book.kit.domains import Linear
 from dplearn.teaching.book.kit.entry import formula, printed, waiting
 from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.claims.table import Table
 from dplearn.teaching.classroom import sources
 
 
@@ -69,6 +72,43 @@ def test_entries_and_misprints_are_well_written():
         for misprint in entry.misprints:
             sentences += [f"{entry.id}/{misprint.name}: {f}." for f in faults_of(entry, misprint)]
     assert not sentences, "\n".join(sentences)
+
+
+# Their value is no closed formula that a text prints, or it is another entry's in other letters.
+UNSAID = {
+    "G-B5b", "G-B15", "G-C4", "G-C4b", "G-D3b", "G-E3b", "G-E5", "G-E5b", "G-E7", "G-F1b", "G-F2",
+    "G-F3", "G-F6", "G-F9", "G-H2", "G-H2b", "G-H2c", "G-I2c", "G-J2", "G-J2b", "G-J3", "G-J3b",
+    "G-K2b",
+}  # fmt: skip
+
+
+def is_scalar(entry):
+    """Whether a function takes numbers that `given` draws one by one."""
+    own = [entry.domain.get(n) for n in inspect.signature(entry.function).parameters]
+    drawn = [domain for domain in own if domain is not None]
+    return bool(drawn) and all(isinstance(domain, Linear) for domain in drawn)
+
+
+def test_every_scalar_entry_says_its_settings():
+    silent = {id for id, entry in book.items() if is_scalar(entry) and not entry.settings}
+    assert silent == UNSAID
+    for setting in (s for entry in book.values() for s in entry.settings):
+        assert setting.text and re.search("[\u4e00-\u9fff]", setting.chinese), setting.text
+
+
+def test_nothing_from_below_exceeds_what_is_proved():
+    """At the points of every setting's table, on the side that is dangerous."""
+    tried = 0
+    for entry in book.values():
+        for setting in entry.settings:
+            table = Table(entry, setting)
+            if (low := table.below) is None or not table.sign:
+                continue
+            with np.errstate(invalid="ignore"):
+                above = table.sign * (low - table.value) > 1e-6 * np.abs(table.value) + 1e-13
+            assert not np.any(above & table.holds & np.isfinite(low)), (entry.id, setting.text)
+            tried += 1
+    assert tried > 100
 
 
 def test_each_entry_is_linked_from_a_lesson_and_each_link_leads_to_one():

@@ -108,8 +108,8 @@ def test_a_counterexample_is_plain_and_in_the_letters_of_the_author():
     found = proofread(CLASSICAL)
     assert "only if 0 < ε <= 1" in found.reason and "δ = 1e-05, ε = 10" in found.reason
     assert "Dwork & Roth (2014), Theorem A.1" in found.reason
-    met = next((e, m) for e in book.values() for m in e.misprints if m.met and e.id == "G-E1")
-    assert f"Met in {met[1].met}" in proofread(met[0].statement_of(met[1]), words="sampling").reason
+    found = proofread(r"\rho = \varepsilon^2/8", words="every pure mechanism")
+    assert f"Met in {book['G-C10'].misprint('bounded-range').met}." in found.reason
 
 
 REFUSED = [

@@ -138,7 +138,7 @@ def test_the_sentence_comes_along_with_its_conditions():
 CELL = b'{"cells": [{"cell_type": "markdown", "source": [3]}]}'
 REFUSED = [
     ("a.pdf", b"x", "Expected a file of .tex, .md"),
-    ("a.md", b"\xff\xfe$", "Expected UTF-8, got another byte at 0 in"),
+    ("a.md", b"\xff\xfe$", "Expected UTF-8 or GB 18030, got another byte at 0 in"),
     *(("a.ipynb", b, "a notebook, got") for b in (b"{", b"[" * 200_000, b'{"cells": 3}', CELL)),
     ("a.md", b"$\\varepsilon = 2\\sigma$ " * 1001, "Expected at most 1,000 claims"),
     ("a.md", b" " * 10_000_001, "Expected at most 10 MB"),
