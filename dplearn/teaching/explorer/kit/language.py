@@ -77,8 +77,9 @@ def retold(text: str, code: str = "", **values: Any) -> str:
 
 def listed(text: str, code: str = "") -> str:
     """Return a text, or clauses that semicolons part, as the library joins assumptions."""
-    whole = retold(text, code)
-    return "; ".join(retold(clause, code) for clause in text.split("; ")) if whole == text else whole
+    if (whole := retold(text, code)) != text:
+        return whole
+    return "; ".join(retold(clause, code) for clause in text.split("; "))
 
 
 def reason(refusal: str) -> str:
