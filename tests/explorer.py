@@ -42,7 +42,7 @@ def understood(path: str, address: dict[str, str]) -> None:
     elif page == "formula_book":
         id, misprint = address["id"], address.get("misprint", "none")
         words = {"id": [*book], "misprint": ["none", *(m.name for m in book[id].misprints)]}
-        words |= {"view": ("formula", "table", "figures"), "picture": ("curve", "cloud")}
+        words |= {"picture": entry.PICTURES}
         parts = dict(entry.parameters(id, misprint))
         numbers = {entry._key(name): part["ends"] for name, part in parts.items() if "ends" in part}
         words |= {"along": [*parts]}

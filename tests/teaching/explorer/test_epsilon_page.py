@@ -1,4 +1,4 @@
-"""Epsilon against T in the explorer: the browser has the run, the server answers when asked."""
+"""Epsilon against T in the explorer: the browser owns the run, the server answers when asked."""
 
 import re
 

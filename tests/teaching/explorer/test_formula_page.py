@@ -14,11 +14,9 @@ from dplearn.teaching.book import (
     Case,
     Interval,
     Refutation,
-    Verification,
     book,
     pictures,
     refute,
-    verify,
 )
 from dplearn.teaching.book.pictures import (
     Stretch,
@@ -31,7 +29,7 @@ from dplearn.teaching.book.pictures import (
 )
 from dplearn.teaching.book.published import published
 from dplearn.teaching.claims import proofread
-from dplearn.teaching.explorer.pages.formula_book import entry, tables
+from dplearn.teaching.explorer.pages.formula_book import entry
 from dplearn.teaching.explorer.pages.formula_book.entry import words
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from explorer import choose, figure, press
@@ -260,31 +258,3 @@ def test_others_are_drawn_where_there_is_no_slider():
 def test_another_entry_forgets_the_wrong_variant_and_the_parameters():
     app = choose(opened(id="G-A4", misprint="no-root", order="3"), "id", "G-A3c")
     assert [*app.query_params] == ["id"] and book["G-A3c"].title in app.subheader[0].value
-
-
-def quickly(id: str) -> Verification:
-    return verify(book[id], points=10)
-
-
-@pytest.mark.slow
-def test_all_are_verified_in_a_time_that_is_bounded(monkeypatch):
-    few = {id: book[id] for id in ("G-A1", "G-A2")}
-    monkeypatch.setattr(tables, "verification", quickly)
-    monkeypatch.setattr(tables, "book", few)
-    app = press(opened(view="table"), "Verify all of them")
-    assert "all verified" in shown(app)
-    table = app.dataframe[0].value
-    assert list(table["id"]) == [*few] and set(table["status"]) == {"✓ verified"}
-    monkeypatch.setattr(tables, "_PATIENCE", 0.0)
-    assert "Stopped after 0 s" in shown(press(opened(view="table"), "Verify all of them"))
-
-
-def test_published_figures_have_their_verdicts(monkeypatch):
-    by_verdict = {row["verdict"]: id for id, row in reversed(published().items())}
-    rows = {id: published()[id] for id in by_verdict.values()}
-    monkeypatch.setattr(tables, "published", lambda: rows)
-    app = opened(view="figures")
-    table = app.dataframe[0].value
-    assert list(table["id"]) == list(rows) and not app.error
-    assert {m.label: m.value for m in app.metric} == {v: "1" for v in table["verdict"]}
-    assert table.set_index("id")["here"]["P01"] == pytest.approx(1.258575)

@@ -30,7 +30,6 @@ class Page {
   constructor(root, { catalogue, language = "en", send = null }) {
     this.root = root;
     this.send = send;
-    this.lent = null;
     this.catalogue = new Catalogue(catalogue);
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
     this.pairs = new Map();
@@ -115,9 +114,7 @@ class Page {
     this.schedule();
   }
 
-  touch() {
-    this.lent = null;
-  }
+  touch() {}
 
   change(name, value) {
     const field = this.catalogue.fields[name];
@@ -128,15 +125,9 @@ class Page {
 
   choose({ name, value }) {
     if (!(name in this.state)) return;
-    if (name === "mechanism" && this.lent !== null && this.state.epsilon === this.lent.epsilon) {
-      this.state = { ...this.state, epsilon: this.lent.own };
-    }
     this.change(name, value);
     this.fresh = name === "mechanism";
-    if (this.fresh) {
-      this.lent = null;
-      this.spans = null;
-    }
+    if (this.fresh) this.spans = null;
     if (this.built === this.catalogue.used(this.state).join()) this.rest();
     else this.build();
   }
@@ -210,13 +201,11 @@ class Page {
     };
   }
 
-  /** An epsilon at which there is something to see, lent for as long as this mechanism stays. */
+  /** Take an epsilon at which there is something to see. */
   suit(pair) {
     this.fresh = false;
-    const own = this.state.epsilon;
-    if (pair.logDelta(own) > pair.total + FAINT) return;
+    if (pair.logDelta(this.state.epsilon) > pair.total + FAINT) return;
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
-    this.lent = { own, epsilon: this.state.epsilon };
   }
 
   /** What is done when the hand has let go: write the address, ask for what is not known here. */

@@ -7,7 +7,7 @@ export function asked() {
   return all.toString();
 }
 
-// What each page showed when it was left.
+// What each page showed last.
 const left = new Map();
 
 export class Place {
@@ -35,17 +35,19 @@ export class Place {
 
   /** Let the address say a state; the first one after an address was opened is no gesture. */
   write(state) {
+    // Streamlit drops what stands behind the hash when it writes the language.
+    const gesture = !this.fresh && state !== this.state;
     this.state = state;
+    left.set(this.name, state);
     const language = new URLSearchParams(location.search).get("language");
     const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
     const same = address === location.pathname + location.search + location.hash;
-    const gestures = (history.state?.gestures ?? 0) + (this.fresh ? 0 : 1);
-    if (!same) history[this.fresh ? "replaceState" : "pushState"]({ ...history.state, gestures }, "", address);
+    const gestures = (history.state?.gestures ?? 0) + (gesture ? 1 : 0);
+    if (!same) history[gesture ? "pushState" : "replaceState"]({ ...history.state, gestures }, "", address);
     this.fresh = false;
   }
 
   end() {
-    left.set(this.name, this.state);
     this.stop.abort();
   }
 }

@@ -77,8 +77,7 @@ def retold(text: str, code: str = "", **values: Any) -> str:
 
 def listed(text: str, code: str = "") -> str:
     """Return a text, or clauses that semicolons part, as the library joins assumptions."""
-    whole = retold(text, code)
-    if whole != text:
+    if (whole := retold(text, code)) != text:
         return whole
     return "; ".join(retold(clause, code) for clause in text.split("; "))
 

@@ -34,7 +34,6 @@ PICTURES = ("curve", "cloud")
 START = {
     "id": next(iter(book)),
     "misprint": "none",
-    "view": "formula",
     "picture": "curve",
     "along": "",
     "draw": "0",
@@ -51,20 +50,6 @@ def begin() -> None:
     """Forget the wrong variant and the parameters of the entry that was in view."""
     st.session_state.update({key: START[key] for key in ("misprint", "along", "draw")})
     st.session_state["formula_book_more"] = {}
-
-
-def segments(key: str) -> None:
-    """Draw a choice among the options of a field."""
-    names = _say.table(f"{key}.options")
-    st.segmented_control(
-        _say(f"{key}.label"),
-        [*names],
-        format_func=names.get,
-        required=True,
-        key=key,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
 
 
 def show_entry() -> None:
@@ -173,8 +158,15 @@ def _picture(place: View) -> None:
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
     if place.axes:
-        with left:
-            segments("picture")
+        names = _say.table("picture.options")
+        left.segmented_control(
+            _say("picture.label"),
+            [*names],
+            format_func=names.get,
+            required=True,
+            key="picture",
+            persist_state="session",
+        )
     if place.axes and state["picture"] == "curve":
         state["formula_book_axis"] = place.axes[0]
         state["along"] = state["along"] if state["along"] in place.axes else place.axes[0]
