@@ -27,7 +27,6 @@ from dplearn.teaching.book.pictures import (
     example_code,
     first_parameters,
 )
-from dplearn.teaching.book.published import published
 from dplearn.teaching.claims import proofread
 from dplearn.teaching.explorer.pages.formula_book import entry
 from dplearn.teaching.explorer.pages.formula_book.entry import words
