@@ -12,7 +12,6 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.core import validate
 from dplearn.core.guarantee import Reference
-from dplearn.mechanisms._epochs import Epoch
 
 # Dense where large epsilons have their best order, whole numbers in the middle, and far
 # enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
@@ -62,8 +61,7 @@ class RDP(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders, rounds = np.unique(self.orders), 0
-        # Those of an epoch stay on the grid: a few divergences cost as much as all.
-        if self.orders == _ORDERS and not any(isinstance(m, Epoch) for m in runs.mechanisms):
+        if self.orders == _ORDERS and not any(m.rdp_at_once for m in runs.mechanisms):
             orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
         epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
         for _ in range(rounds):

@@ -55,6 +55,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
+    rdp_at_once: ClassVar[bool] = False  # whether a few divergences cost as much as all
     # Finds an accountant by its name; `dplearn.accountants`, which stands above, puts itself here.
     _accountant: ClassVar[Any]
     no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()

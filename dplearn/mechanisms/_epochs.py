@@ -36,6 +36,7 @@ class Epoch(Wrapped):
     batches: int
 
     no_outputs = "one epoch releases a vector per batch, not one number"
+    rdp_at_once = True
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         return math.inf  # of Gaussians; the profile would take seconds

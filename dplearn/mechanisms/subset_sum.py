@@ -84,6 +84,7 @@ class SubsetSum(Mechanism):
     )
     adjacencies = ("replace_one",)
     refusal = ("a sum over a subset", "one record is turned round")
+    rdp_at_once = True
 
     def __post_init__(self) -> None:
         validate.scale(noise_multiplier=self.noise_multiplier)
