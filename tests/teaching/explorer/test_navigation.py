@@ -134,6 +134,8 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
             assert list(marks) == sorted(set(marks)), f"{name}: marks of {key} do not rise"
             inside = field.lower <= marks[0] and marks[-1] <= field.upper
             assert inside, f"{name}: {key} has marks outside {field.lower} to {field.upper}"
+            far = field.even or (marks[0] <= 10 * field.lower and field.upper <= 10 * marks[-1])
+            assert far, f"{name}: marks of {key} end far from {field.lower} or {field.upper}"
             values += [field.lower, field.upper, *marks]
             refused += ["1.5"] * field.whole
             refused += [repr(x) for x in (field.lower - 1, 1.01 * field.upper)]

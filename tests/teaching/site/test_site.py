@@ -366,6 +366,8 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
     assert not any(_target(there + kept, "../") for kept in elsewhere)
     link = f'Or <a href="{there}check_a_claim?claim=q">watch it</a>; <a href="../LICENSE">read</a>.'
     assert _links(link, "../") == "Or watch it <small>(in the explorer)</small>; read."
+    there_too = f'<a class="x" href="{there}proof_and_attack">go</a>'
+    assert _links(there_too, "../") == '<a class="x" href="../attack.html">go</a>'
     assert (
         _target(f"{there}formula_book?id=G-B4&amp;misprint=no-two", "") == "book/G-B4.html#no-two"
     )
