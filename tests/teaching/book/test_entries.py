@@ -15,6 +15,7 @@ from dplearn.teaching.book.chapters import Book
 from dplearn.teaching.book.kit.domains import Linear
 from dplearn.teaching.book.kit.entry import formula, printed, waiting
 from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.book.kit.terms import same_left_side
 from dplearn.teaching.claims.table import Table
 from dplearn.teaching.classroom import sources
 
@@ -203,6 +204,9 @@ def test_an_entered_function_stays_what_it_was_and_explains_itself():
 
 
 def test_statements_of_misprints_are_made_from_what_they_change():
+    # Of a minimum no side is left, and what is no relation has none.
+    for statement, left in ((r"a \le b", r"a \le "), (r"\min(a, b) \le c", ""), ("a", "")):
+        assert same_left_side(statement, "x") == f"{left}x"
     entry = book["G-B4"]
     made = entry.statement_of(entry.misprint("no-two"))
     assert made.startswith(r"\sigma \ge") and r"\ln" in made and "noise" not in made

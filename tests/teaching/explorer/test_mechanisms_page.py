@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from browsing import DRIVEN, settled
 from cases import each
-from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
+from dplearn.mechanisms import MECHANISMS, Composed, Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching.browser.pairs import Pair, catalogue, mechanism_of, worded
 from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
@@ -60,6 +60,12 @@ def test_a_question_is_read_as_an_address_is(monkeypatch):
     assert set(table_or_refusal(asked)) == {"table"}
     _, pair = kept.call_args.args
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
+
+
+def test_both_directions_are_shown_where_one_part_of_a_composition_has_two():
+    both = Composed([Gaussian(1.0), PoissonSubsampled(Gaussian(1.0), 0.25)])
+    assert Pair(both, "add_remove", "remove").two_sided
+    assert not Pair(Gaussian(1.0), "add_remove", "remove").two_sided
 
 
 @each(

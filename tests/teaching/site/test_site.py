@@ -369,6 +369,8 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
     assert _links(link, "../") == "<p>Or watch it <small>(in the explorer)</small>; read.</p>\n"
     kept = from_markdown(led("[it](explorer:formula_book?id=G-B4&misprint=no-two)"))
     assert _links(kept, "../") == '<p><a href="../book/G-B4.html#no-two">it</a></p>\n'
+    page = from_markdown(led("[go](explorer:proof_and_attack)"))
+    assert _links(page, "../") == '<p><a href="../attack.html">go</a></p>\n'
     assert _target("https://example.org/x", "") == "https://example.org/x"
 
 
