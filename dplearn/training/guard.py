@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 from dplearn.training.devices import exactly, forked, random_states
-from dplearn.training.gradients import Clip, measured
+from dplearn.training.gradients import Clip, squares_of
 from dplearn.training.tape import Inventory, Loss, coarsest, device_of, passed, per_example, wide
 
 # What others become; the last two only at the start.
@@ -56,7 +56,7 @@ class Viewer:
             tape, losses = passed(*self._parts, *pair, self._inventory)
             self.random = not all(map(torch.equal, states, random_states(self.device)))
             with torch.no_grad(), exactly(self.device):
-                _, squared = measured(per_example(tape, losses), losses, self._clip)
+                squared = squares_of(per_example(tape, losses), losses, self._clip)
         return views(losses, squared.sum(0).sqrt())
 
     def differs(
