@@ -150,7 +150,7 @@ def added_sum(
 ) -> ClippedSum:
     """Add a clipped sum as of `clipped_sum` to given tensors, by an inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    tape, losses = passed(model, loss_fn, inputs, targets, inventory)
+    tape, losses = passed(model, loss_fn, (inputs, targets), inventory)
     if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
@@ -232,9 +232,9 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     def few(count: int) -> tuple[Tape, Tensor]:
         index = torch.arange(count) % batch
         cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
-        inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
+        pair = tree_map_only(Tensor, cut, (inputs, targets))
         with forked(device_of(model), 0):
-            return passed(model, loss_fn, inputs_, targets_, inventory)
+            return passed(model, loss_fn, pair, inventory)
 
     while True:
         inventory = Inventory.of(model, shared, rows)

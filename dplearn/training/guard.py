@@ -53,7 +53,7 @@ class Viewer:
         """Return losses and norms of these records, shape (B, 2)."""
         with forked(self.device, self._states):
             states = random_states(self.device)
-            tape, losses = passed(*self._parts, *pair, self._inventory)
+            tape, losses = passed(*self._parts, pair, self._inventory)
             self.random = not all(map(torch.equal, states, random_states(self.device)))
             with torch.no_grad(), exactly(self.device):
                 squared = squares_of(per_example(tape, losses), losses, self._clip)
