@@ -10,7 +10,7 @@ has finished. A section is written as soon as it is measured.
 
 import multiprocessing
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -94,10 +94,10 @@ def started(model: nn.Module, x: Tensor, y: Tensor) -> Trainer:
     return Trainer(model, LOSSES, (x, y), plan, optimizer=sgd)
 
 
-def distance(first: dict[str, Tensor], second: dict[str, Tensor]) -> float:
+def distance(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> float:
     """Return the relative distance of two sums of gradients."""
-    apart = sum((first[name] - second[name]).double().square().sum() for name in first)
-    return float((apart / sum(x.double().square().sum() for x in second.values())).sqrt())
+    norm = lambda parts: torch.cat([part.flatten() for part in parts]).double().norm()
+    return float(norm(first[name] - second[name] for name in first) / norm(second.values()))
 
 
 def checks(device: torch.device) -> Iterator[tuple[str, object, bool]]:

@@ -41,14 +41,14 @@ class ClippingBound(ABC):
 
     @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """The groups for parameters of these names and numbers of entries."""
+        """Return the groups for parameters of these names and numbers of entries."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
-        """Factors in [0, 1], shape (groups, B), for norms (groups, B), largest (groups, 1)."""
+        """Return factors in [0, 1], (groups, B), for norms (groups, B) and largest (groups, 1)."""
         return largest / torch.maximum(norms, largest)
 
     def gradient_noise(self, noise_multiplier: float) -> float:
-        """Multiplier for the gradients, if all that the bound releases is to cost the given one."""
+        """Return the multiplier for gradients if all that is released is worth the given one."""
         return noise_multiplier
 
 
@@ -178,7 +178,7 @@ class AdaptiveQuantile(Flat):
     def factor(
         self, *, below: Tensor, examples: Tensor, normal: Tensor, expected_batch_size: float
     ) -> Tensor:
-        """The next step's norm over this one's, after `below` of `examples` norms at most C.
+        """Return the next norm over this one, if `below` of `examples` norms are at most C.
 
         Both numbers are private; `normal`, a standard normal, makes the result safe to release.
         """

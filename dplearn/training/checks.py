@@ -78,7 +78,7 @@ def check_model(
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     records = _Records((inputs, targets), batch + 12, public)
     with probing(*modules), forked(device_of(model), 0):
-        records.suit(lambda pair: passed(model, loss_fn, *pair, inventory)[1])
+        records.suit(lambda pair: passed(model, loss_fn, pair, inventory)[1])
     _check_kept(model, loss_fn, [records.some(batch + 3 * i, 3) for i in range(4)], modules)
     with probing(*modules):
         pair = records.some(0, batch)
@@ -167,7 +167,7 @@ def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list
     for pair in pairs:  # starts with data of their own: a first pass may write alone
         with probing(*modules), forked(device_of(model), 0):
             for _ in range(2):
-                _, losses = passed(model, loss_fn, *pair, inventory)
+                _, losses = passed(model, loss_fn, pair, inventory)
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(holdings(model, loss_fn))

@@ -30,7 +30,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, Dense, PerExample
+from dplearn.training.forms import ROUNDING, PerExample
 from dplearn.training.layers import trainable
 from dplearn.training.tape import (
     Inventory,
@@ -48,7 +48,6 @@ from dplearn.training.tape import (
 
 # All trainable parameters, flat, and a number to multiply what is added to them.
 Into = tuple[Tensor, float]
-_SMALL = 2**18  # numbers of all gradients that are formed, rather than many small operations
 # Of each model its state, and what was learned of it then: parts of what calls them, and rows.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
 
@@ -151,7 +150,7 @@ def added_sum(
 ) -> ClippedSum:
     """Add a clipped sum as of `clipped_sum` to given tensors, by an inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    tape, losses = passed(model, loss_fn, inputs, targets, inventory)
+    tape, losses = passed(model, loss_fn, (inputs, targets), inventory)
     if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
@@ -168,10 +167,8 @@ def _clipped(
     gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
     """Compute norms and factors, and add weighted sums; the gradients are used up."""
-    (total, weight), one_group = into, len(clip.groups.norms) == 1
-    gradients, squared = measured(gradients, losses, clip)
-    joined = "" in gradients
-    group, sums = clip.groups.of, {"": total} if joined else by_name(total, clip.parameters)
+    (total, weight), one_group, group = into, len(clip.groups.norms) == 1, clip.groups.of
+    sums, squared = by_name(total, clip.parameters), squares_of(gradients, losses, clip)
     groups = squared.sqrt()  # (groups, B)
     norms = groups[0] if one_group else squared.sum(0).sqrt()
     finite = norms < torch.inf
@@ -183,7 +180,7 @@ def _clipped(
     # Only on the processor this is known without waiting; elsewhere rows become zero on copies.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
     for name in list(gradients):
-        gradients.pop(name).add_to(sums[name], weighted[0 if joined else group[name]], keep)
+        gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
     return ClippedSum(
         total=total,
         parameters=clip.parameters,
@@ -194,22 +191,13 @@ def _clipped(
     )
 
 
-def measured(
-    gradients: dict[str, PerExample], losses: Tensor, clip: Clip
-) -> tuple[dict[str, PerExample], Tensor]:
-    """Return gradients, joined if they are small, and squares of their norms, (groups, B)."""
-    rows, group = len(losses), clip.groups.of
-    count = rows * sum(p.numel() for p in clip.parameters.values())
-    same = gradients.keys() == clip.parameters.keys() and len(clip.groups.norms) == 1
-    if gradients and same and count <= _SMALL:
-        each = [gradients.pop(name).dense().reshape(rows, -1) for name in clip.parameters]
-        joined = Dense(torch.cat(each, 1))
-        return {"": joined}, joined.squared_norm()[None]
+def squares_of(gradients: dict[str, PerExample], losses: Tensor, clip: Clip) -> Tensor:
+    """Return squares of the norms of all groups, shape (groups, B)."""
     squares: list[list[Tensor]] = [[] for _ in clip.groups.norms]
     for name, gradient in gradients.items():
-        squares[group[name]].append(gradient.squared_norm())
-    zero = [losses.new_zeros(rows, dtype=wide(losses.dtype))]
-    return gradients, torch.stack([sum(x[1:], x[0]) for x in (x or zero for x in squares)])
+        squares[clip.groups.of[name]].append(gradient.squared_norm())
+    zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
+    return torch.stack([sum(x[1:], x[0]) for x in (x or zero for x in squares)])
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -244,9 +232,9 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     def few(count: int) -> tuple[Tape, Tensor]:
         index = torch.arange(count) % batch
         cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
-        inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
+        pair = tree_map_only(Tensor, cut, (inputs, targets))
         with forked(device_of(model), 0):
-            return passed(model, loss_fn, inputs_, targets_, inventory)
+            return passed(model, loss_fn, pair, inventory)
 
     while True:
         inventory = Inventory.of(model, shared, rows)

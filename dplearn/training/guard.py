@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 from dplearn.training.devices import exactly, forked, random_states
-from dplearn.training.gradients import Clip, measured
+from dplearn.training.gradients import Clip, squares_of
 from dplearn.training.tape import Inventory, Loss, coarsest, device_of, passed, per_example, wide
 
 # What others become; the last two only at the start.
@@ -53,10 +53,10 @@ class Viewer:
         """Return losses and norms of these records, shape (B, 2)."""
         with forked(self.device, self._states):
             states = random_states(self.device)
-            tape, losses = passed(*self._parts, *pair, self._inventory)
+            tape, losses = passed(*self._parts, pair, self._inventory)
             self.random = not all(map(torch.equal, states, random_states(self.device)))
             with torch.no_grad(), exactly(self.device):
-                _, squared = measured(per_example(tape, losses), losses, self._clip)
+                squared = squares_of(per_example(tape, losses), losses, self._clip)
         return views(losses, squared.sum(0).sqrt())
 
     def differs(

@@ -52,10 +52,10 @@ def registered(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> An
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
     """Raise if this module mixes records, keeps statistics of them or hides from hooks."""
-    hooks, why = (module, *module._forward_pre_hooks.values()), ""
+    own, hooks, why = module._parameters.values(), module._forward_pre_hooks.values(), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
         why = "its graph does not know our hooks. Pass the plain model."
-    elif isinstance(module, nn.modules.lazy.LazyModuleMixin) and module.has_uninitialized_params():
+    elif any(isinstance(p, nn.parameter.UninitializedParameter) for p in own):
         why = "its parameters have no size yet. Call the model once on a batch, then build it."
     elif isinstance(module, _BatchNorm):
         if module.training or module.running_mean is None:
@@ -65,13 +65,16 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
             why = "its running statistics leak. Set track_running_stats=False."
     elif isinstance(module, torch.jit.ScriptModule):
         why = "its parts know no hooks. Pass the module that was scripted."
-    elif any(p is not None and p.is_complex() for p in module._parameters.values()):
+    elif any(p is not None and p.is_complex() for p in own):
         why = "clipping is for real parameters. Hold real and imaginary parts, and join them."
     elif isinstance(module, nn.Embedding | nn.EmbeddingBag):
         options = ("sparse", "scale_grad_by_freq", "max_norm")
         if odd := [name for name in options if getattr(module, name)]:
             why = f"not with {odd[0]}: leave that option out."
-    elif module.training and {type(x).__name__ for x in hooks} & {"_SpectralNorm", "SpectralNorm"}:
+    elif module.training and {type(x).__name__ for x in (module, *hooks)} & {
+        "_SpectralNorm",
+        "SpectralNorm",
+    }:
         why = (
             "its vectors change with every pass in training mode, by the weights and not by "
             "records. Set this part to eval(), or use weight_norm."

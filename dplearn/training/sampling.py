@@ -49,7 +49,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
 
 
 def fixed_size(plan: DPSGD, size: int) -> int:
-    """Records in each lot of a scheme whose lots have one size."""
+    """Return the number of records in each lot of a scheme whose lots have one size."""
     expected = plan.sample_rate * size
     whole = round(expected)
     if whole < 1 or abs(expected - whole) > 1e-9 * expected:
@@ -61,7 +61,7 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 
 
 def largest_pass(plan: Plan, size: int) -> int:
-    """Largest number of rows at once for lots from so many records: `_ROWS` or a quarter more.
+    """Return the largest number of rows at once for lots of so many records, about `_ROWS`.
 
     A lot up to four deviations above its expected size is not cut once more, for speed.
     """
@@ -73,7 +73,7 @@ def largest_pass(plan: Plan, size: int) -> int:
 def micro_batches(
     lot: Lot, micro_batch: int | None, *, most: int | None = None
 ) -> Iterator[tuple[Lot, Tensor | None]]:
-    """Parts of a lot, each with a mask that is False for padding; none of an empty lot.
+    """Yield parts of a lot, each with a mask that is False for padding; none of an empty lot.
 
     With `micro_batch` every part has that many rows; without, at most `most`, and no padding.
     """

@@ -170,8 +170,9 @@ def _layer(
     state = state or (given.new_zeros(len(given), module.hidden_size),) * 2
     # A GRU's state has room for the reset gate.
     states: list[State] = [state if step is _lstm else state[:1] * (1 + (step is _gru))]
-    alive = None if lengths is None else torch.arange(values.shape[1], device=given.device)
-    alive = None if alive is None else alive[:, None, None] < lengths[:, None]  # (T, B, 1)
+    alive = None
+    if lengths is not None:  # (T, B, 1)
+        alive = torch.arange(values.shape[1], device=given.device)[:, None, None] < lengths[:, None]
     times = list(enumerate(given.unbind(1)))
     for t, product in reversed(times) if name.endswith("_reverse") else times:
         state = step(product, recurrent, added, states[-1])

@@ -132,7 +132,7 @@ class Inventory:
     state: tuple[Any, ...]
     names: dict[Any, str]  # of all parameters
     ruled: dict[nn.Module, tuple[str, layers.Rule]]
-    replaced: list[tuple[str | None, nn.Module, Any]]  # with a substitute, without a rule, inside
+    replaced: list[tuple[Any, nn.Module, Any]]  # with a substitute, without a rule, inside
     owners: dict[nn.Module, dict[str, Any]]  # trained parameters that a module's own code uses
     shared: frozenset[str]  # modules that are parts of what calls them: see `gradients.learn`
     rows: Rows
@@ -188,13 +188,11 @@ def called(model: nn.Module, inputs: Any) -> Any:
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
 
 
-def passed(
-    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, inventory: Inventory
-) -> tuple[Tape, Tensor]:
+def passed(model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory) -> tuple[Tape, Tensor]:
     """Run a forward pass on record, and return the record and one loss for each record."""
     with recording(model, inventory) as tape:
-        losses = loss_fn(called(model, inputs), targets)
-    check_losses(losses, inputs)
+        losses = loss_fn(called(model, pair[0]), pair[1])
+    check_losses(losses, pair[0])
     return tape, losses
 
 

@@ -164,7 +164,7 @@ class Trainer:
         self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
 
     def _lot(self, step: int) -> sampling.Lot:
-        """Records of a step, every n-th of n processes; the same whenever it is tried again."""
+        """Return the records of a step, every n-th of n processes; the same if tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             draw, position = divmod(step - before, phase.sampling_scheme.batches)
@@ -177,7 +177,7 @@ class Trainer:
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
-        """Noise of the mean gradient, parameter by parameter, and of the quantile's count."""
+        """Return noise of the mean gradient, flat, and of the quantile's count."""
         bound, parameters, groups, largest = self._clip
         share = self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
@@ -236,7 +236,7 @@ class Trainer:
             self.scheduler.step()
 
     def _expected(self, phase: DPSGD) -> float:
-        """Public size of a lot."""
+        """Return the public size of a lot."""
         return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _counted(self, tally: Tensor, expected: float) -> Record:
@@ -256,7 +256,7 @@ class Trainer:
         self._data.forget()
 
     def history(self) -> History:
-        """History of what was done so far, with its guarantee."""
+        """Return the history of what was done so far, with its guarantee."""
         done, told = tuple(self.records), tuple(self._presumed)
         return History(plan=self.plan, steps=self.steps, records=done, assumptions=told)
 
@@ -323,7 +323,7 @@ class Trainer:
         self._look()
 
     def _fingerprint(self) -> dict[str, str]:
-        """Settings that a checkpoint and the run that reads it must have in common."""
+        """Return settings that a checkpoint and the run that reads it must have in common."""
         facts = {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),

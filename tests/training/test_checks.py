@@ -15,6 +15,7 @@ from small_runs import PLAN, generator, small_data, small_model, started
 from stateful_models import STATEFUL
 from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
+from torch.nn.utils import parametrizations
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain
@@ -318,3 +319,52 @@ def test_parameters_of_the_loss_are_refused():
     for options in ({"optimizer": every, "loss_fn": plain}, {"loss_fn": loss}):
         with pytest.raises(ValueError, match="not the model's"):
             started(model, **options)
+
+
+class Closing(torch.optim.SGD):
+    """An optimizer that evaluates the loss itself."""
+
+    def step(self, closure):
+        return closure()
+
+
+class Cached(nn.Module):
+    """A raw parameter, and an argument that the first run changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.layer = nn.Parameter(torch.ones(8)), nn.Linear(8, CLASSES)
+
+    def forward(self, x, cache):
+        cache.append(len(cache))
+        if len(cache) > 1:
+            raise RuntimeError("sizes of tensors must match")
+        return self.layer(x * self.scale)
+
+
+def test_causes_and_cures_are_named():
+    spectral = nn.Sequential(parametrizations.spectral_norm(nn.Linear(8, CLASSES)))
+    lazy = nn.Sequential(nn.LazyLinear(CLASSES))
+    refused(spectral, INPUTS, match=r"by the weights.*eval\(\)", error=NotImplementedError)
+    check_model(spectral.eval(), losses_of, INPUTS, TARGETS)
+    refused(lazy, INPUTS, match="Call the model once", error=NotImplementedError)
+    words = lambda outputs, targets: losses_of(outputs.flatten(0, 1), targets.flatten())
+    grid, labels = torch.randn(BATCH, 3, 8), torch.zeros(BATCH, 3).long()
+    match = r"got shape \(\d+,\); use losses.view\(\d+, -1\)"
+    refused(nn.Linear(8, CLASSES), grid, match=match, loss_fn=words, targets=labels)
+    cached = Model(lambda m, x: m.inner(x, []), inner=Cached())
+    refused(cached, INPUTS, match="use_cache=False", error=NotImplementedError)
+    model = small_model()
+    for optimizer in (Closing(model.parameters(), lr=0.1), torch.optim.LBFGS(model.parameters())):
+        with pytest.raises(NotImplementedError, match="evaluates the loss in a closure"):
+            started(model, optimizer=optimizer)
+
+
+def test_an_output_that_all_records_share_makes_its_module_a_part_of_what_calls_it():
+    """As the position bias of a T5: its input has rows of words, its output none of records."""
+    bias = Model(lambda m, n: m.table(torch.arange(n))[None], table=nn.Embedding(9, 8))
+    model = Model(lambda m, x: m.head(x + m.bias(7)).sum(1), bias=bias, head=nn.Linear(8, CLASSES))
+    x, _ = eights(7, dtype=torch.float32)
+    check_model(model, losses_of, x, TARGETS)
+    part = clipped_sum(model, losses_of, x, TARGETS, bound=Flat(0.5))
+    assert difference(part.sums, plain.clipped_sum(model, losses_of, x, TARGETS, norm=0.5)) < 1e-5

@@ -199,7 +199,7 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
     for data, error, text in (
         (X, TypeError, "targets may be None"),
         ([X, Y], TypeError, "a list of pairs or a DataLoader, got list of arrays"),
-        (Stream(), TypeError, "a map-style Dataset, a list of pairs or a DataLoader, got Stream"),
+        (Stream(), TypeError, "got Stream: lots are drawn by number, so make a list of it"),
         (DataLoader(Stream()), ValueError, "Expected a DataLoader of a map-style dataset"),
         (loaded(PAIRS, batch_size=None, shuffle=False), ValueError, "with a batch_size"),
         (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
@@ -255,3 +255,37 @@ def test_all_rows_of_a_user_are_one_record_of_a_plan_for_a_target():
     plan = DPSGD.for_epsilon(3.0, delta=1e-3, sample_rate=0.5, steps=4)
     _, history = run(PerUser(), plan, data=data, loss_fn=losses)
     assert 2.9 < history.guarantee(1e-3).epsilon <= 3.0
+
+
+class Running(Items):
+    """Each input less the mean of those drawn before it."""
+
+    mean, drawn = torch.zeros(3), 0
+
+    def __getitem__(self, i):
+        x, y = self.items[i]
+        self.drawn += 1
+        self.mean = self.mean + (x - self.mean) / self.drawn
+        return x - self.mean, y
+
+
+class Augmented(Items):
+    """Inputs with noise from one of several generators."""
+
+    def __init__(self, items, normal):
+        super().__init__(items)
+        self.normal = normal
+        self.own = np.random.default_rng(0) if normal is None else None
+
+    def __getitem__(self, i):
+        x, y = self.items[i]
+        noise = self.own.normal(size=3) if self.own else self.normal(3)
+        return x + torch.as_tensor(noise, dtype=torch.float32), y
+
+
+def test_items_that_depend_on_what_was_drawn_before_are_refused_and_random_ones_are_not():
+    with pytest.raises(ValueError, match="item 0 of the dataset to be the same whatever was drawn"):
+        started(data=Running(PAIRS.items))
+    for normal in (torch.randn, np.random.randn, None):
+        trainer = started(data=Augmented(PAIRS.items, normal))
+        assert "holds nothing of other records" in " ".join(trainer.history().assumptions)

@@ -112,6 +112,15 @@ def refused_differences(rank, group, folder):
             begun.load(mine)
 
 
+def refused_by_the_guard(rank, group):
+    """The model of the second process mixes records: both are stopped, before noise and count."""
+    begun = started(plan=PLAN, process_group=group)
+    begun.model.register_forward_hook(lambda m, x, y: y - rank * y.mean(0))
+    with pytest.raises(ValueError, match="mixes records"):
+        begun.step()
+    assert begun.steps == 0
+
+
 def steps_until_death(rank, group):
     """The second process dies; steps that the first one did, and seconds until it noticed."""
     begun, start = started(plan=PLAN, process_group=group), time.monotonic()
@@ -138,6 +147,7 @@ def worker(rank, folder):
     with pytest.raises(NotImplementedError, match="a model in shards is not supported"):
         started(fully_shard(small_model()), process_group=group)
     refused_differences(rank, group, folder)
+    refused_by_the_guard(rank, group)
     torch.save(steps_until_death(rank, group), f"{folder}/death")
     os._exit(0)
 
