@@ -225,6 +225,8 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
             found.append(condition)
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", _plain(part))}
+    if len(found) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
+        return [], unread.union(*(condition.names for condition in found))  # one of them is enough
     return found[:8], unread
 
 
