@@ -118,7 +118,8 @@ class _Context:
     """The words around a formula: conditions, laws, ids and stems."""
 
     def __init__(self, words: str) -> None:
-        self.words = f"{words} {words.replace('_', ' ')}".lower()
+        plain = re.sub(r"\\text\s*\{(-[^{}]*)\}", r"\1", words).replace(r"\varepsilon", "ε")
+        self.words = f"{plain} {words.replace('_', ' ')}".lower()
         self.ids = {*_ID.findall(words)}
         self.conditions, self.unread = conditions_in(words)
 

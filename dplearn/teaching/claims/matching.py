@@ -342,7 +342,8 @@ class Trial:
     @property
     def letters(self) -> dict[str, str]:
         """Return the letters that stand for columns, that of the left side among them."""
-        own = {} if self.target == "@" else {base(self.claim.left) or self.target: self.target}
+        left = base(self.claim.left.partition("(")[0])
+        own = {} if self.target == "@" else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != "@"}, **own}
 
     def at_points(self, columns: Mapping[str, NDArray]) -> tuple[NDArray, NDArray, NDArray | None]:

@@ -56,7 +56,7 @@ _EVENT = re.compile(
 # Where a formula ends and its conditions begin.
 _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
-    r"|\\Rightarrow|⇒|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
+    r"|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
     r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]"
 )
@@ -155,11 +155,16 @@ def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
         refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
     text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
     text = re.sub(r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber", "", text).strip(" .,;，。")
-    beside = ""
+    # What follows is the claim; what it follows from is a condition.
+    beside, _, text = re.sub(r"⇒|\\implies|\\Longrightarrow", r"\\Rightarrow", text).rpartition(
+        r"\Rightarrow"
+    )
+    if re.search(r"/|\\frac|\d", re.sub(r"_\{?\w\}?", "", beside)):
+        refuse("It is not clear what follows from a formula.")
     if ((cut := _CUT.search(text, 2)) and _SIGN.search(text)) or (
         cut and "DP" in text[: cut.start()]
     ):
-        text, beside = text[: cut.start()], text[cut.start() :]
+        text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
     text, rest = _REMAINDER.subn("", text)
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
     text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")
@@ -220,6 +225,8 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
             found.append(condition)
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", _plain(part))}
+    if len(found) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
+        return [], unread.union(*(condition.names for condition in found))  # one of them is enough
     return found[:8], unread
 
 
@@ -253,7 +260,7 @@ def _pair(text: str) -> list[Claim]:
     said = _NOTION.match(text)
     if not said:
         return _pair_of_letters(text)
-    body, notion = said[1].rpartition(r"\Rightarrow")[2].strip(" -$~"), said[2]
+    body, notion = said[1].strip(" -$~"), said[2]
     body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", body).strip()
     inner = body[1:-1] if body[:1] == "(" and body[-1:] == ")" and _closes(body) else body
     parts = _pieces(inner)
@@ -262,6 +269,8 @@ def _pair(text: str) -> list[Claim]:
     if notion.startswith("R"):
         return [_claim("rdp", parts[-1])] if len(parts) <= 2 else []
     if len(parts) == 1:
+        if _letter(_right(inner)):
+            refuse("Expected a formula, got letters alone.")
         return [_claim("epsilon", inner, second="0")]
     first, second = (_pieces(part, "=")[-1] for part in parts[:2])
     return _of_two(first, second)

@@ -223,9 +223,12 @@ def wrongly(row: Row, finding) -> str:
 
 
 def _is_another(row: Row) -> bool:
-    """Whether a misprint has fewer letters, and is right in another setting of its entry."""
+    """Whether a misprint is right in another setting of its entry: it has fewer letters, or the
+    entry's own right side."""
     entry = book[row.id.partition("/")[0]]
     misprint = entry.misprint(row.id.partition("/")[2])
+    if misprint.claim is None:
+        return True
     letters = parse(misprint.claim).names if isinstance(misprint.claim, str) else set()
     return bool(letters) and any(
         letters == {n for n, d in s.domain.items() if not isinstance(d, Choice)}

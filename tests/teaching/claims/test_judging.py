@@ -79,6 +79,7 @@ CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
     (CLASSICAL + r", 0<\varepsilon\le1", "", "holds"), (CLASSICAL, "对于 ε ≤ 1", "holds"),
     (CLASSICAL + r"\text{ if } \varepsilon \le 1", "", "holds"), (CLASSICAL, "ε ∈ (0,1)", "holds"),
     (CLASSICAL, r"for every $\varepsilon > 0$", "refuted"), (CLASSICAL, "ε ≤ 5, δ ≤ 1e-5", "holds"),
+    (CLASSICAL, "if ε ≤ 1 or ε ≥ 2", "not read"),
     (CLASSICAL, "δ ∈ (0,1)", "conditional"), (CLASSICAL, "with σ = 4", "not read"),
     (CLASSICAL, "unless n < 100", "not read"), (CLASSICAL, "sensitivity 2", "conditional"),
     (r"\rho=1/(2\sigma^2)", "Gaussian noise, the query has sensitivity 2", "not read"),
