@@ -93,12 +93,8 @@ def _five(values: Any) -> str:
     # What should be 0 is another 1e-17 on another machine.
     least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
-    told = [
-        f"{0.0 if abs(each) <= least else each:.4g}"
-        if isinstance(each, (int, float))
-        else str(each)
-        for each in every[places]
-    ]
+    near = lambda each: f"{0.0 if abs(each) <= least else each:.4g}"
+    told = (near(v) if isinstance(v, (int, float)) else str(v) for v in every[places])
     return f"{every.size}: {', '.join(told)}"
 
 

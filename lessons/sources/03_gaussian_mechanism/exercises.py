@@ -78,7 +78,7 @@ _mean_height = Exercise(
             3.73 * 200 / 1438,
             (
                 "Whose mean is published?",
-                "1438 is the whole school; the village has 71 pupils.",
+                "That is the whole school; the village has 71 pupils.",
             ),
         ),
     ),
@@ -129,7 +129,7 @@ _counts = Exercise(
             math.sqrt(12) * _EXACT,
             (
                 "Who are the neighbours?",
-                "Replacing one pupil changes up to 12 numbers; here one is added or removed.",
+                "Replacing one pupil changes twice as many numbers; here one is added or removed.",
             ),
         ),
         Mistake(
@@ -182,7 +182,7 @@ _where_it_breaks = Exercise(
     ),
     hints=(
         "At the crossing two deltas are equal. Which two?",
-        "Find the root of broken_by(epsilon, delta=1e-6) between 1 and 15.",
+        "Find the root of broken_by(epsilon, delta=1e-6) beyond 1.",
     ),
 )
 

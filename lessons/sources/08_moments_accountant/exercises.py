@@ -95,7 +95,7 @@ _orders = Exercise(
             _moments(32).epsilon,
             (
                 "Valid, but look at the moment that won. Where does your list end?",
-                "That is with moments up to 32; pass largest=1000.",
+                "That is with as few moments as in the lesson; pass largest=1000.",
             ),
         ),
         Mistake(
@@ -206,7 +206,7 @@ _saving = Exercise(
     ),
     hints=(
         "Two searches, one for each accountant: at which noise does epsilon fall to 2?",
-        "Root of moments_accountant(s, 256/60_000, 14_063)[0] - 2 over s, then the same with pld.",
+        "Root of moments_accountant(s, q, steps)[0] - 2 over s, then the same with pld.",
     ),
 )
 

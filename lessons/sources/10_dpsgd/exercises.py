@@ -180,7 +180,7 @@ _bug_hunt = Exercise(
             2.0,
             (
                 "The move is right. How wide is the noise in version a?",
-                "Version a adds noise of sigma C / B to the mean: divide by B = 512.",
+                "Version a adds noise of sigma C / B to the mean: divide by B.",
             ),
         ),
         Mistake(

@@ -72,7 +72,7 @@ _flip = Exercise(
         ),
         Mistake(
             0.5 * math.erfc(60 / 40),
-            ("What is below the gap in erfc?", "Twice sigma: 80."),
+            ("What is below the gap in erfc?", "Twice sigma."),
         ),
     ),
     hints=(

@@ -41,7 +41,7 @@ _plan = Exercise(
             int(80 * 2 / 3.032),
             (
                 "Does epsilon grow in proportion to the steps?",
-                "You scaled 80 steps by 2/3.03; ask the accountant for other numbers of steps.",
+                "You scaled the steps of the plan; ask the accountant for other numbers of steps.",
             ),
         ),
         Mistake(
@@ -55,7 +55,7 @@ _plan = Exercise(
             _longest(2.0, rate=1.0),
             (
                 "Are lots drawn in your plan?",
-                "That is without sampling; the plan has sample_rate=512/1438.",
+                "That is without sampling; the plan has a sample_rate.",
             ),
         ),
     ),

@@ -75,7 +75,7 @@ _twice = Exercise(
             (_RECORDS - 1) / (_RECORDS - _BATCH),
             (
                 "Can a batch hold so few records?",
-                "That is the factor for m = 18; find the m at which it is 2.",
+                "That is the factor for the largest m; find the m at which it is 2.",
             ),
         ),
         Mistake(

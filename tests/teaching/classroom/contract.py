@@ -211,8 +211,10 @@ def hints_quote_the_question(built):
         options = {each.arg: each.value for each in getattr(node, "keywords", ())}
         key = getattr(options.get("key"), "value", "")
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
-        asked = cells[: place.get(key, -1) + 1] if key else ()
-        known = values("\n".join(cell.source for cell in asked))
+        asked = [cell.source for cell in cells[: place.get(key, -1) + 1]] if key else ()
+        # Counts stand in the question itself; what is common in a lesson, before it.
+        known = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
+        known |= values("\n".join(asked[-2:]))
         for part in itertools.chain(*map(ast.walk, parts)):
             hint = part.value if isinstance(getattr(part, "value", None), str) else ""
             for number in values(hint) - known - {*range(11)}:

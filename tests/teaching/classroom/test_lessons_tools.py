@@ -254,8 +254,7 @@ def test_torch_has_one_thread_in_a_lesson_beside_a_busy_loop(tmp_path, monkeypat
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     lesson = written_lesson(tmp_path, "90_threads", THREADS)
     assert build(lesson) == 0
-    busy.kill()
-    busy.wait()
+    busy.kill() or busy.wait()
     assert [output.text for output in sources.built_cells(lesson)[0].outputs] == ["1\n1\n"]
 
 
