@@ -39,7 +39,7 @@ SPOILED = [
     ('"name": "stdout"', '"name": "stderr"', "has a cell that fails or warns: '"),
     ('"# Checks\\n', '"# Checks\\n' + 25 * "\\n", "lines, more than 25"),
     ("# **4** ", "# **44** ", "does not ask itself five questions"),
-    ("/formula_book?id=", "/formula_book", "links to no entry of the formula book"),
+    ("](formulas.md#", "](formulas.md?", "links to no entry of the formula book"),
     ("as printed it is refuted", "as printed it is fine", "refutes nothing"),
     ("three ways agree", "THE THREE WAYS DISAGREE", "three ways disagree"),
     ("3.2 not answered yet", "3.2 right", "does not ask exercise 3.2"),
@@ -72,8 +72,7 @@ SPOILED = [
 @pytest.mark.slow
 def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
     lesson = copied("03", tmp_path)
-    (complaint,) = contract.problems(lesson)
-    assert complaint == "Lesson 03 links to 04_composition.ipynb, which does not exist."
+    assert not list(contract.problems(lesson))
     monkeypatch.setattr(sources, "is_stale", lambda lesson: "")
     files = {path: path.read_text() for path in (lesson.notebook, lesson.source, lesson.exercises)}
     for old, new, complaint in SPOILED:

@@ -38,7 +38,7 @@ def view(browser) -> Page:
     local = ("file:", "data:", "blob:")
     page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
     page.scripts = []
-    page.on("request", lambda r: r.resource_type == "script" and page.scripts.append(r.url))
+    page.on("request", lambda r: r.url.endswith(".js") and page.scripts.append(r.url))
     yield page
     assert not page.problems
     page.close()
@@ -79,7 +79,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
     chinese = sum(lesson.chinese.exists() for lesson in lessons().values())
     yard = len(list((ROOT / "conformance").rglob("*.md")))
-    counted = len(lessons()) + chinese + len(ENTRIES) + 19 + yard
+    counted = len(lessons()) + chinese + len(ENTRIES) + 18 + yard
     assert links > 400 and len(texts) == counted
 
 
