@@ -21,7 +21,7 @@ export function writeText(page) {
   say(".dp-away", confirmation.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
-  const rows = view.points.map((row) => `◎ ${row.value} (${row.source}, T = ${text(row.T)})`);
+  const rows = view.points.map((row) => `◎ ${row.value}, T = ${text(row.T)}`);
   const printed = rows.join("; ") || page.preset?.printed;
   say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
   say("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
