@@ -198,7 +198,7 @@ def _chips(able: list[tuple[str, str]]) -> None:
         _say("reading"),
         [*told],
         key="claim_reading",
-        format_func=told.get,
+        format_func=told.__getitem__,
         on_change=chosen,
         label_visibility="collapsed",
     )
@@ -269,5 +269,5 @@ def _map(verdict: Verdict) -> None:
     for place, key in zip(st.columns(2), ("x", "y"), strict=True):
         if st.session_state[key] not in able:
             st.session_state[key] = "auto"
-        place.selectbox(_say(f"{key}.label"), able, format_func=axes.get, key=key)
+        place.selectbox(_say(f"{key}.label"), able, format_func=axes.__getitem__, key=key)
     st.caption(_say("axes"))
