@@ -180,6 +180,8 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
     view = open_page()
     for node in view.locator("[data-drag][tabindex]:visible").all():
         name = node.get_attribute("data-drag")
+        ends = [node.get_attribute(f"aria-value{end}") for end in ("min", "now", "max")]
+        assert all(re.fullmatch(r"\d+(\.\d+)?", end) for end in ends), (name, ends)
         node.focus()
         before = node.get_attribute("aria-valuetext")
         view.keyboard.press("ArrowDown")
@@ -296,7 +298,7 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
 def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
     view = open_page()
     assert view.locator(".dp-ringname").all_text_contents() == ["◎ 1.26"]
-    view.get_by_text("Printed: ◎ 1.26 (Abadi et al., T = 10").wait_for()
+    view.get_by_text("Printed: ◎ 1.26, T = 10").wait_for()
     view.locator("select[name=preset]").select_option(label="De et al. 2022, CIFAR-10")
     view.wait_for_function(
         "[page.run.noise_multiplier, page.run.B, page.run.T].join() === '10,4096,875'"

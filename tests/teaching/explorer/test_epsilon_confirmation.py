@@ -142,6 +142,8 @@ def test_a_run_without_a_theorem_says_why_and_which_change_has_one(run, why, cha
 def test_a_question_that_is_none_gets_one_sentence(run):
     for kind in ("curves", "confirm", "prove"):
         assert asked(kind, **run)["refused"].startswith("Expected ")
+    for question in ({}, {"kind": "curves"}, {"kind": "prove", "run": 7}):
+        assert confirmation.library_reply(question)["refused"].startswith("Expected ")
 
 
 @pytest.mark.slow

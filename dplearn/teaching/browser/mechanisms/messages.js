@@ -28,7 +28,7 @@ export const MESSAGES = inBoth({
     "{mechanism}，{parameters}，保护一条{{adjacency}的记录{direction}。}{在 ε = {epsilon} 处}，",
   ],
   order: ["From the Rényi divergence of order α = {order} alone, ", "仅由 α = {order} 阶的 Rényi 散度，"],
-  attacker: ["An attacker who wrongly accuses {false_positive_rate} of the people not in the data ", "攻击者若误指数据之外 {false_positive_rate} 的人，"],
+  attacker: ["An attacker who wrongly accuses {false_positive_rate} of outsiders ", "攻击者若误指数据之外 {false_positive_rate} 的人，"],
   adjacencies: [{ add_remove: "added or removed", zero_out: "zeroed out", replace_one: "replaced" }, { add_remove: "增加或删除", zero_out: "置零", replace_one: "替换" }],
   directions: [{ remove: "P has the record", add: "Q has the record" }, { remove: "P 含该记录", add: "Q 含该记录" }],
   and: [", ", "，"], choose: ["Mechanism", "机制"], neighbours: ["Neighbours", "相邻数据集"], whose: ["Who has the record", "谁含有该记录"],
@@ -46,7 +46,7 @@ export const MESSAGES = inBoth({
   }],
   titles: [{
     outputs: (view) => `δ ${sign(view)} ${view.delta}: P above eᵋ·Q`,
-    loss: ({ tail }) => `The loss exceeds ε in about ${text(digits(100 * tail, 3))}\u202f% of outcomes`,
+    loss: ({ tail }) => `Loss > ε in about ${text(digits(100 * tail, 3))}\u202f% of outcomes`,
     delta: (view) => `δ ${sign(view)} ${view.delta}`,
     renyi: () => "Divergence (dashed), and its ε",
     tradeoff: ({ true_positive_rate }) => `At most ${people(true_positive_rate)}\u202f% identified`,
@@ -69,7 +69,7 @@ export const MESSAGES = inBoth({
   assumed: [(conditions) => `Assumes: ${conditions}.`, (conditions) => `成立条件：${conditions}。`],
   unread: [(parts) => `We could not read ${parts.join(", ")} in the link.`, (parts) => `链接中未读懂：${parts.join("，")}。`],
   finds: [
-    (share, rate) => `finds at most ${people(share)} in 100 of the people whose data was used. Guessing finds ${people(rate)}.`,
+    (share, rate) => `finds at most ${people(share)} in 100 insiders; guessing finds ${people(rate)}.`,
     (share, rate) => `则数据中的每 100 人至多认出 ${people(share)} 人。瞎猜可认出 ${people(rate)} 人。`,
   ],
   right: [() => "", () => ""],

@@ -50,10 +50,10 @@ export function markup(words, presets, kinds) {
 </section>
 <aside class="dp-people">
  <div class="dp-crowd"></div>
- <p class="dp-attack">${sentence(words, words.attacker)}<span class="dp-finds"></span></p><p class="dp-note"></p>
+ <p class="dp-attack">${sentence(words, words.attacker)}<span class="dp-finds"></span></p>
 </aside>
 <details class="dp-more"><summary>${words.numbers}</summary>
- <p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")} ${button("sample_rate", "q")}</p>
+ <p class="dp-note"></p><p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")} ${button("sample_rate", "q")}</p>
  <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
  <p>${files}</p></details>
 <div class="dp-live" aria-live="polite"></div>

@@ -57,7 +57,7 @@ export const MESSAGES = inBoth({
   ],
   unsampled: ["“Replaced” is proved in a file only when every step uses all records.", "在文件中，只有每一步使用全部记录时才证明“替换”。"],
   lasts: ["With a budget of ε = {budget} you can train for {go}.", "预算 ε = {budget} 可训练 {go}。"],
-  attacker: ["An attacker who looks at the model and wrongly accuses {rate} of the people not in the data ", "攻击者查看模型，若误指数据之外 {rate} 的人，"],
+  attacker: ["An attacker who looks at the model and wrongly accuses {rate} of outsiders ", "攻击者查看模型，若误指数据之外 {rate} 的人，"],
   pin: ["Pin to compare", "固定以比较"], unpin: ["Unpin", "取消固定"], preset: ["Published runs", "已发表的设置"],
   log: ["logarithmic scale", "改为对数刻度"], linear: ["linear scale", "改为线性刻度"],
   pull: ["drag the curve; σ follows", "拖动曲线：σ 随之变化"],

@@ -29,10 +29,12 @@ export const setAll = (node, attributes) => {
   }
 };
 
+// An ARIA number has no exponent.
+const plain = (value) => (typeof value === "number" && value && Math.abs(value) < 1e-6 ? value.toFixed(32) : String(value));
 /** Tell a screen reader the range, the value and the words of a slider. */
 export const describe = (node, [low, high], value, words) => {
   const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: words };
-  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
+  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, plain(one));
 };
 
 let canvas = null;

@@ -10,7 +10,7 @@ export function writeText(page) {
   const { run, words, view, picture, confirmation } = page;
   const { best: { name, value }, found, status } = view;
   const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
-  const known = (said, otherwise = "") => (status === "known" ? said() : otherwise);
+  const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
   writeNumbers(page);
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
@@ -21,7 +21,7 @@ export function writeText(page) {
   say(".dp-away", confirmation.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
-  const rows = view.points.map((row) => `◎ ${row.value} (${row.source}, T = ${text(row.T)})`);
+  const rows = view.points.map((row) => `◎ ${row.value}, T = ${text(row.T)}`);
   const printed = rows.join("; ") || page.preset?.printed;
   say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
   say("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
@@ -30,7 +30,7 @@ export function writeText(page) {
 }
 
 /** Whether the page has lost its server, as Streamlit says. */
-const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.dataset.testConnectionState);
+const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.getAttribute("data-test-connection-state"));
 
 function writeNumbers({ run, words, numbers, picture }) {
   for (const node of numbers) {

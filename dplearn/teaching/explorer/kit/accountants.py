@@ -11,16 +11,18 @@ from dplearn.teaching.figures.kit.template import STYLES, style_of
 def accountants() -> list[dict[str, Any]]:
     """Return name, kind, label, mark and description of all accountants, in the order of chips."""
     words = language.keyed("epsilon_vs_steps")
-    about = lambda name: words.get(f"accountants.{name}")
+
+    def told(name: str) -> dict[str, str]:
+        both = words.get(f"accountants.{name}")
+        return dict(zip(("en", "zh"), both)) if both else language.in_each(ACCOUNTANTS[name].title)
+
     return [
         {
             "name": name,
             "kind": ACCOUNTANTS[name].kind,
-            "label": words.get(f"labels.{name}", [style_of(name).label])[0],
+            "label": words.get(f"labels.{name}", (style_of(name).label,))[0],
             "symbol": style_of(name).symbol,
-            "about": dict(zip(language.LANGUAGES, about(name), strict=True))
-            if about(name)
-            else language.in_each(ACCOUNTANTS[name].title),
+            "about": told(name),
         }
         for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
     ]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dplearn.core import validate
@@ -54,7 +54,7 @@ def _plain(text: str) -> float:
     return float(f"{factor}e{power}") if re.fullmatch(r"\d+\.?\d*|\.\d+", factor) else math.nan
 
 
-def number(run: dict[str, Any], name: str, key: str = "") -> float:
+def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
     """Return a number of a question within its range; ValueError in one sentence."""
     value, (low, high) = run.get(key or name), RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
@@ -63,10 +63,11 @@ def number(run: dict[str, Any], name: str, key: str = "") -> float:
     return int(value) if name == "steps" else float(value)
 
 
-def chosen(run: dict[str, Any], name: str, options: Iterable[str]) -> str:
+def chosen(run: Mapping[str, Any], name: str, options: Iterable[str]) -> str:
     """Return a word of a question that is among options; ValueError in one sentence."""
-    validate.one_of(tuple(options), **{name: run.get(name)})
-    return run[name]
+    word: Any = run.get(name)
+    validate.one_of(tuple(options), **{name: word})
+    return word
 
 
 class Words:

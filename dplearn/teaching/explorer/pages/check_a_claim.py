@@ -172,5 +172,5 @@ def _map(drawn: claims.Slice) -> None:
     for place, key in zip(st.columns(2), ("x", "y"), strict=True):
         if st.session_state[key] not in options:
             st.session_state[key] = "auto"
-        place.selectbox(_say(f"{key}.label"), [*options], format_func=options.get, key=key)
+        place.selectbox(_say(f"{key}.label"), [*options], format_func=options.__getitem__, key=key)
     st.caption(_say("axes"))

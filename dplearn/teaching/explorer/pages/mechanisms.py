@@ -58,7 +58,7 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
 
 def _asked() -> None:
     question = st.session_state[_KEY].asked
-    st.session_state[_ANSWER] = {"key": question["key"], **table_or_refusal(question)}
+    st.session_state[_ANSWER] = {"key": question.get("key"), **table_or_refusal(question)}
 
 
 _page = component("mechanismsPage", style_sheet("page/page", "mechanisms/mechanisms"))

@@ -23,7 +23,7 @@ _ASKED, _ANSWER = "epsilon_asked", "epsilon_answer"
 
 
 def render() -> None:
-    """The page, and below it what the library said when it was asked."""
+    """Draw the page, and below it what the library said when it was asked."""
     _page()
     if proved := st.session_state.get("epsilon_details"):
         with st.container(key="details"):
@@ -32,11 +32,15 @@ def render() -> None:
 
 @st.fragment
 def _page() -> None:
-    """The page: a question reruns this part alone."""
+    """Draw the page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
         answer = confirmation.library_reply(question)
-        st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
-        if question["kind"] == "prove" and "refused" not in answer:
+        st.session_state[_ANSWER] = {
+            **answer,
+            "id": question.get("id"),
+            "kind": question.get("kind"),
+        }
+        if question.get("kind") == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
     # The runs that the library knows: names, words on the screen, neighbours with a theorem.

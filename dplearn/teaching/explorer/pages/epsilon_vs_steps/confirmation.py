@@ -204,8 +204,9 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             said = "The browser drew %s, the library proves %s, of %s"
             logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
         return told | {"agrees": agrees, "lower": low, "upper": high}
-    except ValueError as error:
-        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(str(error))}
+    except (KeyError, TypeError, ValueError) as error:
+        told = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
+        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(told)}
 
 
 def details_of(question: Mapping[str, Any]) -> Answers:
@@ -213,7 +214,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
     here = _here(question)
     scenario = _scenario(question, here)
     names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
-    return Answers(scenario, min(here, scenario.largest), names, int(question["records"]))
+    return Answers(scenario, min(here, scenario.largest), names, int(question.get("records") or 1))
 
 
 def _here(question: Mapping[str, Any]) -> int:
@@ -225,7 +226,7 @@ def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) ->
     run = question["run"]
     words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
     names = "noise_multiplier", "sample_rate", "delta"
-    numbers = {name: fields.number(run, name) for name in names}
+    numbers: Any = {name: fields.number(run, name) for name in names}
     sampling = words.pop("sampling")
     kind, left = sampling.removesuffix(DROP_LAST), sampling.endswith(DROP_LAST)
     return Scenario(**words, **numbers, sampling=kind, drop_last=left, largest=largest, draft=draft)

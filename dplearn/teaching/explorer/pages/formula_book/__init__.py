@@ -21,7 +21,7 @@ def render() -> None:
     st.selectbox(
         _say("id.label"),
         [*book],
-        format_func=words.get,
+        format_func=words.__getitem__,
         key="id",
         on_change=entry.begin,
         persist_state="session",

@@ -87,7 +87,7 @@ def _variants(id: str) -> View:
     chosen: Any = st.session_state["misprint"]
     if names:
         st.session_state["misprint"] = chosen if chosen in names else None
-        chosen = st.pills(_say("variants"), [*names], format_func=names.get, key="misprint")
+        chosen = st.pills(_say("variants"), [*names], format_func=names.__getitem__, key="misprint")
     else:
         st.caption(_say("no_variant"))
     if chosen in names:
@@ -162,7 +162,7 @@ def _picture(place: View) -> None:
         left.segmented_control(
             _say("picture.label"),
             [*names],
-            format_func=names.get,
+            format_func=names.__getitem__,
             required=True,
             key="picture",
             persist_state="session",
