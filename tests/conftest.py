@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from new_mechanism import registered  # noqa: F401
 
 import browsing
@@ -20,10 +20,12 @@ sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 ALL_SLOW = re.compile(r"^pytestmark = .*(mark\.slow|DRAWN|DRIVEN)", re.MULTILINE)
 
 # The same few examples on every machine, however slow it is.
-settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
+# `@each` reports its cases by a fixture, which takes any number of them.
+ANEW = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+settings.register_profile("steady", derandomize=True, max_examples=40, **ANEW)
 settings.load_profile("steady")
 # Of `make thorough`: others at each run, and a line that repeats the one that failed.
-settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
+settings.register_profile("thorough", max_examples=2_000, print_blob=True, **ANEW)
 
 
 def pytest_configure(config):

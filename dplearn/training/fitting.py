@@ -47,7 +47,7 @@ def fit(
     before epsilon exceeds that, at a step known beforehand; ValueError is raised if it allows none.
     It resumes from the file `checkpoint` if that exists; it writes it at both ends and after each
     multiple of `checkpoint_every` steps. `progress` shows a line with private diagnostics and the
-    epsilon so far; `callback` gets the `Trainer` after each step. Other arguments, and errors, are
+    epsilon so far; `callback` gets the `Trainer` after each step. The `options`, and errors, are
     those of `Trainer`. An exception that ends the run early, Ctrl-C too, has the history of the
     steps done as its attribute `history`, and the checkpoint is written.
 

@@ -31,7 +31,7 @@ RULES: dict[type[nn.Module], Rule] = {}
 
 
 def rule(*kinds: type[nn.Module], registry: dict = RULES) -> Callable[[Any], Any]:
-    """Register the decorated rule (or substitute) for one or more types of modules."""
+    """Register the decorated rule or substitute of modules of these `kinds` in a `registry`."""
     return lambda function: registry.update(dict.fromkeys(kinds, function)) or function
 
 

@@ -61,7 +61,7 @@ def federation(run, **options):
     net = nn.Linear(3, 4000, bias=False).double()
     nn.init.zeros_(net.weight)
     sgd = torch.optim.SGD(net.parameters(), lr=1.0)
-    records = np.zeros((0, 3)), np.zeros(0, int), np.zeros(0, int)  # nobody has any
+    records = np.zeros((1, 3)), np.zeros(1, int), np.zeros(1, int)  # whose gradient is 0
     loss = nn.CrossEntropyLoss(reduction="none")
     made = Federation(
         net, loss, records, run, optimizer=sgd, local_steps=1, local_learning_rate=1.0, **options
