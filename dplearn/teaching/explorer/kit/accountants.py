@@ -14,7 +14,11 @@ def accountants() -> list[dict[str, Any]]:
 
     def told(name: str) -> dict[str, str]:
         both = words.get(f"accountants.{name}")
-        return dict(zip(("en", "zh"), both)) if both else language.in_each(ACCOUNTANTS[name].title)
+        return (
+            dict(zip(language.LANGUAGES, both, strict=True))
+            if both
+            else language.in_each(ACCOUNTANTS[name].title)
+        )
 
     return [
         {
