@@ -217,7 +217,7 @@ at_100 = both[-1]
 show(figure, f"Error {both.min():.2f} years at cap {best}, {at_100:.2f} at cap 100.")
 
 # %% [markdown]
-# The best cap is here about half the age of the oldest. (We used the true ages to draw this. A statistics office must not.)
+# Here the best cap is about half the oldest age. (We used true ages, as an office must not.)
 
 # %%
 reveal("best cap", truth=best, others={"the oldest pupil": float(max(ages))})

@@ -418,7 +418,7 @@ print(f"one single release {pld.epsilon(epoch, **at).epsilon:.4f}")
 #
 # * **The secret must be kept.** A log of batch numbers, a stored seed, a loss curve per batch: for whoever sees it, Anna's step is unsampled.
 # * **Batches of coins vary in size.** Divide the noisy sum by a number fixed in advance. The actual size depends on who is there.
-# * **Sampling does not keep a record out of the run.** In the schools' run everybody takes part sooner or later, in the run of the vote 63 of 100.
+# * **Sampling does not keep a record out of the run.** In the vote's run 63 of 100 take part.
 #
 # *To here NN minutes: the class ends here.*
 

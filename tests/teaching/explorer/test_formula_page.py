@@ -211,7 +211,7 @@ def test_an_entry_says_what_it_is(id):
     app, one = opened(id=id), book[id]
     for line in (str(one.reference), words.kind_of(one)):
         assert line in shown(app)
-    assert one.title in app.subheader[0].value
+    assert one.title in app.header[0].value
     assert any(one.statement in e.value for e in app.latex)
     assert one.function.__name__ in app.code[0].value
     assert "Right at" in explorer.title(app) or one.along
@@ -256,4 +256,4 @@ def test_others_are_drawn_where_there_is_no_slider():
 
 def test_another_entry_forgets_the_wrong_variant_and_the_parameters():
     app = choose(opened(id="G-A4", misprint="no-root", order="3"), "id", "G-A3c")
-    assert [*app.query_params] == ["id"] and book["G-A3c"].title in app.subheader[0].value
+    assert [*app.query_params] == ["id"] and book["G-A3c"].title in app.header[0].value

@@ -1,10 +1,12 @@
-"""A real browser on a projector, a tablet and a phone: nothing is cut, and words can be read."""
+"""A real browser on small screens and with axe-core: nothing is cut, and nobody is kept out."""
 
 import re
 
 import pytest
 
 from browsing import DRIVEN, settled
+from dplearn.teaching.explorer.kit import navigation
+from dplearn.teaching.site import from_npm
 
 pytestmark = [*DRIVEN, pytest.mark.thorough]
 _CUT = """[...document.querySelectorAll(
@@ -51,6 +53,31 @@ def test_nothing_is_cut_on_small_screens_and_words_and_buttons_can_be_read(
     ticks = small.locator(".xtick text").evaluate_all("all => all.map(e => e.outerHTML)")
     assert not [tick for tick in ticks if re.search(r"rotate\((?!0)", tick)]
     small.close()
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory) -> str:
+    """The script that looks for what keeps people out."""
+    folder = tmp_path_factory.mktemp("axe")
+    return (from_npm("axe-core@4.10.3", folder) / "axe.min.js").read_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", [navigation.path_of(page) for page in navigation.modules()])
+def test_nothing_keeps_people_out(browser, address, axe, name, scheme):
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+
+    page.goto(f"{address}/{name}")
+    page.locator(".dp, .dm[data-drawn], .js-plotly-plot").first.wait_for()
+    settled(page)
+    page.evaluate(axe)
+    wrong = page.evaluate("axe.run().then(found => found.violations)")
+    # Streamlit's own box for files has a name, and a role that has none.
+    told = [
+        (w["id"], w["nodes"][0]["html"]) for w in wrong if w["id"] != "presentation-role-conflict"
+    ]
+    assert not told
+    page.close()
 
 
 def contrast(*colours: str) -> float:

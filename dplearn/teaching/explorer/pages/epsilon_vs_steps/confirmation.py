@@ -204,7 +204,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             said = "The browser drew %s, the library proves %s, of %s"
             logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
         return told | {"agrees": agrees, "lower": low, "upper": high}
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         told = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
         return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(told)}
 

@@ -55,7 +55,7 @@ def begin() -> None:
 def show_entry() -> None:
     """Draw the statement above; the picture on the left; checks, variants and code on the right."""
     formula = book[st.session_state["id"]]
-    st.subheader(f"{formula.id} · {formula.title}")
+    st.header(f"{formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
         st.latex(formula.statement)
         about = f"{words.kind_of(formula)} {words.hypothesis(formula)}"
