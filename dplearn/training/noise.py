@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ class Randomness:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             flat = like.new_empty(sum(sizes))
             flat.normal_(generator=devices.generator(like.device, seed))
-            for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
+            equal = [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
+            parts = flat.split([size for size, _ in equal])
+            for part, (_, scale) in zip(parts, equal, strict=True):  # one kernel, if one suffices
                 part *= scale
             return flat
         if self.seed is None:

@@ -236,7 +236,8 @@ def _of_call(
     if wrong := [tuple(g.shape) for g in reached[0].values() if g.shape[:1] != (batch,)]:
         raise ValueError(
             f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
-            f"for each of {batch} records, got shape {wrong[0]}: use batch_first=True."
+            f"for each of {batch} records, got shape {wrong[0]}: use batch_first=True, and call "
+            "layers for all records, not for those that need them."
         )
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)

@@ -10,7 +10,6 @@ last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the g
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +182,7 @@ class Trainer:
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
         scales = [1.0] if moves else groups.scales
-        scaled = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
-        runs = [(sum(n for n, _ in run), x) for x, run in groupby(scaled, lambda run: run[1])]
+        runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
         noise = self._randomness.normals([*runs, (1, share * moves)], self._like, self.steps)
         if moves:
             noise[:-1] *= largest[0]
