@@ -189,8 +189,8 @@ def _with_definitions(claim: Claim, beside: str) -> Claim:
         if not letter or letter not in claim.names:
             continue
         formula = _right(sides[1])
-        if not formula.names:
-            continue  # one value of a letter is a condition
+        if not formula.names or claim.left.replace("'", "_prime") in formula.names:
+            continue  # one value of a letter is a condition, and a circle explains nothing
         steps = formula.program + ((Step("sqrt", 1),) if name[2] else ())
         inline = lambda e, letter=letter, steps=steps: Expression(
             e.text,
