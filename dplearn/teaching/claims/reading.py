@@ -58,7 +58,7 @@ _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
     r"|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
-    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]"
+    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]|(?<!\\),\s*(?=\\text)"
 )
 _REMAINDER = re.compile(
     r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
