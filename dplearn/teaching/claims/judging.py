@@ -71,6 +71,7 @@ class Finding:
     lines: tuple[Line, ...] = ()
     entry: str = ""  # of the headline
     misprint: str = ""  # the name of the known slip that it is
+    slip: str = ""  # why that is wrong, and where it was met
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
@@ -306,9 +307,9 @@ def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
     """Return the finding with the book's own misprint that the formula equals, if it is one."""
     for misprint in head.table.entry.misprints if head.direct else ():
         if misprint.claim is not None and _equals(claim, head, misprint):
-            met = f" Met in {misprint.met}." if misprint.met else ""
-            reason = f"{finding.reason} {misprint.note}{met}"
-            return replace(finding, misprint=misprint.name, reason=reason)
+            slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
+            reason = f"{finding.reason} {slip}"
+            return replace(finding, misprint=misprint.name, reason=reason, slip=slip)
     return finding
 
 

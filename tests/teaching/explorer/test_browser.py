@@ -5,7 +5,7 @@ from browsing import DRIVEN, is_on_the_first_screen, settled
 pytestmark = DRIVEN
 PICTURES = {
     "Mechanisms": ".dp-five[data-drawn='1'] .dp-svg",
-    "Check a claim": ".st-key-picture .js-plotly-plot",
+    "Check a formula": ".st-key-picture .js-plotly-plot",
     "Formula book": ".st-key-picture .js-plotly-plot",
 }
 
@@ -46,21 +46,19 @@ If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\
 """
 
 
-def test_a_refused_claim_fades_what_was_found_and_a_dropped_page_is_listed(page, address):
+def test_a_refused_claim_has_no_map_and_a_dropped_page_is_listed(page, address):
     page.goto(f"{address}/check_a_claim")
-    page.locator(PICTURES["Check a claim"]).wait_for()
-    fits(page, "Check a claim")
+    page.locator(PICTURES["Check a formula"]).wait_for()
+    fits(page, "Check a formula")
     box = page.locator(".st-key-box_claim input")
     box.fill("sqrt(2*ln(1.25/delta))/")
     box.press("Enter")
-    faded = page.locator(".st-key-faded")
-    faded.get_by_text("This claim is false.").wait_for()
-    assert faded.evaluate("part => getComputedStyle(part).opacity") == "0.4"
+    page.get_by_text("Not read.").wait_for()
     notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
     page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
     page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
     assert page.get_by_text("1 formulas make a claim, 1 are listed.").is_visible()
-    assert not faded.count() and not page.locator(PICTURES["Check a claim"]).count()
+    assert not page.locator(PICTURES["Check a formula"]).count()
 
 
 def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_heading(page, address):
@@ -69,7 +67,7 @@ def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_headi
     page.locator(PICTURES["Mechanisms"]).wait_for()
     fits(page, "Mechanisms")
     assert page.get_by_role("heading", level=1).all_inner_texts() == ["Mechanisms"]
-    link = page.get_by_role("link", name="Check a claim")
+    link = page.get_by_role("link", name="Check a formula")
     link.focus()
     assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
 
