@@ -39,7 +39,7 @@ _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 _ALONE = ("epsilon", "delta", "sigma", "rho", "rdp", "mu", "scale")
 _EACH = (
     "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
-    "per-round", "每",
+    "per-round", "每步", "每轮",
 )  # fmt: skip
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
@@ -71,6 +71,7 @@ class Finding:
     lines: tuple[Line, ...] = ()
     entry: str = ""  # of the headline
     misprint: str = ""  # the name of the known slip that it is
+    slip: str = ""  # why that is wrong, and where it was met
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
@@ -234,7 +235,9 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         return _finding("not read", matches, "The words speak of another law of noise."), matches
     most = max(m.named for m in near)
     pool = [m for m in near if m.named == most] if most > 0 else [m for m in near if m.named >= 0]
-    pool = [m for m in pool if m.verdict != "open"] or pool
+    decided = [m for m in pool if m.verdict != "open"]
+    if decided and (most > 0 or any(m.verdict in ("holds", "safe") for m in decided)):
+        pool = decided
     head = min(pool, key=lambda m: (not m.exact, m.rank))
     kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
@@ -304,9 +307,9 @@ def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
     """Return the finding with the book's own misprint that the formula equals, if it is one."""
     for misprint in head.table.entry.misprints if head.direct else ():
         if misprint.claim is not None and _equals(claim, head, misprint):
-            met = f" Met in {misprint.met}." if misprint.met else ""
-            reason = f"{finding.reason} {misprint.note}{met}"
-            return replace(finding, misprint=misprint.name, reason=reason)
+            slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
+            reason = f"{finding.reason} {slip}"
+            return replace(finding, misprint=misprint.name, reason=reason, slip=slip)
     return finding
 
 

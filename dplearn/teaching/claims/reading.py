@@ -58,7 +58,7 @@ _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
     r"|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
-    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]"
+    r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]|(?<!\\),\s*(?=\\text)"
 )
 _REMAINDER = re.compile(
     r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
@@ -189,8 +189,8 @@ def _with_definitions(claim: Claim, beside: str) -> Claim:
         if not letter or letter not in claim.names:
             continue
         formula = _right(sides[1])
-        if not formula.names:
-            continue  # one value of a letter is a condition
+        if not formula.names or claim.left.replace("'", "_prime") in formula.names:
+            continue  # one value of a letter is a condition, and a circle explains nothing
         steps = formula.program + ((Step("sqrt", 1),) if name[2] else ())
         inline = lambda e, letter=letter, steps=steps: Expression(
             e.text,

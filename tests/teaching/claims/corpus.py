@@ -214,7 +214,7 @@ def wrongly(row: Row, finding) -> str:
     own = finding.entry == re.split("[/~]", row.id)[0]
     if not own or not (judged_right or finding.verdict == "refuted"):
         return ""
-    if "/" in row.id and finding.entry and _is_another(row):
+    if row.about == "misprint" and _is_another(row):
         return ""
     true = truth(row.id, row.claim)
     if finding.verdict == "refuted":

@@ -38,8 +38,10 @@ def test_the_verdict_names_its_setting_and_the_axes_can_be_chosen():
     choose(app, "y", "ε")
     assert explorer.figure(app)["layout"]["xaxis"]["title"]["text"] == "k"
     assert app.query_params["x"] == "k"
-    app = enter(enter(app, "words", ""), "claim", r"k\rho\text{-zCDP}")
-    assert "Depends." in shown(app) and "x" not in app.query_params
+    app = enter(app, "claim", "ε = ρ + 2√(ρ ln(1/δ))")
+    assert "x" not in app.query_params
+    app = enter(opened(), "claim", r"k\rho\text{-zCDP}")
+    assert "Depends." in shown(app)
     assert "Holds" in shown(app) and "Refuted" in shown(app)
     app = enter(app, "words", "a group of k people")
     assert "Refuted." in app.error[0].value

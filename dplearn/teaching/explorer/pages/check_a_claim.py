@@ -149,6 +149,9 @@ def _lines(finding: Finding) -> None:
         *_, colour = _BOXES[line.verdict]
         note = f"  \n:small[{_inert(retold(line.note), '$<')}]" if line.note else ""
         st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
+    if finding.slip:
+        why = "" if language.spoken() == "zh" else f" {_inert(finding.slip, '$<')}"
+        st.markdown(f"{links.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
 
 
 def _setting(line: Line) -> str:
