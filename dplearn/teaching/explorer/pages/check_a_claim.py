@@ -151,7 +151,7 @@ def _lines(finding: Finding) -> None:
         st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
     if finding.slip:
         why = "" if language.spoken() == "zh" else f" {_inert(finding.slip, '$<')}"
-        st.markdown(f"{links.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
+        st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
 
 
 def _setting(line: Line) -> str:
