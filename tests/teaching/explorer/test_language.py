@@ -279,8 +279,8 @@ def test_a_sentence_is_translated_whole_or_stays_and_keeps_its_decimals(chinese)
         assert told == row["why"] or not ENGLISH.search(told), told
     long = ", ".join(["Poisson sampling"] * 1000)
     assert language.retold(long) == long, "whoever types that much would wait"
-    told = language.retold("Simplest counterexample: Poisson sampling; 0.5 more.")
-    assert told == "最简单的反例： 泊松采样; 0.5 more。"
+    told = language.retold("only if Poisson sampling; 0.5 more")
+    assert told == "仅当 泊松采样；0.5 more"
 
 
 def test_a_sentence_that_an_error_has_carried_is_told_in_the_language_of_its_reader(chinese):
