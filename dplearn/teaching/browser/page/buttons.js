@@ -20,6 +20,7 @@ const ACTIONS = {
   },
   prove(page) {
     page.wanted = "prove";
+    revealed();
   },
   pin(page) {
     page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
@@ -79,4 +80,11 @@ export function choose(page, event) {
   page.run = { ...page.run, [name]: value, ...suited };
   page.unread = [];
   page.framed();
+}
+
+/** Bring what the server has drawn below the page into view. */
+function revealed(tries = 600) {
+  const part = document.querySelector(".st-key-details h3");
+  if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
+  else if (tries) setTimeout(revealed, 100, tries - 1);
 }

@@ -55,6 +55,10 @@ class Page {
     this.open(this.place.state);
     this.frame.span = this.frame.suiting(this.run);
     this.speakIn(language);
+    // Streamlit says here whether the server is there.
+    this.server = new MutationObserver(() => this.schedule());
+    const state = document.querySelector("[data-test-connection-state]");
+    if (state) this.server.observe(state, { attributes: true });
   }
 
   /** Build all nodes, in one language. */
@@ -93,7 +97,6 @@ class Page {
     if (language !== this.words.code) this.speakIn(language);
     if (answer && answer.id === this.confirmation.id) {
       if (answer.kind !== "curves") this.confirm(answer);
-      if (answer.kind === "prove") revealed();
       this.confirmation.take(answer);
     }
   }
@@ -118,6 +121,7 @@ class Page {
 
   end() {
     this.place.end();
+    this.server.disconnect();
     clearTimeout(this.confirming);
     this.watch.disconnect();
     this.later.end();
@@ -253,13 +257,6 @@ class Page {
       this.schedule();
     });
   }
-}
-
-/** Bring what the server has drawn below the page into view. */
-function revealed(tries = 50) {
-  const part = document.querySelector(".st-key-details h3");
-  if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
-  else if (tries) setTimeout(revealed, 100, tries - 1);
 }
 
 /** What epsilon and delta alone promise of an attacker's rate; nothing where they are not known. */
