@@ -9,12 +9,14 @@ command prints of them).
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
 from dplearn.teaching.claims.map import STATUS, Slice, map_of
 from dplearn.teaching.claims.pages import Place, places, places_in
+from dplearn.teaching.claims.reading import Note
 
 __all__ = [
     "STATUS",
     "VERDICTS",
     "Finding",
     "Line",
+    "Note",
     "Place",
     "Slice",
     "map_of",

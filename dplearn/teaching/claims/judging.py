@@ -18,6 +18,7 @@ from dplearn.teaching.book.kit.terms import QUANTITIES
 from dplearn.teaching.claims.matching import PER_STEP, Match, base, compare, in_units
 from dplearn.teaching.claims.reading import (
     Claim,
+    Note,
     NotReadError,
     alternatives,
     claims_of,
@@ -106,7 +107,7 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     try:
         claims, beside = claims_of(formula, words[:2000])
     except NotReadError as error:
-        return Finding(verdict="not read", reason=str(error)), []
+        return Finding(verdict="not read", reason=error.args[0]), []
     except (RecursionError, IndexError):
         return Finding(verdict="not read", reason="Expected a formula, got something else."), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
@@ -213,7 +214,7 @@ def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> li
     worse = [m for m in matches if m.direct and m.verdict in wrong and not m.table.setting.rare]
     if not inverse or not worse:
         return matches
-    note = f"on this side of the frontier only; {worse[0].note}"
+    note = Note("on this side of the frontier only; {point}", point=worse[0].note)
     matches = [m for m in matches if m not in worse or m.exact]
     return [replace(m, verdict="conditional", note=note) if m in inverse else m for m in matches]
 
@@ -222,9 +223,10 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about a claim by the strict rule, and all matches."""
     matches = _of_one_reading(claim, _merged([*_matches(claim, context)]), context)
     if not matches:
-        what = QUANTITIES.get(claim.about, "")
-        about = f" about {what}" if what else ""
-        return Finding(verdict="not read", reason=f"No setting{about} has these letters."), []
+        why = Note("No setting has these letters.")
+        if what := QUANTITIES.get(claim.about):
+            why = Note("No setting about {x} has these letters.", x=what)
+        return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     special = near and max(m.named for m in near) <= 0 and _special(claim, context, matches)
     if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):

@@ -53,7 +53,8 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
         return None
     if axes and not (set(axes) <= {*columns} and axes[0] != axes[1]):
         raise ValueError(f"Expected two of {', '.join(columns)} as axes, got {', '.join(axes)}.")
-    shown = axes or tuple(list(columns)[:2])
+    first, second, *_ = columns
+    shown = axes or (first, second)
     k = matches[0].example if matches[0].example is not None else 0
     point = {name: float(x[k, 0]) for name, x in trial.columns.items()}
     x, y = (_values(trial, columns[name], point) for name in shown)

@@ -17,7 +17,7 @@ from dplearn.teaching.book.kit.domains import Whole
 from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES
-from dplearn.teaching.claims.reading import Claim
+from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import Table, scaled
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
@@ -260,7 +260,8 @@ def _pair_of(claim: Claim, table: Table, target: str, bound: dict, at: dict, cha
         said = table.columns.get(column) if claim.bare else claim.second(**at)
         if said is None:
             return "refused"
-        needed = table.second_at(changed)
+        if (needed := table.second_at(changed)) is None:
+            return "refused"
         small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
     if not own:  # pure: it holds with every delta
@@ -271,7 +272,8 @@ def _pair_of(claim: Claim, table: Table, target: str, bound: dict, at: dict, cha
             return ""
         if below(claim.bare).strip("_") not in ("", "prime"):
             return "refused"
-        return f"the pair has {sign_of(claim.bare)} where the formula has {sign_of(spoken)}"
+        words = "the pair has {x} where the formula has {y}"
+        return Note(words, x=sign_of(claim.bare), y=sign_of(spoken))
     changed[own] = np.broadcast_to(claim.second(**at), shape).astype(float)
     return ""
 
@@ -397,7 +399,7 @@ class Trial:
             safe = "safe" if proved[holds].mean() > 0.99 else "open"
             return replace(out, verdict="holds" if exact else safe, note=loose)
         failing = self._refuted(out, self.low if self.target == "@" else truth, wrong)
-        only = f"only if {self._rule}; {failing.note}"
+        only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if exact:
             if not self._rule or not np.any(wrong & ~holds):
                 return out
@@ -406,7 +408,8 @@ class Trial:
         if self._rule and not said and not np.any(wrong & holds) and holds.mean() > 0.25:
             return replace(failing, verdict="conditional", note=only)
         if where := "" if said or share > 0.8 else self._region(wrong):
-            return replace(failing, verdict="conditional", note=f"{where}; {failing.note}")
+            note = Note("{rule}; {point}", rule=where, point=failing.note)
+            return replace(failing, verdict="conditional", note=note)
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
@@ -437,7 +440,9 @@ class Trial:
 
     def _wrong(self) -> NDArray:
         """Return where the claim is beaten by what no mechanism beats."""
-        low, claimed = self.low if self.target == "@" else self.truth, self.frontier
+        low, claimed = self.truth, self.frontier
+        if self.target == "@" and self.low is not None:
+            low = self.low
         if self.claim.about in ("epsilon", "rho", "rdp"):
             claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
         with np.errstate(all="ignore"):
@@ -453,7 +458,8 @@ class Trial:
         with np.errstate(all="ignore"):
             ratio = np.abs(self.claimed / self.truth) ** self.sign
         ratio = ratio[np.isfinite(ratio)]
-        return f"{np.median(ratio):.3g} times what is proved, in the median" if ratio.size else ""
+        words = "{count} times what is proved, in the median"
+        return Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
 
     def _refuted(self, match: Match, truth: NDArray, wrong: NDArray) -> Match:
         """Return the match with the plainest failing point in the letters of the formula."""
@@ -465,7 +471,9 @@ class Trial:
         point = [f"{sign_of(n)} = {', '.join(f'{v:.4g}' for v in x[k])}" for n, x in values.items()]
         claimed = self.claimed[k, 0]
         said = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
-        note = f"at {', '.join(point)} it gives {said} where {truth[k, 0]:.4g} is needed"
+        words = "at {place} it gives {claimed} where {truth} is needed"
+        truth_there = f"{truth[k, 0]:.4g}"
+        note = Note(words, place=", ".join(point), claimed=said, truth=truth_there)
         return replace(match, verdict="refuted", note=note, example=k)
 
     def _region(self, wrong: NDArray) -> str:
@@ -479,7 +487,8 @@ class Trial:
                 seen = wrong.ravel()[order][::way]
                 first = int(np.argmax(seen))
                 if first > 0.5 * len(x) and seen[first:].mean() > 0.75:
-                    return f"no failure for {sign_of(name)} {sign} {x[order][::way][first]:.3g}"
+                    rule = f"{sign_of(name)} {sign} {x[order][::way][first]:.3g}"
+                    return Note("no failure for {rule}", rule=rule)
         return ""
 
     @property

@@ -151,7 +151,7 @@ def places_in(content: bytes, name: str) -> list[Place]:
             raise ValueError(f"Expected a notebook, got something else in {name}.") from None
         kind = ".md"
     if kind == ".py":
-        cells, kind = [(None, _docstrings(text, name))], ".rst"
+        cells[0], kind = (None, _docstrings(text, name)), ".rst"
     claims = (place._replace(cell=k) for k, cell in cells for place in _of_text(cell, kind))
     found = list(islice(claims, _MANY + 1))
     if len(found) > _MANY:

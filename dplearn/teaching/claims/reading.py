@@ -137,6 +137,21 @@ class Claim:
         return bool(re.search(r"tot|group|user|all", self.left))
 
 
+class Note(str):
+    """A sentence of the judge that keeps its template and values, for another language."""
+
+    template: str
+    values: dict[str, str]
+
+    def __new__(cls, template: str, **values: str) -> "Note":
+        note = super().__new__(cls, template.format(**values) if values else template)
+        note.template, note.values = template, values
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
+        return (self.template,), self.values
+
+
 class NotReadError(ValueError):
     """The formula cannot be judged; the message says why."""
 
@@ -333,7 +348,7 @@ def _relations(text: str) -> list[Claim]:
     if not signs:
         right = _right(text)
         if _letter(right) or not right.names:
-            refuse(f"Expected a formula, got {text.strip()[:60]} alone.")
+            refuse(Note("Expected a formula, got {word} alone.", word=text.strip()[:60]))
         return [_claim("", text)]
     left = text[: signs[0].start()].strip()
     ends = [*(m.start() for m in signs[1:]), len(text)]
@@ -343,7 +358,7 @@ def _relations(text: str) -> list[Claim]:
         return [_claim("delta", left, "<")]  # f ≤ δ
     about = _quantity(plain)
     if not about:
-        refuse(f"It is not clear what stands on the left: {left[:60]}.")
+        refuse(Note("It is not clear what stands on the left: {x}.", x=left[:60]))
     claims, why = [], ""
     for sign, side in zip(signs, sides, strict=True):
         try:
@@ -356,7 +371,8 @@ def _relations(text: str) -> list[Claim]:
         root = about == "sigma" and plain.endswith("^2")
         claims.append(replace(claim, root=root))
     if not claims:
-        refuse(why or f"Expected a formula, got {sides[-1].strip()[:60]} alone.")
+        alone = Note("Expected a formula, got {word} alone.", word=sides[-1].strip()[:60])
+        refuse(why or alone)
     return claims
 
 

@@ -56,14 +56,14 @@ class Table:
     def columns(self) -> dict[str, NDArray]:
         """Return the values of every parameter: a column of numbers, or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
-        columns = {
+        columns: dict[str, NDArray] = {
             name: _drawn(domain, _WIDTH if name in LISTS else 1, rng)
             for name, domain in self.domains.items()
         }
         if self.unit is not None and "sensitivity" in columns:
             columns["sensitivity"] = np.full_like(columns["sensitivity"], self.unit)
         elif self.unit is not None:
-            factor = _drawn(Log(0.3, 4.0), 1, rng) if np.isnan(self.unit) else self.unit
+            factor = _drawn(Log(0.3, 4.0), 1, rng) if np.isnan(self.unit) else np.array(self.unit)
             columns |= {n: x * factor for n, x in columns.items() if n in LENGTHS}
             columns |= {"sensitivity": factor} if np.isnan(self.unit) else {}
         return columns

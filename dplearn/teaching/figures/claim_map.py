@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.teaching.claims import STATUS, Slice
+from dplearn.teaching.claims import STATUS, Note, Slice
 from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
@@ -21,7 +21,7 @@ _WORDS = ("holds", "violated", "undecided", "claim has no value")
 _MARKS = 16
 
 
-def claim_map(area: Slice, about: str = "") -> go.Figure:
+def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
     """Return the map of a verdict: one colour and mark per status, a star at the counterexample.
 
     Examples
@@ -61,20 +61,21 @@ def claim_map(area: Slice, about: str = "") -> go.Figure:
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
     room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
-    return one_panel(traces, x, y, map_finding(area), about, size=18, **room)
+    return one_panel(traces, x, y, finding or map_finding(area), about, size=18, **room)
 
 
 def map_finding(area: Slice) -> str:
-    """Finding of the map, in one line."""
+    """Return the finding of the map, in one line."""
     cells = [s for row in area.status for s in row]
     bad, good = cells.count(1), cells.count(0)
     if not bad and not good:
         return "Nothing could be decided on this map"
     if not bad or not good:
-        return f"{'Violated' if bad else 'Holds'} at every decided point of this map"
+        words = "Violated", "Holds"
+        return Note("{outcome} at every decided point of this map", outcome=words[not bad])
     # A share that is neither 0 nor 1 is shown as neither.
     percent = min(max(100 * bad / (bad + good), 1), 99)
-    return f"Violated at {percent:.0f} % of the points of this map"
+    return Note("Violated at {percent} % of the points of this map", percent=f"{percent:.0f}")
 
 
 def _cells(area: Slice) -> dict[str, Any]:

@@ -144,14 +144,21 @@ def _claim() -> None:
 def _lines(finding: Finding) -> None:
     """List the settings, the one that is meant first."""
     if not finding.lines or finding.verdict == "not read":
-        st.markdown(_inert(retold(finding.reason), "$<"))
+        st.markdown(_inert(_told(finding.reason), "$<"))
     for line in finding.lines:
         *_, colour = _BOXES[line.verdict]
-        note = f"  \n:small[{_inert(retold(line.note), '$<')}]" if line.note else ""
+        note = f"  \n:small[{_inert(_told(line.note), '$<')}]" if line.note else ""
         st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
     if finding.slip:
         why = "" if language.spoken() == "zh" else f" {_inert(finding.slip, '$<')}"
         st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
+
+
+def _told(note: str) -> str:
+    """Return a sentence of the judge in the reader's language."""
+    if not isinstance(note, claims.Note):
+        return retold(note)
+    return retold(note.template, **{name: _told(value) for name, value in note.values.items()})
 
 
 def _setting(line: Line) -> str:
@@ -166,9 +173,10 @@ def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
 
 def _map(drawn: claims.Slice) -> None:
     setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
-    told = f"{retold(map_finding(drawn))}. {setting}"
+    finding = _told(map_finding(drawn))
     with st.container(key="picture_box"):
-        look.draw_figure(claim_map(drawn, setting), "map", _say("alt", verdict=told))
+        told = _say("alt", verdict=f"{finding}. {setting}")
+        look.draw_figure(claim_map(drawn, setting, finding), "map", told)
     if len(drawn.letters) < 3:
         return
     options = {"auto": _say("auto")} | {name: name for name in drawn.letters}
