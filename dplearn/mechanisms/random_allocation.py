@@ -126,7 +126,18 @@ class RandomAllocation(Epoch):
 @remembered(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
-    law, infinity = _one(1 / sigma, above)
+    mu, t = 1 / sigma, np.linspace(-1.0, 1.0, POINTS)
+    z = 0.5 * mu + (_REACH + 0.5 * mu) * np.sinh(2.5 * t) / np.sinh(2.5)
+    q, p = cell_masses(z), cell_masses(z - mu)
+    law, infinity = Masses(p / q, q), -np.inf
+    if above:
+        y = np.exp(mu * z - 0.5 * mu * mu)
+        # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
+        # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
+        ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
+        right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
+        law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
+        infinity = float(gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu))
     total = repeated(law, batches, partial(sum_of, above=above))
     # The mean is 1 up to rounding; what is left of P is the infinite loss.
     value = total.value / (total.mass @ total.value)
@@ -135,28 +146,17 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 
-def _one(mu: float, above: bool) -> tuple[Masses, float]:
-    """Y on finitely many points, and log of the mean that lies beyond the last one."""
-    half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, POINTS)
-    z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
-    q, p = cell_masses(z), cell_masses(z - mu)
-    if not above:
-        return Masses(p / q, q), -np.inf
-    y = np.exp(mu * z - 0.5 * mu * mu)
-    # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
-    # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
-    ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
-    right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
-    mass = np.append(inner_q - right, q[-1]) + np.append(0.0, right)
-    last = gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu)
-    return Masses(ends, mass), float(last)
-
-
 @remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
-    k = np.arange(_LARGEST_ORDER + 1.0)
-    moments = repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
+    k = np.arange(_LARGEST_ORDER + 1)
+    lag = k[:, None] - k
+    moments = repeated(
+        _log_graphs(sigma) - gammaln(k + 1),
+        batches,
+        # The product of two series whose coefficients are given by logarithms, truncated.
+        lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
+    )
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     # Row a: beyond its order the coefficient is 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)
@@ -178,13 +178,6 @@ def _log_graphs(sigma: float) -> NDArray:
         terms = log_comb(k - 1, j) + j * log_w + log_g[k - 1 :: -1][:k] + choice
         log_g[k] = np.logaddexp.reduce(terms)
     return log_g
-
-
-def _product(one: NDArray, two: NDArray) -> NDArray:
-    """The product of two series whose coefficients are given by logarithms, truncated."""
-    k = np.arange(one.size)
-    lag = k[:, None] - k
-    return log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf))
 
 
 def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:

@@ -5,7 +5,6 @@ sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
 import math
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,15 +84,6 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
     return Interval(max(mean - width, 0.0), min(mean + width, 1.0))
 
 
-def _few_batches_epsilon(*, noise_multiplier, batches, delta):
-    """At least what `batch_shuffling_delta_lower` shows, all but a ten-thousandth of it."""
-    shown = partial(batch_shuffling_delta_lower, noise_multiplier=noise_multiplier, batches=batches)
-    most = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    least = oracles.smallest(lambda epsilon: shown(epsilon=epsilon) <= delta, low=0.0, high=most,
-                             rtol=1e-4)
-    return Interval((1 - 1e-4) * least, math.inf)
-
-
 def _in_range(*, noise_multiplier, batches, delta):
     """0 < epsilon of one step <= ln(batches / (16 ln(2/delta)))"""
     local = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
@@ -113,9 +103,13 @@ def _in_range(*, noise_multiplier, batches, delta):
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       given=_in_range, oracle=_few_batches_epsilon, without="local_epsilon records",
-       batches=Choice(1000, 10_000, 100_000), noise_multiplier=Log(0.7, 4.0),
-       delta=Choice(1e-6, 1e-5))
+       # At least what those bounds show, all but a ten-thousandth of it.
+       given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
+       * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
+       noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
+       high=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)), math.inf),
+       without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
+       noise_multiplier=Log(0.7, 4.0), delta=Choice(1e-6, 1e-5))
 @wrong("any-epsilon", "So few other reports are lies that there is no crowd to hide in.",
        given="0 < delta < 1")
 def shuffle_local_randomizers(*, local_epsilon, records, delta):
