@@ -149,10 +149,20 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 @remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
+    # log G_n, n = 0, 1, ...: take away point n and see which points are then alone.
+    # G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = n - 1 - j: the j points that are
+    # alone hung on n only, the others may or may not, and n must hang on something.
     k = np.arange(_LARGEST_ORDER + 1)
+    log_w, log_g = float(log_expm1(sigma**-2)), np.where(k == 0, 0.0, -np.inf)
+    for n in range(2, _LARGEST_ORDER + 1):
+        j = np.arange(n, dtype=float)
+        choice = (n - 1 - j) * sigma**-2
+        choice[0] = log_expm1(choice[0])
+        terms = log_comb(n - 1, j) + j * log_w + log_g[n - 1 :: -1][:n] + choice
+        log_g[n] = np.logaddexp.reduce(terms)
     lag = k[:, None] - k
     moments = repeated(
-        _log_graphs(sigma) - gammaln(k + 1),
+        log_g - gammaln(k + 1),
         batches,
         # The product of two series whose coefficients are given by logarithms, truncated.
         lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
@@ -160,24 +170,6 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     # Row a: beyond its order the coefficient is 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)
-
-
-def _log_graphs(sigma: float) -> NDArray:
-    """log G_k, k = 0, 1, ...: take away point k and see which points are then alone.
-
-    G_k = sum_j C(k-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = k - 1 - j: the j points that are
-    alone hung on k only, the others may or may not, and k must hang on something.
-    """
-    log_w, log_1w = float(log_expm1(sigma**-2)), sigma**-2
-    log_g = np.full(_LARGEST_ORDER + 1, -np.inf)
-    log_g[0] = 0.0
-    for k in range(2, _LARGEST_ORDER + 1):
-        j = np.arange(k, dtype=float)
-        choice = (k - 1 - j) * log_1w
-        choice[0] = log_expm1(choice[0])
-        terms = log_comb(k - 1, j) + j * log_w + log_g[k - 1 :: -1][:k] + choice
-        log_g[k] = np.logaddexp.reduce(terms)
-    return log_g
 
 
 def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:

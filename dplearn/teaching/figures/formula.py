@@ -52,9 +52,9 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     with np.errstate(invalid="ignore"):
         middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
+    errors = bars if np.any(half > 0) else None
     look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
-    look["error_y"] = bars if np.any(half > 0) else None
-    truth = markers(curve.x, gaps(middle), "truth", **look)
+    truth = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
     shades = [_shade(region, across, up) for region in curve.regions]
     traces: list[Any] = [*shades, truth, *own, line]
     names: list[Any] = [line, ("○", INK, "truth"), *own]

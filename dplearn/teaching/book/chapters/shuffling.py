@@ -47,20 +47,14 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon=epsilon, sigma=noise_multiplier)
-    return _two_batches(epsilon, noise_multiplier)
-
-
-def _two_batches(epsilon: float, sigma: float) -> float:
-    """An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent.
-
-    The loss exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
-    """
-    std = sigma / math.sqrt(2)
+    # An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent. The loss
+    # exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
+    std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
     def log_gain(h: NDArray) -> NDArray:
-        x = h / sigma**2
+        x = h / noise_multiplier**2
         log_ratio = np.logaddexp(x, -x) - np.logaddexp(2 * x, -2 * x)
-        least = 1.5 + sigma**2 * (epsilon + log_ratio)
+        least = 1.5 + noise_multiplier**2 * (epsilon + log_ratio)
 
         def log_law(mean: float) -> NDArray:
             sides = (oracles.log_normal(side * mean, std)(h) for side in (-1, 1))
@@ -68,7 +62,6 @@ def _two_batches(epsilon: float, sigma: float) -> float:
 
         return log_sub(log_law(1.0), epsilon + log_law(0.5)) - math.log(2)
 
-    far = 1 + 10 * sigma
     return math.exp(oracles.log_integral(log_gain, -far, far, rtol=1e-8))
 
 
