@@ -151,7 +151,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
     _add_mechanism_options(add, required=False, samplings=SAMPLINGS)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
-    show.set_defaults(run=_show_ledger)
+    show.set_defaults(run=lambda options: print(_ledger(options)) or 0)
 
 
 def _rate(options: argparse.Namespace) -> float:
@@ -223,11 +223,6 @@ def _ledger(options: argparse.Namespace) -> Ledger:
         begin = f"dplearn ledger {options.file} new --epsilon 1 --delta 1e-5"
         raise ValueError(f"Expected the file of a ledger, got {options.file}; begin it: {begin}")
     return Ledger.read(options.file)
-
-
-def _show_ledger(options: argparse.Namespace) -> int:
-    print(_ledger(options))
-    return 0
 
 
 def _add_to_ledger(options: argparse.Namespace) -> int:

@@ -127,7 +127,15 @@ def smallest_noise_multiplier(
     elif given[1]:
         target = _rates(*rates, steps, adjacency)  # type: ignore[arg-type]
     else:
-        target = _advantage(advantage, steps, adjacency)  # type: ignore[arg-type]
+        most: Any = advantage
+        validate.probability(advantage=most)
+        target = _Target(
+            "advantage",
+            most,
+            lambda law, m: law.delta(m, epsilon=0.0, steps=steps, adjacency=adjacency),
+            lambda answer: (answer.delta_lower, answer.delta),
+            lambda answer: (answer.delta_lower / most, answer.delta / most),
+        )
     place = _Place(0.0, math.log(_SMALLEST), math.log(largest))
     return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
@@ -266,18 +274,6 @@ def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _
         lambda law, m: law.epsilon(m, delta=delta, steps=steps, adjacency=adjacency),
         lambda answer: (answer.lower, answer.epsilon),
         lambda answer: (answer.lower / epsilon, answer.epsilon / epsilon),
-    )
-
-
-def _advantage(most: float, steps: int, adjacency: Adjacency) -> _Target:
-    """Return the largest difference of an attacker's two rates, which is delta at epsilon 0."""
-    validate.probability(advantage=most)
-    return _Target(
-        "advantage",
-        most,
-        lambda law, m: law.delta(m, epsilon=0.0, steps=steps, adjacency=adjacency),
-        lambda answer: (answer.delta_lower, answer.delta),
-        lambda answer: (answer.delta_lower / most, answer.delta / most),
     )
 
 

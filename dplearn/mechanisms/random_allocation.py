@@ -126,7 +126,18 @@ class RandomAllocation(Epoch):
 @remembered(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
-    law, infinity = _one(1 / sigma, above)
+    mu, t = 1 / sigma, np.linspace(-1.0, 1.0, POINTS)
+    z = 0.5 * mu + (_REACH + 0.5 * mu) * np.sinh(2.5 * t) / np.sinh(2.5)
+    q, p = cell_masses(z), cell_masses(z - mu)
+    law, infinity = Masses(p / q, q), -np.inf
+    if above:
+        y = np.exp(mu * z - 0.5 * mu * mu)
+        # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
+        # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
+        ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
+        right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
+        law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
+        infinity = float(gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu))
     total = repeated(law, batches, partial(sum_of, above=above))
     # The mean is 1 up to rounding; what is left of P is the infinite loss.
     value = total.value / (total.mass @ total.value)
@@ -135,56 +146,30 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 
-def _one(mu: float, above: bool) -> tuple[Masses, float]:
-    """Y on finitely many points, and log of the mean that lies beyond the last one."""
-    half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, POINTS)
-    z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
-    q, p = cell_masses(z), cell_masses(z - mu)
-    if not above:
-        return Masses(p / q, q), -np.inf
-    y = np.exp(mu * z - 0.5 * mu * mu)
-    # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
-    # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
-    ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
-    right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
-    mass = np.append(inner_q - right, q[-1]) + np.append(0.0, right)
-    last = gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu)
-    return Masses(ends, mass), float(last)
-
-
 @remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
-    k = np.arange(_LARGEST_ORDER + 1.0)
-    moments = repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
+    # log G_n, n = 0, 1, ...: take away point n and see which points are then alone.
+    # G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = n - 1 - j: the j points that are
+    # alone hung on n only, the others may or may not, and n must hang on something.
+    k = np.arange(_LARGEST_ORDER + 1)
+    log_w, log_g = float(log_expm1(sigma**-2)), np.where(k == 0, 0.0, -np.inf)
+    for n in range(2, _LARGEST_ORDER + 1):
+        j = np.arange(n, dtype=float)
+        choice = (n - 1 - j) * sigma**-2
+        choice[0] = log_expm1(choice[0])
+        terms = log_comb(n - 1, j) + j * log_w + log_g[n - 1 :: -1][:n] + choice
+        log_g[n] = np.logaddexp.reduce(terms)
+    lag = k[:, None] - k
+    moments = repeated(
+        log_g - gammaln(k + 1),
+        batches,
+        # The product of two series whose coefficients are given by logarithms, truncated.
+        lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
+    )
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     # Row a: beyond its order the coefficient is 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)
-
-
-def _log_graphs(sigma: float) -> NDArray:
-    """log G_k, k = 0, 1, ...: take away point k and see which points are then alone.
-
-    G_k = sum_j C(k-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = k - 1 - j: the j points that are
-    alone hung on k only, the others may or may not, and k must hang on something.
-    """
-    log_w, log_1w = float(log_expm1(sigma**-2)), sigma**-2
-    log_g = np.full(_LARGEST_ORDER + 1, -np.inf)
-    log_g[0] = 0.0
-    for k in range(2, _LARGEST_ORDER + 1):
-        j = np.arange(k, dtype=float)
-        choice = (k - 1 - j) * log_1w
-        choice[0] = log_expm1(choice[0])
-        terms = log_comb(k - 1, j) + j * log_w + log_g[k - 1 :: -1][:k] + choice
-        log_g[k] = np.logaddexp.reduce(terms)
-    return log_g
-
-
-def _product(one: NDArray, two: NDArray) -> NDArray:
-    """The product of two series whose coefficients are given by logarithms, truncated."""
-    k = np.arange(one.size)
-    lag = k[:, None] - k
-    return log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf))
 
 
 def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:

@@ -170,7 +170,13 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below = [[_witness(law, back) for law, _ in self.queries] for back in (False, True)]
+        below: list[list[Profile]] = [[], []]  # of the neighbours with the largest divergence
+        for law, _ in self.queries:
+            here = np.broadcast_to(law.here, law.neighbours.shape)
+            pairs = (here, law.neighbours), (law.neighbours, here)
+            for side, (p, q) in zip(below, pairs, strict=True):
+                worst = int(np.argmax(_log_moments(p, q, _MIDDLE)))
+                side.append(Profile.from_atoms(p[worst], q[worst]))
         for sides, real, sign in ((above, None, 1), (below, below, -1)):
             at = delta * math.exp(-sign * self.slack)
             bracket = lattice.brackets(sides, counts, delta=at, witnesses=real)
@@ -229,14 +235,6 @@ def _envelope(law: Laws) -> Profile:
         ends.append(_chords(knots, np.max(np.sum(terms, axis=1), axis=0)))
     ahead, behind = ends
     return Profile(ahead, behind, knots[1:])
-
-
-def _witness(law: Laws, back: bool) -> Profile:
-    """The profile of the neighbour with the largest divergence, from it or, if `back`, to it."""
-    p, q = np.broadcast_to(law.here, law.neighbours.shape), law.neighbours
-    p, q = (q, p) if back else (p, q)
-    worst = int(np.argmax(_log_moments(p, q, _MIDDLE)))
-    return Profile.from_atoms(p[worst], q[worst])
 
 
 def _chords(knots: NDArray, delta: NDArray) -> Curve:

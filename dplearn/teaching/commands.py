@@ -2,6 +2,7 @@
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 from dplearn.core.display import print_json
@@ -28,7 +29,8 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
         command.add_argument("--json", action="store_true", help="print one list of objects")
     # Its options are Streamlit's: none begins with the sign of ours.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
-    app.set_defaults(run=_app)
+    explorer = "dplearn.teaching.explorer"
+    app.set_defaults(run=lambda options: import_module(explorer).serve(options.options))
     app.add_argument("options", nargs="*")
     site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
     site.set_defaults(run=_site)
@@ -59,12 +61,6 @@ def _claim(options: argparse.Namespace) -> int:
         print(f"{finding.verdict.capitalize()}: {finding.reason}")
         print(*(f"  {line}" for line in finding.lines), sep="\n")
     return report.status_of([finding.verdict], strict=options.strict)
-
-
-def _app(options: argparse.Namespace) -> int:
-    from dplearn.teaching.explorer import serve
-
-    return serve(options.options)
 
 
 def _site(options: argparse.Namespace) -> int:

@@ -89,7 +89,12 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     clocks: list[Callable[[], float]] = []
 
     def work() -> None:
-        clocks.append(_clock())
+        if hasattr(time, "pthread_getcpuclockid"):
+            own = time.pthread_getcpuclockid(threading.get_ident())
+            clocks.append(lambda: time.clock_gettime(own))
+        else:  # macOS and Windows have no clock of one thread
+            began = time.process_time()
+            clocks.append(lambda: time.process_time() - began)
         with contextlib.suppress(Stop):
             results.append(task())
 
@@ -114,12 +119,3 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     if not results:
         raise TimeoutError if taken >= seconds else Busy
     return results[0]
-
-
-def _clock() -> Callable[[], float]:
-    """Return the clock of this thread's processor seconds, or of all where there is no other."""
-    if not hasattr(time, "pthread_getcpuclockid"):  # macOS and Windows
-        began = time.process_time()
-        return lambda: time.process_time() - began
-    identity = time.pthread_getcpuclockid(threading.get_ident())
-    return lambda: time.clock_gettime(identity)

@@ -100,9 +100,14 @@ class Program:
         digits = 6 if written_value(got) != written_value(expected) else 15
         shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
         shown += [f"got       {written_value(got, digits)}"]
-        seconds = self.seconds * (1 + len(self.mistakes))
+        seconds, rtol = self.seconds * (1 + len(self.mistakes)), max(self.rtol, self.rtol_mistakes)
         with contextlib.suppress(TimeoutError):
-            if mistake := limited(lambda: self._made(results), seconds=seconds):
+            made = (
+                mistake
+                for rank, mistake in enumerate(self.mistakes)
+                if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results))
+            )
+            if mistake := limited(lambda: next(made, None), seconds=seconds):
                 return Reply("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Reply("mistake", head, (str(got),), tuple(shown[:2]))
@@ -120,13 +125,6 @@ class Program:
     def expected(self) -> list[Any]:
         """What is measured of `right` in each case."""
         return [self.measure(self.right, *case) for case in self.cases]
-
-    def _made(self, results: list[Any]) -> Mistake | None:
-        rtol = max(self.rtol, self.rtol_mistakes)
-        for rank, mistake in enumerate(self.mistakes):
-            if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results)):
-                return mistake
-        return None
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:

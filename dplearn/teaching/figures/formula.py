@@ -47,8 +47,16 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
+    # The oracle: open circles, with bars where it is known between two ends only.
+    least, most = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
+    with np.errstate(invalid="ignore"):
+        middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)
+    bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
+    errors = bars if np.any(half > 0) else None
+    look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
+    truth = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
     shades = [_shade(region, across, up) for region in curve.regions]
-    traces: list[Any] = [*shades, _truth(curve), *own, line]
+    traces: list[Any] = [*shades, truth, *own, line]
     names: list[Any] = [line, ("○", INK, "truth"), *own]
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}
@@ -129,14 +137,3 @@ def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
     hatch = dict(shape=shape, size=9, fgcolor=ink, bgcolor=ground, solidity=solidity)
     fill = {"fill": "toself", "fillpattern": hatch, "hoveron": "fills", "hoverinfo": "skip"}
     return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
-
-
-def _truth(curve: Sweep) -> dict[str, Any]:
-    """The oracle: open circles, with bars where it is known between two ends only."""
-    low, high = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
-    with np.errstate(invalid="ignore"):
-        middle, half = np.where(low < high, 0.5 * (low + high), low), 0.5 * (high - low)
-    bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
-    look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
-    errors = bars if np.any(half > 0) else None
-    return markers(curve.x, gaps(middle), "truth", error_y=errors, **look)

@@ -92,13 +92,6 @@ def above_threshold_error(*, epsilon, queries, beta):
                             rtol=1e-8) / epsilon  # fmt: skip
 
 
-def _least_error(epsilon, queries, beta):
-    """The noise of the last answer errs alone; or the largest of all, if the threshold sinks."""
-    alone = -np.log(2 * beta)
-    some = -np.log(-2 * np.expm1(np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))
-    return 4 * np.maximum(np.maximum(alone, some), 0.0) / epsilon
-
-
 _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
@@ -300,7 +293,10 @@ def new_key_delta(*, epsilon, threshold):
 @oracle(above_threshold_error, tolerance=1e-6, points=12)
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
-         "above_thresh AboveThreshold above-thresh sparse", below=_least_error)
+         "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:
+         # The noise of the last answer errs alone; or the largest of all, if the threshold sinks.
+         4 * np.maximum(np.maximum(-np.log(2 * beta), -np.log(-2 * np.expm1(
+         np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)
 @wrong("no-queries", "The largest of the noises on k answers grows with ln k.",
        claim="8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))

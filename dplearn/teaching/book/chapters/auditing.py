@@ -4,8 +4,6 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.audit import theorems
@@ -103,13 +101,6 @@ def _gaussian_test(flip: bool) -> Derived:
     return Derived(make)
 
 
-def _gaussian_fit(epsilon, false_positive_rate, delta):
-    """epsilon at delta of the Gaussian with this operating point of randomized response."""
-    a = false_positive_rate
-    miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
-    return oracles.normal_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
-
-
 enter(theorems.audit_mu,
       formula("G-N1b", "What one test proves about mu", "lower",
               "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4",
@@ -123,9 +114,13 @@ enter(theorems.audit_mu,
               false_positive_rate=Linear(0.01, 0.4), false_negative_rate=Linear(0.01, 0.4)),
       printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
       wrong("for-every-mechanism", "Only a Gaussian mechanism has that curve; pure DP stays below "
-            "its own epsilon.", claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) "
-            r"\text{ of } N(\mu,1) \text{ at that } \mu, \text{ whatever the mechanism}",
-            given="epsilon > 0", oracle=lambda epsilon: epsilon,
+            "its own epsilon.",
+            claim=lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon(
+            delta=delta, mu=float(-ndtri(false_positive_rate) - ndtri(max(
+            1 - math.exp(epsilon) * false_positive_rate,
+            math.exp(-epsilon) * (1 - false_positive_rate))))),
+            says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) \text{ at that } \mu, "
+            r"\text{ whatever the mechanism}", given="epsilon > 0", oracle=lambda epsilon: epsilon,
             without="mu start length false_negative_rate",
             false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
 
@@ -222,15 +217,10 @@ def membership_advantage(*, epsilon, delta=0.0):
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
 
 
-def _random_channel(rng: Generator) -> NDArray:
-    k = int(rng.integers(2, 6))
-    if rng.random() < 0.3:
-        return response_channel(math.exp(rng.uniform(0.0, 4.0)), k)
-    return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
-
-
 @formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
-@given("epsilon >= 0 and values >= 1", channel=Drawn(_random_channel),
+@given("epsilon >= 0 and values >= 1", channel=Drawn(lambda rng: response_channel(math.exp(
+       rng.uniform(0.0, 4.0)), k) if (k := int(rng.integers(2, 6))) and rng.random() < 0.3 else
+       rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)),
        values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
        float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
 @oracle(best_guesser)

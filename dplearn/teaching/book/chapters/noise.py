@@ -5,8 +5,6 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dplearn.core.solve import first_true, maximise
@@ -154,14 +152,11 @@ def laplace_delta(*, epsilon, ratio):
     return -math.expm1(min(epsilon - ratio, 0.0) / 2)
 
 
-def _random_shift(rng: Generator) -> NDArray:
-    size = rng.integers(1, 5)
-    return np.full(size, 0.5) if rng.random() < 0.3 else rng.integers(-20, 21, size) / 10
-
-
 @formula("G-B2", "Laplace noise on a vector: the L1 norm counts", "identity",
          "Dwork & Roth 2014, Theorem 3.6")
-@given("scale > 0", shift=Drawn(_random_shift), scale=Log(1e-3, 1e3))
+@given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if (
+       size := rng.integers(1, 5)) and rng.random() < 0.3 else rng.integers(-20, 21, size) / 10),
+       scale=Log(1e-3, 1e3))
 @oracle(vector_laplace_loss)
 @setting("Laplace noise of scale b on one answer of L1 sensitivity Δ, ε-DP",
          "一次回答（L1 敏感度 Δ）加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",

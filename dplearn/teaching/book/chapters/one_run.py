@@ -57,13 +57,6 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     return -linprog(aim, above, limits, whole, [1]).fun
 
 
-def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
-    """The most correct guesses that are not rarer than the significance level."""
-    chance = chance_of_correct(correct=np.arange(guesses + 1), canaries=canaries, guesses=guesses,
-                               epsilon=epsilon, delta=delta)
-    return int(np.flatnonzero(chance > significance)[-1])
-
-
 _RUN = {
     "canaries": Whole(1, 100_000),
     "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
@@ -113,7 +106,10 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
          "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
 @given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
-       significance=Choice(0.01, 0.05, 0.1), correct=Derived(_reachable))
+       significance=Choice(0.01, 0.05, 0.1), correct=Derived(
+       lambda canaries, guesses, epsilon, delta, significance: int(np.flatnonzero(chance_of_correct(
+       correct=np.arange(guesses + 1), canaries=canaries, guesses=guesses, epsilon=epsilon,
+       delta=delta) > significance)[-1])))
 @oracle(lambda epsilon: epsilon, unsafe=None, points=50)
 @printed("0.672984664", canaries=1000, guesses=100, correct=75, delta=1e-4, significance=0.05)
 @printed("2.67585101", canaries=100_000, guesses=1510, correct=1439, delta=1e-5, significance=0.05)
@@ -166,16 +162,11 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
-def _likely(guesses: int, mu: float, significance: float) -> int:
-    """The most right guesses about canaries with noise of their own that are not too rare."""
-    chance = at_least(np.arange(guesses + 1), guesses, float(ndtr(mu / 2)))
-    return int(np.flatnonzero(chance > significance)[-1])
-
-
 @formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
 @given(f"guesses >= 1 and {_COUNTS} and 0 < significance < 1", canaries=Whole(1, 300),
        guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1),
-       correct=Derived(_likely))
+       correct=Derived(lambda guesses, mu, significance: int(np.flatnonzero(at_least(
+       np.arange(guesses + 1), guesses, float(ndtr(mu / 2))) > significance)[-1])))
 @oracle(lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
        claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),

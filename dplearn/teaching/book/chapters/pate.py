@@ -188,11 +188,6 @@ enter(theorems.lnmax_log_moment_at,
             oracle=moment_of_a_tie))
 
 
-def _random_agreement(rng: Generator) -> NDArray:
-    others = 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))
-    return np.array([1 - others.sum(), *others])
-
-
 def _two_sided(order: str) -> Derived:
     """The larger divergence of the two directions at one of the orders."""
     return Derived(lambda p, q, drawn:
@@ -208,7 +203,8 @@ _POSITIVE = " and log(flip) + rdp_2 < 0"
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
-      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
+      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - (
+            others := 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))).sum(), others)),
             q=Drawn(lambda rng, p: (tilted := p * np.exp(
             10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))) / tilted.sum()),
             order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),

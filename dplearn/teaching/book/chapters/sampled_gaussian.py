@@ -42,15 +42,6 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def _replaced_renyi(*, order, noise_multiplier, sample_rate):
-    """Rényi divergence of ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)) by an integral."""
-    one, other = (
-        log_mixture(sampled_means(sample_rate, to), noise_multiplier) for to in (1.0, -1.0)
-    )
-    far = 40 * noise_multiplier + 2 * order
-    return oracles.density_renyi(one, other, order, -far, far)
-
-
 def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
     """K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
@@ -188,7 +179,11 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
        noise_multiplier, sample_rate)[1]) / (order - 1), says=r"\dots\Big|\binom\alpha k\Big|\dots",
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
-       says=r"\text{the same where the record is replaced}", kind="upper", oracle=_replaced_renyi)
+       says=r"\text{the same where the record is replaced}", kind="upper",
+       oracle=lambda order, noise_multiplier, sample_rate: oracles.density_renyi(
+       log_mixture(sampled_means(sample_rate, 1.0), noise_multiplier),
+       log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier), order,
+       -(far := 40 * noise_multiplier + 2 * order), far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        printed("1.492871", order=5.5, noise_multiplier=0.8, sample_rate=0.1), claim=_interpolated,
        says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "

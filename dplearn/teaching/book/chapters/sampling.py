@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-from numpy.random import Generator
 from scipy.special import ndtr
 
 from dplearn.teaching.book.chapters.divergences import hockey_stick
@@ -161,15 +160,11 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
     return sample_rate * hockey_stick(p, q, epsilon=_base_epsilon(epsilon, sample_rate))
 
 
-def _epsilon_in_range(rng: Generator, noise_multiplier: float, sample_rate: float) -> float:
-    """Between 0 and where delta is about 1e-10."""
-    base = release_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
-    largest = amplified_epsilon(epsilon=base, sample_rate=sample_rate)
-    return round(float(largest * rng.random()), 6)
-
-
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
-            "epsilon": Drawn(_epsilon_in_range)}
+            # Between 0 and where delta is about 1e-10.
+            "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
+            amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
+            delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 
@@ -279,15 +274,6 @@ def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
     )  # fmt: skip
 
 
-def _added_delta(*, epsilon, noise_multiplier, sample_rate):
-    """Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)."""
-    scale = 1 - math.exp(epsilon) * (1 - sample_rate)
-    if scale <= 0:
-        return 0.0
-    base = epsilon + math.log(sample_rate / scale)
-    return scale * gaussian_delta(epsilon=base, noise_multiplier=noise_multiplier)
-
-
 enter(sampled_gaussian_delta,
       formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
               "Zhu, Dong & Wang 2022, part on Poisson sampling",
@@ -296,7 +282,11 @@ enter(sampled_gaussian_delta,
       given(_SETTING, _SAMPLED),
       oracle(partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7,
              absolute=1e-14, points=40),
-      wrong("added-only", "Both orders count, and this is the smaller one.", claim=_added_delta,
+      wrong("added-only", "Both orders count, and this is the smaller one.", claim=
+            # Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)
+            lambda epsilon, noise_multiplier, sample_rate: 0.0 if (s := 1 - math.exp(epsilon)
+            * (1 - sample_rate)) <= 0 else s * gaussian_delta(
+            epsilon=epsilon + math.log(sample_rate / s), noise_multiplier=noise_multiplier),
             says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
             oracle=sampled_delta),
       wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",

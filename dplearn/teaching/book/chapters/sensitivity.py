@@ -184,13 +184,6 @@ def clipped_mean_sensitivity(*, count, upper):
     return upper / count
 
 
-def _random_sorted(rng: Generator) -> NDArray:
-    n = rng.choice([3, 5])
-    together = rng.random() < 0.4
-    values = np.full(n, rng.random()) + 0.05 * rng.random(n) if together else rng.random(n)
-    return np.sort(np.round(np.minimum(values, 1.0), 2))
-
-
 def _median_local(values: NDArray) -> NDArray:
     """Largest local sensitivity of the median after k replacements, k = 0 ... n."""
     n = values.size
@@ -208,7 +201,9 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
 
 @formula("G-B17", "Noise by smooth sensitivity", "identity",
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
-@given("epsilon > 0 and 0 < delta < 1", values=Drawn(_random_sorted),
+@given("epsilon > 0 and 0 < delta < 1", values=Drawn(lambda rng: np.sort(np.round(np.minimum(
+       np.full(n, rng.random()) + 0.05 * rng.random(n) if (n := rng.choice([3, 5]))
+       and rng.random() < 0.4 else rng.random(n), 1.0), 2))),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
 @oracle(lambda values, epsilon, delta: 2 / epsilon * median_sensitivity_by_force(values=values,
         upper=1.0, beta=epsilon / (2 * math.log(2 / delta))), points=60)

@@ -5,7 +5,6 @@ sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
 import math
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,20 +47,14 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon=epsilon, sigma=noise_multiplier)
-    return _two_batches(epsilon, noise_multiplier)
-
-
-def _two_batches(epsilon: float, sigma: float) -> float:
-    """An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent.
-
-    The loss exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
-    """
-    std = sigma / math.sqrt(2)
+    # An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent. The loss
+    # exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
+    std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
     def log_gain(h: NDArray) -> NDArray:
-        x = h / sigma**2
+        x = h / noise_multiplier**2
         log_ratio = np.logaddexp(x, -x) - np.logaddexp(2 * x, -2 * x)
-        least = 1.5 + sigma**2 * (epsilon + log_ratio)
+        least = 1.5 + noise_multiplier**2 * (epsilon + log_ratio)
 
         def log_law(mean: float) -> NDArray:
             sides = (oracles.log_normal(side * mean, std)(h) for side in (-1, 1))
@@ -69,7 +62,6 @@ def _two_batches(epsilon: float, sigma: float) -> float:
 
         return log_sub(log_law(1.0), epsilon + log_law(0.5)) - math.log(2)
 
-    far = 1 + 10 * sigma
     return math.exp(oracles.log_integral(log_gain, -far, far, rtol=1e-8))
 
 
@@ -83,15 +75,6 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
     mean = float(np.mean(-np.expm1(np.minimum(epsilon - up + down, 0.0))))
     width = math.sqrt(math.log(2 / 1e-9) / (2 * draws))
     return Interval(max(mean - width, 0.0), min(mean + width, 1.0))
-
-
-def _few_batches_epsilon(*, noise_multiplier, batches, delta):
-    """At least what `batch_shuffling_delta_lower` shows, all but a ten-thousandth of it."""
-    shown = partial(batch_shuffling_delta_lower, noise_multiplier=noise_multiplier, batches=batches)
-    most = release_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    least = oracles.smallest(lambda epsilon: shown(epsilon=epsilon) <= delta, low=0.0, high=most,
-                             rtol=1e-4)
-    return Interval((1 - 1e-4) * least, math.inf)
 
 
 def _in_range(*, noise_multiplier, batches, delta):
@@ -113,9 +96,13 @@ def _in_range(*, noise_multiplier, batches, delta):
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       given=_in_range, oracle=_few_batches_epsilon, without="local_epsilon records",
-       batches=Choice(1000, 10_000, 100_000), noise_multiplier=Log(0.7, 4.0),
-       delta=Choice(1e-6, 1e-5))
+       # At least what those bounds show, all but a ten-thousandth of it.
+       given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
+       * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
+       noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
+       high=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)), math.inf),
+       without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
+       noise_multiplier=Log(0.7, 4.0), delta=Choice(1e-6, 1e-5))
 @wrong("any-epsilon", "So few other reports are lies that there is no crowd to hide in.",
        given="0 < delta < 1")
 def shuffle_local_randomizers(*, local_epsilon, records, delta):

@@ -175,9 +175,13 @@ class Formula:
         truth = by_name(self.oracle)(parameters)
         return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
 
-    def accepts(self, parameters: Parameters) -> bool:
-        """Whether the hypothesis is met."""
-        return bool(np.all(self._accepts(parameters)))
+    @cached_property
+    def accepts(self) -> Callable[[Parameters], bool]:
+        """Whether parameters meet the hypothesis."""
+        if not self.given:
+            return lambda parameters: True
+        met = by_name(self.given if callable(self.given) else parse(self.given))
+        return lambda parameters: bool(np.all(met(parameters)))
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
@@ -232,12 +236,6 @@ class Formula:
         if text and not callable(misprint.given):
             text = f"for ${terms.typeset(text)}$"
         return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
-
-    @cached_property
-    def _accepts(self) -> Callable[[Parameters], Any]:
-        if callable(self.given):
-            return by_name(self.given)
-        return by_name(parse(self.given)) if self.given else lambda parameters: True
 
 
 _CHANGED = ("given", "kind", "oracle", "along")

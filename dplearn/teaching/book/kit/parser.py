@@ -248,7 +248,8 @@ class _Parser:
             below = (
                 mark[1] if mark[1] is not None else mark[2] or (mark[4] or "").translate(_DIGITS)
             )
-            below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", _spelled(below))
+            below = "".join(GREEK.get(sign, sign) for sign in below)
+            below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", below)
             name, self.next = f"{name}_{below or 'prime'}", mark.end()
         base, _, below = name.partition("_")
         if base == "Delta" or (
@@ -478,8 +479,3 @@ class _Parser:
         got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
         got = repr(self.token) if self.kind == "odd" else got
         raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")
-
-
-def _spelled(text: str) -> str:
-    """Greek letters by their names."""
-    return "".join(GREEK.get(sign, sign) for sign in text)
