@@ -26,8 +26,6 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
-from dplearn.teaching.browser import CLOSED_FORMS
-
 FOLDED = "hide-input"
 # Public address of the site, with a slash at its end; empty until there is one.
 ADDRESS = ""
@@ -134,7 +132,10 @@ def led(text: str) -> str:
 
 
 def on_site(asked: str) -> str:
-    """Where the site has what is asked of the explorer; empty where it has not."""
+    """Return where the site has what is asked of the explorer; empty where it has not."""
+    # Python in a lesson's page has this module and not that.
+    from dplearn.teaching.browser import CLOSED_FORMS
+
     parts = urlsplit(asked)
     said = {name: values[0] for name, values in parse_qs(parts.query).items()}
     noise, page = said.get("mechanism", "gaussian"), parts.path

@@ -100,7 +100,8 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
         theirs, ours = 1 - whole.tradeoff(rates), told["true_positive_rate"]
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=2e-11)
         for (mass, counted), log in zip(told["bins"], logs, strict=True):
-            assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=1e-12)
+            # The table of discrete Gaussian noise leaves room for its roundings.
+            assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=5e-12)
 
 
 def test_closed_forms_known_by_heart(evaluate):
@@ -228,7 +229,8 @@ def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
     dragged(view, f".dp-at-{picture} .dp-area", by, at=(0.55, 0.4), held=True)
     view.wait_for_function(f"page.state.{name} !== {before[name]} && !page.queued")
     held = view.evaluate("page.state")
-    assert view.evaluate("location.hash") == "", "the address waits for the end"
+    address = view.evaluate("location.hash")
+    assert f"{name}=" not in address, "the address waits for the end"
     paths = view.evaluate(PATHS)
     moved = sum(a != b for a, b in zip(paths, before["paths"], strict=True))
     assert moved >= 6 or name != "epsilon"
