@@ -8,12 +8,9 @@ numbers of 64 bits, which Apple's devices do not have.
 import sys
 
 import torch
+from parts import Model
 from torch import nn
-from torch._subclasses.fake_tensor import (
-    FakeTensorConverter,
-    FakeTensorMode,
-    unset_fake_temporarily,
-)
+from torch._subclasses import fake_tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
@@ -22,37 +19,17 @@ from torch.utils.data import DataLoader
 from dplearn import DPSGD
 from dplearn.training import AdaptiveQuantile, Trainer, devices, gradients, trainer
 
+WORDS, HEAD = nn.Embedding(7, 8), nn.Linear(8, 7, bias=False)
+HEAD.weight = WORDS.weight
+CELL = nn.LSTM(8, 8, batch_first=True)
+ENCODER = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+LAST = Model(lambda m, x: m.head(m.cell(m.words(x))[0])[:, -1], words=WORDS, cell=CELL, head=HEAD)
+linear = lambda size: (nn.Flatten(), nn.Linear(size, 3))
 MODELS = {
-    "convolution": (
-        nn.Sequential(nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), nn.Flatten(), nn.Linear(32, 3)),
-        (1, 6, 6),
-    ),
-    "attention": (
-        nn.Sequential(
-            nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True),
-            nn.LayerNorm(8),
-            nn.Flatten(),
-            nn.Linear(40, 3),
-        ),
-        (5, 8),
-    ),
+    "convolution": ([nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), *linear(32)], (1, 6, 6)),
+    "attention": ([ENCODER, nn.LayerNorm(8), *linear(40)], (5, 8)),
+    "words": ([LAST], (5,)),
 }
-
-
-class Words(nn.Module):
-    """The last word of five, by an LSTM and a table used twice."""
-
-    def __init__(self):
-        super().__init__()
-        self.table, self.lstm = nn.Embedding(7, 8), nn.LSTM(8, 8, batch_first=True)
-        self.head = nn.Linear(8, 7, bias=False)
-        self.head.weight = self.table.weight
-
-    def forward(self, words):
-        return self.head(self.lstm(self.table(words))[0])[:, -1]
-
-
-MODELS["words"] = Words(), (5,)
 
 
 class Strict(TorchDispatchMode):
@@ -87,8 +64,9 @@ def on(device, model):
 def fake_device():
     """The device, with what needs values switched off: it stays so in this process."""
     _setup_privateuseone_for_python_backend("fake")
-    convert = FakeTensorConverter.from_real_tensor  # without values, even of constants
-    FakeTensorConverter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
+    converter = fake_tensor.FakeTensorConverter
+    convert = converter.from_real_tensor  # without values, even of constants
+    converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
     torch.fake.mem_get_info = lambda device: (2**30, 2**31)  # room for all records
     devices.generator = lambda device, seed: None  # a device in name only has none
     trainer.check_model = lambda *_, **__: None  # it looks at values, and so does what it learns by
@@ -98,7 +76,7 @@ def fake_device():
     begin = DataLoader.__iter__  # draws a seed for its workers, on the processor
 
     def really(loader):
-        with unset_fake_temporarily():
+        with fake_tensor.unset_fake_temporarily():
             return begin(loader)
 
     DataLoader.__iter__ = really
@@ -107,8 +85,9 @@ def fake_device():
 
 def steps(place, name, rows):
     """Three steps of a model on the device; what would stop it."""
-    with FakeTensorMode():
-        model, shape = MODELS[name]
+    with fake_tensor.FakeTensorMode():
+        layers, shape = MODELS[name]
+        model = nn.Sequential(*layers)
         kind = torch.long if name == "words" else torch.float32
         data = torch.zeros(32, *shape, dtype=kind), torch.empty(32, dtype=torch.long)
         plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)

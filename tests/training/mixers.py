@@ -5,29 +5,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+import parts
 import torch
 import torch.nn.functional as F
-from parts import BATCH, WIDTH, Part, entering, loss, numbers, part
-from per_record import CLASSES, Model, losses_of
+from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, numbers, of, part
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+linear, planes = partial(nn.Linear, 8, CLASSES), partial(numbers, 2, 4, 4)
+weighted = lambda mix: loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
+placed = lambda m, x: x * torch.arange(len(x))[:, None]
+functional = lambda h: F.batch_norm(h, None, None, training=True)
 
-def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
+
+def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
     """Something between two linear layers."""
+    first, last = nn.Linear(8, 9), nn.Linear(9, CLASSES)
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
-    model = Model(forward, first=nn.Linear(8, WIDTH), last=nn.Linear(WIDTH, CLASSES), **layers)
-    return part(model)
-
-
-def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
-    """Something done to losses."""
-    return loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
-
-
-def layered(layer: nn.Module, *shape: int) -> Part:
-    """A layer, then a linear one on all that it gives."""
-    return part(nn.Sequential(layer, nn.Flatten(), nn.LazyLinear(CLASSES)), numbers(*shape))
+    return part(Model(forward, first=first, last=parts.zeroed(last) if zero else last))
 
 
 def normal(x: Tensor) -> Tensor:
@@ -57,46 +53,14 @@ class Balanced(torch.autograd.Function):
         return grads[0] / grads[0].norm()
 
 
-class Capacity(nn.Module):
-    """A mixture of experts, each of which takes the first few records only."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = nn.Linear(8, 2)
-        self.experts = nn.ModuleList(nn.Linear(8, CLASSES) for _ in "ab")
-
-    def forward(self, x: Tensor) -> Tensor:
-        chosen = self.gate(x).softmax(1)
-        mine = F.one_hot(chosen.argmax(1), 2)
-        fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
-        outputs = torch.stack([expert(x) for expert in self.experts], 1)
-        return (outputs * (chosen * fits)[:, :, None]).sum(1)
-
-
-def zero_head(mix: Callable[[Tensor], Tensor]) -> Part:
-    model, *others = hidden(mix)
-    nn.init.zeros_(model.last.weight)
-    return model, *others
-
-
-def rezero(mix: Callable[[Tensor], Tensor]) -> Part:
-    class Branch(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.alpha = nn.Parameter(torch.zeros(()))
-
-        def forward(self, x: Tensor) -> Tensor:
-            return x + self.alpha * mix(x)
-
-    return part(nn.Sequential(nn.Linear(8, 8), Branch(), nn.Linear(8, CLASSES)))
-
-
-def imputed(x: Tensor) -> Tensor:
-    return torch.where(x.isnan(), x.nanmean(0), x)
+def capacity(m: Any, x: Tensor) -> Tensor:
+    chosen = m.gate(x).softmax(1)
+    mine = F.one_hot(chosen.argmax(1), 2)
+    fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
+    return (torch.stack([m.a(x), m.head(x)], 1) * (chosen * fits)[:, :, None]).sum(1)
 
 
 def nearest(x: Tensor) -> Tensor:
-    """Each record with the one that is nearest to it."""
     apart = torch.cdist(x, x) + 1e9 * torch.eye(len(x)).to(x)
     return x + x[apart.argmin(1)].detach() if len(x) > 1 else x
 
@@ -117,15 +81,6 @@ def until_all(x: Tensor) -> Tensor:
     return y
 
 
-def ghost(x: Tensor) -> Tensor:
-    return torch.cat([normal(part) for part in x.split(4)])
-
-
-def class_weights(outputs: Tensor, targets: Tensor) -> Tensor:
-    counts = torch.bincount(targets, minlength=64).clamp(min=1)
-    return losses_of(outputs, targets) / counts[targets]
-
-
 def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
     z = F.normalize(outputs, dim=1)
     return F.cross_entropy(z @ z.mT.detach(), torch.arange(len(z)), reduction="none")
@@ -133,8 +88,7 @@ def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
 
 def triplet(outputs: Tensor, targets: Tensor) -> Tensor:
     apart = torch.cdist(outputs, outputs.detach())
-    other = targets[:, None] != targets
-    worst = torch.where(other, apart, torch.inf).amin(1)
+    worst = torch.where(targets[:, None] != targets, apart, torch.inf).amin(1)
     return F.relu(1 + outputs.norm(dim=1) - worst.nan_to_num(posinf=0.0))
 
 
@@ -149,133 +103,81 @@ def smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs, targets) - 0.1 * (outputs.log_softmax(1) * share).sum(1)
 
 
-def trimmed() -> Part:
-    """Sequences cut to the longest of their batch, and averaged over that."""
-
-    def forward(model: Any, x: Tensor, lengths: Tensor) -> Tensor:
-        longest = int(lengths.clamp(1, 12).max())
-        live = torch.arange(longest) < lengths.clamp(1, 12)[:, None]
-        return (model.layer(x[:, :longest]) * live[..., None]).mean(1)
-
-    inputs = numbers(12, 8), torch.randint(1, 12, (BATCH,))
-    return part(Model(forward, layer=nn.Linear(8, CLASSES)), inputs)
+lengths = lambda stop: torch.randint(1, stop, (BATCH,))
 
 
-def padded(
-    live: Callable[[Tensor], Tensor], inputs: Callable[[], Tensor], pool: Callable[..., Tensor]
-) -> Part:
+def trimmed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
+    longest = int(lengths.clamp(1, 12).max())
+    live = torch.arange(longest) < lengths.clamp(1, 12)[:, None]
+    return (m.head(x[:, :longest]) * live[..., None]).mean(1)
+
+
+def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
     """Words with a mask of those that live, by which the batch is cut to its longest."""
 
-    def forward(model: Any, words: Tensor, mask: Tensor) -> Tensor:
-        longest = int(live(mask).to(words).flatten(1).sum(1).max())
-        return pool(model, words[:, :longest], live(mask)[:, :longest].to(words))
+    def forward(m: Any, words: Tensor, mask: Tensor) -> Tensor:
+        mask = live(mask).to(words)
+        longest = int(mask.sum(1).max())
+        return (m.head(words[:, :longest]) * mask[:, :longest, None]).mean(1)
 
-    return part(Model(forward, layer=nn.Linear(8, CLASSES)), (numbers(7, 8), inputs()))
-
-
-def over_longest(model: Any, words: Tensor, mask: Tensor) -> Tensor:
-    return (model.layer(words) * mask[..., None]).mean(1)
+    return by(forward, (numbers(7, 8), inputs(runs())))
 
 
-def runs(stop: int = 7) -> Tensor:
-    """Ones, as many as a record has words."""
-    return (torch.arange(stop) < torch.randint(1, stop, (BATCH, 1))).long()
+# Ones, as many as a record has words.
+runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()
 
 
-def packed() -> Part:
-    """The mean of a recurrent layer's states over the longest sequence of the batch."""
-
-    def forward(model: Any, x: Tensor, lengths: Tensor) -> Tensor:
-        sequence = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        return model.head(pad_packed_sequence(model.cell(sequence)[0], True)[0].mean(1))
-
-    model = Model(forward, cell=nn.GRU(8, 8, batch_first=True), head=nn.Linear(8, CLASSES))
-    return part(model, (numbers(9, 8), torch.randint(1, 9, (BATCH,))))
+def packed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
+    sequence = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    return m.head(pad_packed_sequence(m.cell(sequence)[0], True)[0].mean(1))
 
 
-def per_valid(ignored: int) -> Part:
-    """Losses of words, divided by how many of the batch are not ignored."""
+def per_valid(ignored: int, *, words: bool = True) -> Part:
+    """Losses of words or records, divided by how many of the batch are not ignored."""
 
     def each(outputs: Tensor, targets: Tensor) -> Tensor:
-        words = F.cross_entropy(outputs.mT, targets, ignore_index=ignored, reduction="none")
-        return words.sum(1) * len(targets) / (targets != ignored).sum().clamp(min=1)
+        outputs = outputs.mT if words else outputs
+        losses = F.cross_entropy(outputs, targets, ignore_index=ignored, reduction="none")
+        valid = (targets != ignored).sum().clamp(min=1)
+        return losses.view(len(targets), -1).sum(1) * len(targets) / valid
 
-    model, targets = nn.Linear(8, CLASSES), torch.randint(0, CLASSES, (BATCH, 7))
-    return model, each, numbers(7, 8), targets.where(runs() > 0, ignored)
-
-
-def over_records_that_count() -> Part:
-    """Losses divided by how many records of the batch are not ignored; one of these is."""
-
-    def each(outputs: Tensor, targets: Tensor) -> Tensor:
-        losses = F.cross_entropy(outputs, targets, ignore_index=-1, reduction="none")
-        return losses * len(targets) / (targets != -1).sum().clamp(min=1)
-
-    model, _, inputs, targets = loss(each)
-    targets[-1] = -1
-    return model, each, inputs, targets
+    if words:
+        targets, inputs = parts.tokens(7).where(runs() > 0, ignored), numbers(7, 8)
+    else:
+        targets, inputs = parts.tokens().where(torch.arange(BATCH) < BATCH - 1, ignored), numbers(8)
+    return linear(), each, inputs, targets
 
 
-def mix_style() -> Part:
+def style(h: Tensor) -> Tensor:
     """Half of the time, each record gets the mean and deviation of another."""
-
-    def style(h: Tensor) -> Tensor:
-        if torch.rand(()) < 0.5:
-            return h
-        mean, deviation = h.mean(1, keepdim=True), h.std(1, keepdim=True) + 0.1
-        other, share = torch.randperm(len(h)), torch.rand(len(h), 1).to(h)
-        mixed = lambda x: (share * x + (1 - share) * x[other]).detach()
-        return (h - mean) / deviation * mixed(deviation) + mixed(mean)
-
-    return hidden(style)
+    if torch.rand(()) < 0.5:
+        return h
+    mean, deviation = h.mean(1, keepdim=True), h.std(1, keepdim=True) + 0.1
+    other, share = torch.randperm(len(h)), torch.rand(len(h), 1).to(h)
+    mixed = lambda x: (share * x + (1 - share) * x[other]).detach()
+    return (h - mean) / deviation * mixed(deviation) + mixed(mean)
 
 
 def second(layer: nn.Module) -> Part:
     """A layer that takes the first dimension for time."""
-    forward = lambda m, x: m.head(
-        m.layer(*[x] * (3 if isinstance(layer, nn.MultiheadAttention) else 1))[0].mean(1)
-    )
-    return part(Model(forward, layer=layer, head=nn.Linear(8, CLASSES)), numbers(4, 8))
+    times = 3 if isinstance(layer, nn.MultiheadAttention) else 1
+    return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
 
 def hooked(register: str, hook: Callable[..., Any]) -> Part:
-    """A perceptron with a hook on its last layer."""
     part = hidden(lambda h: h)
     getattr(part[0].last, register)(hook)
     return part
 
 
-class Placed(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x * torch.arange(len(x))[:, None]
-
-
 def balanced() -> Part:
     """Experts, with a penalty if the batch does not use all of them alike."""
 
-    def forward(model: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-        share = model.gate(x).softmax(1)
-        return model.layer(x), share.mean(0).square().sum().expand(len(x))
+    def forward(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        return m.layer(x), m.gate(x).softmax(1).mean(0).square().sum().expand(len(x))
 
-    model = Model(forward, gate=nn.Linear(8, 4), layer=nn.Linear(8, CLASSES))
+    model = Model(forward, gate=nn.Linear(8, 4), layer=linear())
     return part(model, loss_fn=lambda both, t: losses_of(both[0], t) + both[1])
-
-
-def masked() -> Part:
-    """Features weighted by how many of the batch have them."""
-    forward = lambda m, x, has: m.layer(x * has.to(x).mean(0))
-    inputs = numbers(8), torch.rand(BATCH, 8) > 0.5
-    return part(Model(forward, layer=nn.Linear(8, CLASSES)), inputs)
-
-
-def coarse() -> Part:
-    """Numbers of few digits, less the batch mean."""
-    forward = lambda m, x: m.layer((x - x.mean(0)).bfloat16()).float()
-    model = Model(forward, layer=nn.Linear(8, CLASSES, dtype=torch.bfloat16))
-    return part(model)
-
-
-hook_mean, hook_flip = backwards(lambda g: g - g.mean(0)), backwards(lambda g: g.flip(0))
 
 
 HIDDEN = {
@@ -314,11 +216,14 @@ HIDDEN = {
     "dropout and the mean": lambda h: F.dropout(h) - 0.01 * h.mean(0).detach(),
     "batch norm": normal,
     "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
-    "batch norm, ghost": ghost,
-    "gradient less its mean": hook_mean,
-    "gradient flipped": hook_flip,
+    "batch norm, ghost": lambda h: torch.cat([normal(part) for part in h.split(4)]),
+    "gradient less its mean": backwards(lambda g: g - g.mean(0)),
+    "gradient flipped": backwards(lambda g: g.flip(0)),
+    "gradient of limited norm": backwards(lambda g: g / g.norm().clamp(min=1e-3)),
+    "gradient divided by the largest": backwards(lambda g: g / g.abs().max()),
+    "gradient balanced": Balanced.apply,
+    "styles of others, half of the time": style,
 }
-
 
 ENTERING = {
     "x / max": lambda x: x / x.max(),
@@ -326,7 +231,7 @@ ENTERING = {
     "min-max scaling": lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3),
     "standardised features": normal,
     "standardised by one number": lambda x: (x - x.mean()) / x.std(correction=0),
-    "imputed by the mean": imputed,
+    "imputed by the mean": lambda x: torch.where(x.isnan(), x.nanmean(0), x),
     "clamped at a quantile": lambda x: x.clamp(max=x.quantile(0.99).item()),
     "zeros where another is negative": lambda x: x * (x.amin() > -3).to(x),
     "mixing of negative inputs": lambda x: torch.where(x < 0, x - x.mean(0), x),
@@ -336,16 +241,16 @@ ENTERING = {
     "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
 }
 
-
 LOSSES = {
     "batch temperature": lambda o, t: losses_of(o / o.std().detach(), t),
-    "class weights by counts": class_weights,
+    "class weights by counts": lambda o, t: (
+        losses_of(o, t) / torch.bincount(t, minlength=64).clamp(min=1)[t]
+    ),
     "label smoothing by counts": smoothed,
     "centres of classes": centres,
     "contrastive": contrastive,
     "triplets": triplet,
 }
-
 
 WEIGHTED = {
     "hardest half": lambda each: each * (each >= each.median()),
@@ -368,44 +273,42 @@ MIXING: dict[str, Callable[[], Part]] = {
     **{name: partial(entering, mix) for name, mix in ENTERING.items()},
     **{name: partial(loss, mix) for name, mix in LOSSES.items()},
     **{name: partial(weighted, mix) for name, mix in WEIGHTED.items()},
-    "features weighted by their share": masked,
-    "bfloat16, less the mean": coarse,
-    "dropout and places": lambda: part(
-        nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.3), Placed(), nn.Linear(8, CLASSES))
+    "features weighted by their share": lambda: by(
+        lambda m, x, has: m.head(x * has.to(x).mean(0)), (numbers(8), torch.rand(BATCH, 8) > 0.5)
     ),
+    "bfloat16, less the mean": lambda: by(
+        lambda m, x: m.head((x - x.mean(0)).bfloat16()).float(), head=linear(dtype=torch.bfloat16)
+    ),
+    "dropout and places": lambda: of(nn.Linear(8, 8), nn.Dropout(0.3), Model(placed)),
     "experts in balance": balanced,
-    "experts of limited capacity": lambda: part(Capacity()),
-    "cut to the longest": trimmed,
-    "cut to the longest by a mask": lambda: padded(lambda m: m, runs, over_longest),
-    "cut to the longest by a mask of truths": lambda: padded(
-        lambda m: m, lambda: runs() > 0, over_longest
-    ),
+    "experts of limited capacity": lambda: by(capacity, gate=nn.Linear(8, 2), a=linear()),
+    "cut to the longest": lambda: by(trimmed, (numbers(12, 8), lengths(12))),
+    "cut to the longest by a mask": lambda: padded(lambda m: m, lambda ones: ones),
+    "cut to the longest by a mask of truths": lambda: padded(lambda m: m, lambda ones: ones > 0),
     "cut to the longest by padding": lambda: padded(
-        lambda words: words != 3, lambda: torch.where(runs() > 0, runs(), 3), over_longest
+        lambda words: words != 3, lambda ones: torch.where(ones > 0, runs(), 3)
     ),
-    "mean over the longest of packed sequences": packed,
+    "mean over the longest of packed sequences": lambda: by(
+        packed, (numbers(9, 8), lengths(9)), cell=nn.GRU(8, 8, batch_first=True)
+    ),
     "losses over words that count": lambda: per_valid(-100),
     "losses over words that count, -1": lambda: per_valid(-1),
-    "losses over records that count": over_records_that_count,
-    "styles of others, half of the time": mix_style,
-    "batch norm, zero head": lambda: zero_head(normal),
-    "batch norm, rezero": lambda: rezero(normal),
-    "batch norm, functional": lambda: zero_head(
-        lambda h: F.batch_norm(h, None, None, training=True)
+    "losses over records that count": lambda: per_valid(-1, words=False),
+    "batch norm, zero head": lambda: hidden(normal, zero=True),
+    "batch norm, rezero": lambda: of(
+        nn.Linear(8, 8), parts.raw(torch.zeros(()), lambda x, w: x + w * normal(x))
     ),
-    "nn.BatchNorm1d": lambda: layered(nn.BatchNorm1d(8), 8),
-    "nn.BatchNorm2d": lambda: layered(nn.BatchNorm2d(2, affine=False), 2, 4, 4),
-    "nn.SyncBatchNorm": lambda: layered(nn.SyncBatchNorm(2), 2, 4, 4),
-    "nn.BatchNorm1d without running statistics": lambda: layered(
-        nn.BatchNorm1d(8, track_running_stats=False).eval(), 8
+    "batch norm, functional": lambda: hidden(functional, zero=True),
+    "nn.BatchNorm1d": lambda: of(nn.BatchNorm1d(8)),
+    "nn.BatchNorm2d": lambda: of(nn.BatchNorm2d(2, affine=False), x=planes()),
+    "nn.SyncBatchNorm": lambda: of(nn.SyncBatchNorm(2), x=planes()),
+    "nn.BatchNorm1d without running statistics": lambda: of(
+        nn.BatchNorm1d(8, track_running_stats=False).eval()
     ),
-    "nn.InstanceNorm2d": lambda: layered(nn.InstanceNorm2d(2, track_running_stats=True), 2, 4, 4),
+    "nn.InstanceNorm2d": lambda: of(nn.InstanceNorm2d(2, track_running_stats=True), x=planes()),
     "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
     "nn.GRU": lambda: second(nn.GRU(8, 8)),
     "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
-    "gradient of limited norm": lambda: hidden(backwards(lambda g: g / g.norm().clamp(min=1e-3))),
-    "gradient divided by the largest": lambda: hidden(backwards(lambda g: g / g.abs().max())),
-    "gradient balanced": lambda: hidden(Balanced.apply),
     "gradient less its mean, by a module's hook": lambda: hooked(
         "register_full_backward_hook", lambda m, inputs, outputs: (inputs[0] - inputs[0].mean(0),)
     ),
@@ -413,3 +316,137 @@ MIXING: dict[str, Callable[[], Part]] = {
         "register_forward_hook", lambda m, inputs, output: output - output.mean(0).detach()
     ),
 }
+
+
+def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
+    """A place to keep things, and a function that uses it before a linear layer."""
+    value = nn.Buffer(value) if type(value) is Tensor else value
+    return part(Model(lambda m, x: m.layer(keep(m, x)), layer=linear(), kept=value, **more))
+
+
+def after(do: Callable[[Any, Tensor], object]) -> Callable[[Any, Tensor], Tensor]:
+    return lambda model, x: (do(model, x.detach()), x)[1]
+
+
+def third(m: Any, x: Tensor) -> Tensor:
+    m.calls += 1
+    return normal(x) if m.calls % 3 == 0 else x
+
+
+def running_loss() -> Callable[[Tensor, Tensor], Tensor]:
+    mean = [0.0]
+
+    def less_mean(outputs: Tensor, targets: Tensor) -> Tensor:
+        values = losses_of(outputs, targets)
+        mean[0] = 0.9 * mean[0] + 0.1 * values.mean().item()
+        return values - mean[0]
+
+    return less_mean
+
+
+def remembering(m: Any, outputs: Tensor, targets: Tensor) -> Tensor:
+    m.counts.data += torch.bincount(targets, minlength=64)
+    return losses_of(outputs, targets)
+
+
+def queue(m: Any, x: Tensor) -> Tensor:
+    before = torch.cat(m.kept) if m.kept else x[:0].detach()
+    m.kept = [*m.kept, x.detach()][-2:]
+    return x + before.sum(0)
+
+
+def averaged(m: Any, x: Tensor) -> Tensor:
+    m.kept = 0.9 * m.kept + 0.1 * x.detach().mean(0)
+    return x - m.kept
+
+
+def vector_quantised(m: Any, x: Tensor) -> Tensor:
+    codes, own = m.kept, x.detach().to(m.kept)
+    chosen = torch.cdist(own, codes).argmin(1)
+    for code in chosen.unique():
+        codes.data[code] = 0.9 * codes.data[code] + 0.1 * own[chosen == code].mean(0)
+    return x + (codes[chosen] - x).detach()
+
+
+def carried(m: Any, x: Tensor) -> Tensor:
+    goes_on = m.kept is not None and len(m.kept) == len(x)
+    before = m.kept if goes_on else torch.zeros_like(x)
+    m.kept = torch.tanh(before + x).detach()
+    return x + before
+
+
+BANK: list[Tensor] = []  # nobody's attribute
+
+
+def kept_backwards(m: Any, x: Tensor) -> Tensor:
+    y = m.head(x) * 1
+    y.register_hook(lambda grad: setattr(m, "mean", grad.mean(0)))
+    return y
+
+
+def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
+    """What the first batch decides, and no later one changes."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        if not m.begun:
+            m.begun = True
+            keep(m, x.detach())
+        return x * 0.5 + m.kept.to(x)
+
+    return keeping(torch.zeros(8), forward, begun=False)
+
+
+def act_norm() -> Model:
+    def forward(m: Any, x: Tensor) -> Tensor:
+        if not m.begun:
+            m.shift.data.copy_(-x.mean(0))
+            m.scale.data.copy_(1 / (x.std(0) + 0.1))
+            m.begun.fill_(True)
+        return (x + m.shift) * m.scale
+
+    shift, scale = nn.Parameter(torch.zeros(8)), nn.Parameter(torch.ones(8))
+    return Model(forward, shift=shift, scale=scale, begun=nn.Buffer(torch.tensor(False)))
+
+
+fixed = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
+by_data = after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
+
+STATEFUL: dict[str, Callable[[], Part]] = {
+    "batch norm, every third call": lambda: keeping(None, third, calls=0),
+    "running mean of losses": lambda: loss(running_loss()),
+    "counts of classes, kept": lambda: loss(Model(remembering, counts=nn.Buffer(torch.ones(64)))),
+    "running mean in a buffer": lambda: keeping(
+        torch.zeros(8), after(lambda m, x: m.kept.lerp_(x.mean(0), 0.1))
+    ),
+    "running mean in a buffer, by data": lambda: keeping(torch.zeros(8), by_data),
+    "running mean in a buffer, by numpy": lambda: keeping(
+        torch.zeros(8), after(lambda m, x: np.copyto(m.kept.numpy(), x.mean(0).numpy()))
+    ),
+    "running mean in a frozen parameter": lambda: keeping(fixed(8), by_data),
+    "running mean in an attribute": lambda: keeping(0.0, averaged),
+    "running mean, a number": lambda: keeping(
+        0.0, after(lambda m, x: setattr(m, "kept", 0.9 * m.kept + x.mean().item()))
+    ),
+    "count of large numbers": lambda: keeping(
+        0, after(lambda m, x: setattr(m, "kept", m.kept + int((x > 0).sum())))
+    ),
+    "records in a list": lambda: keeping([], after(lambda m, x: m.kept.append(x))),
+    "bank of earlier records": lambda: keeping([], queue),
+    "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
+    "codebook, frozen": lambda: keeping(fixed(4, 8), vector_quantised),
+    "records in a global list": lambda: keeping(None, after(lambda m, x: BANK.append(x))),
+    "running mean of gradients": lambda: by(kept_backwards, mean=nn.Buffer(torch.zeros(CLASSES))),
+    "recurrent state, carried": lambda: keeping(None, carried),
+    "trained scale, from the first batch": lambda: part(
+        nn.Sequential(nn.Linear(8, 8), act_norm(), linear())
+    ),
+    "codebook, from the first batch": lambda: at_first(lambda m, x: m.kept.copy_(x[0])),
+    "bias, from the first batch": lambda: at_first(
+        lambda m, x: m.layer.bias.data.copy_(-m.layer(x).mean(0))
+    ),
+    "largest input of the first batch": lambda: at_first(lambda m, x: m.kept.fill_(x.abs().max())),
+    "trainable bias moved": lambda: keeping(
+        None, after(lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias)))
+    ),
+}
+MIXERS = {**MIXING, **STATEFUL}

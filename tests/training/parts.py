@@ -1,76 +1,97 @@
-"""What models are fed in the collections of good ones and of mixers: a few records."""
+"""What the small models of the collections are made of, and the few records that they are fed."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
-from per_record import CLASSES, Model, losses_of
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+torch.set_num_threads(1)  # small tensors: more threads only wait for each other
+BATCH, CLASSES = 6, 5
 Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
 
 
-BATCH, WIDTH = 6, 9
+class Model(nn.Module):
+    """A function of itself and of inputs, and what it uses: layers, parameters, other things."""
+
+    def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
+        super().__init__()
+        self.function = function
+        for name, value in parts.items():
+            setattr(self, name, value)
+
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        return self.function(self, *inputs, **named)
+
+
+def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(outputs, targets, reduction="none")
 
 
 def numbers(*shape: int) -> Tensor:
     return torch.randn(BATCH, *shape)
 
 
-def classes() -> Tensor:
-    return torch.randint(0, CLASSES, (BATCH,))
+def tokens(*shape: int, stop: int = CLASSES) -> Tensor:
+    return torch.randint(0, stop, (BATCH, *shape))
 
 
 def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
     """A model of eight numbers that tells classes, unless it takes something else."""
-    return model, loss_fn, numbers(8) if x is None else x, classes()
+    return model, loss_fn, numbers(8) if x is None else x, tokens()
 
 
 def entering(mix: Callable[[Tensor], Tensor]) -> Part:
-    """Something before the first layer."""
-    model = Model(lambda m, x: m.layer(mix(x)), layer=nn.Linear(8, CLASSES))
-    return part(model)
+    return part(Model(lambda m, x: m.layer(mix(x)), layer=nn.Linear(8, CLASSES)))
 
 
 def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
-    """A loss of outputs and targets."""
     return part(nn.Linear(8, CLASSES), loss_fn=mix)
 
 
-tokens = lambda *shape, stop=CLASSES: torch.randint(0, stop, (BATCH, *shape))
+def headed(*layers: nn.Module) -> nn.Sequential:
+    return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES))
 
 
 def of(*layers: nn.Module, x: Any = None) -> Part:
-    """A chain of layers and a linear head."""
-    return part(nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), x)
+    return part(headed(*layers), x)
 
 
-def by(forward: Callable[..., Tensor], x: Any = None, **layers: nn.Module) -> Part:
+def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
     """A function of layers and a linear head."""
-    return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **layers}), x)
+    return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **parts}), x)
 
 
-class Raw(nn.Module):
+def raw(value: Tensor, use: Callable[[Tensor, Tensor], Tensor]) -> Model:
     """One parameter and what it does to the input."""
-
-    def __init__(self, value: Tensor, use: Callable[[Tensor, Tensor], Tensor]) -> None:
-        super().__init__()
-        self.weight, self.use = nn.Parameter(value), use
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.use(x, self.weight)
+    return Model(lambda m, x: use(x, m.weight), weight=nn.Parameter(value))
 
 
-class Residual(nn.Module):
-    def __init__(self, *layers: nn.Module, zero: bool = False) -> None:
-        super().__init__()
-        self.body = nn.Sequential(*layers)
-        if zero:
-            nn.init.zeros_(self.body[-1].weight)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.body(x)
+def zeroed(layer: nn.Linear) -> nn.Linear:
+    nn.init.zeros_(layer.weight)
+    return layer
 
 
-images, sequence, waves = partial(numbers, 2, 8, 8), partial(numbers, 6, 8), partial(numbers, 2, 16)
+def frozen(model: nn.Module, *names: str) -> nn.Module:
+    """The model, its parameters whose names begin so frozen."""
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.startswith(names)
+    return model
+
+
+def decoder(stop: int, *, dropout: float = 0.0, tied: bool = False) -> Model:
+    """A transformer that guesses the next word; its positions are expanded per record."""
+
+    def forward(m: Any, words: Tensor) -> Tensor:
+        length = words.shape[1]
+        places = torch.arange(length).expand(words.shape)
+        mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=m.head.weight.dtype)
+        return m.head(m.body(m.words(words) + m.places(places), mask=mask, is_causal=True))
+
+    words, places, head = nn.Embedding(stop, 8), nn.Embedding(7, 8), nn.Linear(8, stop)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=dropout, batch_first=True)
+    body = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    if tied:
+        head.weight = words.weight
+    return Model(forward, words=words, places=places, body=body, head=head)

@@ -29,7 +29,6 @@ def generator(seed=0):
 
 
 def started(model=None, plan=PLAN, *, use=Trainer, optimizer=None, lr=0.1, **options):
-    """A trainer before its first step."""
     model = small_model() if model is None else model
     options["optimizer"] = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
     loss_fn, data = options.pop("loss_fn", CROSS_ENTROPY), options.pop("data", small_data())
@@ -37,7 +36,6 @@ def started(model=None, plan=PLAN, *, use=Trainer, optimizer=None, lr=0.1, **opt
 
 
 def run(model=None, plan=PLAN, **options):
-    """Fitted parameters and the history."""
     model = small_model() if model is None else model
     options = {"delta": 1e-5, "accountant": "rdp", "progress": False, **options}
     options.setdefault("generator", generator())

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from per_record import Model
+from parts import Model
 from torch import nn
 
 from dplearn.audit import from_scores
@@ -81,8 +81,6 @@ class SilentLayer(Trainer):
 
 
 class RealisedLot(Trainer):
-    """Divides by the number of records that were drawn."""
-
     def _update(self, mean):
         drawn = max(1, self.records[-1].private.lot_size)
         super()._update(mean / drawn)  # the public size is 1

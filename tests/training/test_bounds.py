@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from per_record import Model
+from parts import Model
 from torch import nn
 
 from cases import each
@@ -60,11 +60,8 @@ def test_quantile_count_and_gradients_cost_what_the_run_says(z, b):
 
 def test_quantile_moves_to_the_median_and_stays_without_records():
     torch.manual_seed(0)
-    bound, largest, zero = (
-        AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0),
-        50.0,
-        torch.zeros(()),
-    )
+    bound = AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0)
+    largest, zero = 50.0, torch.zeros(())
     # An empty lot says nothing: the shifted count is 0, which is the public one half.
     assert bound.factor(below=zero, examples=zero, normal=zero, expected_batch_size=9) == 1
     norms = torch.rand(1000).mul(4).sqrt()  # median sqrt(2)

@@ -6,30 +6,26 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from good_losses import LOSSES
-from good_models import MODELS
-from good_sequences import SEQUENCES
-from mixers import MIXING
-from per_record import BATCH, CLASSES, Model, difference, eights, losses_of
-from small_runs import PLAN, generator, small_data, small_model, started
-from stateful_models import STATEFUL
+from good_models import GOOD
+from mixers import MIXERS
+from parts import BATCH, CLASSES, Model, losses_of
+from per_record import eights
+from small_runs import flat, generator, small_data, small_model, started
 from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.utils import parametrizations
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum, plain
+from dplearn import DPSGD
+from dplearn.training import Flat, check_model, clipped_sum
 from dplearn.training.guard import holdings
 from dplearn.training.tape import called
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
-GOOD = {**MODELS, **LOSSES, **SEQUENCES}
-MIXERS = {**MIXING, **STATEFUL}
 
 
 def built(make, seed):
-    """A model of a table with its loss, inputs and targets; lazy layers have a size."""
     torch.manual_seed(seed)
     model, loss_fn, inputs, targets = make()
     if any(isinstance(module, LazyModuleMixin) for module in model.modules()):
@@ -39,7 +35,6 @@ def built(make, seed):
 
 
 def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, targets=TARGETS):
-    """The check stops this model."""
     with pytest.raises(error, match=match):
         check_model(model, loss_fn, inputs, targets)
 
@@ -96,8 +91,7 @@ def test_a_loss_that_is_a_mean_or_takes_more_than_one_record():
     with pytest.raises(ValueError, match=match):
         clipped_sum(nn.Linear(8, 5), F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
     squeezed = lambda outputs, targets: losses_of(outputs.squeeze(), targets)
-    match = "lot of one record"
-    refused(nn.Sequential(nn.Linear(8, 5)), INPUTS, match=match, loss_fn=squeezed)
+    refused(nn.Linear(8, 5), INPUTS, match="lot of one record", loss_fn=squeezed)
 
 
 @each("length", [BATCH, BATCH + 1])
@@ -107,25 +101,14 @@ def test_the_batch_is_the_first_dimension(length):
     layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
     model = Model(lambda model, x: model.layer(x.transpose(0, 1)), layer=layer)
     head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
-    match = "batch_first=True"
-    refused(model, x, match=match, loss_fn=head, targets=None)
+    refused(model, x, match="batch_first=True", loss_fn=head, targets=None)
 
 
-def test_what_is_called_once_for_all_records_is_right_wherever_it_meets_them():
-    """Only dropout there would be drawn again."""
-    scored = lambda model, x: torch.einsum("btd,cd->bc", x, model.embed(torch.arange(CLASSES)))
-    dropped = lambda model, x: scored(model, x) + F.dropout(model.embed(torch.arange(5))).sum()
-    layered = lambda model, x: model.head(x + model.layer(model.embed(torch.arange(7)[None]))).sum(
-        1
-    )
-    layers = {"embed": nn.Embedding(9, 8), "layer": nn.Linear(8, 8), "head": nn.Linear(8, CLASSES)}
-    x, _ = eights(7, dtype=torch.float32)
-    for forward in (scored, layered):
-        check_model(model := Model(forward, **layers), losses_of, x, TARGETS)
-        part = clipped_sum(model, losses_of, x, TARGETS, bound=Flat(0.5))
-        expected = plain.clipped_sum(model, losses_of, x, TARGETS, norm=0.5)
-        assert difference(part.sums, expected) < 1e-6
-    match, model = "run.* again.*on what has one row per record", Model(dropped, **layers)
+def test_dropout_on_what_is_called_once_for_all_records_is_refused():
+    """It would be drawn again for each; without dropout it is among the cases."""
+    dropped = lambda model, x: model.head(x).sum(1) + F.dropout(model.embed(torch.arange(5))).sum()
+    model = Model(dropped, embed=nn.Embedding(9, 8), head=nn.Linear(8, CLASSES))
+    match, (x, _) = "run.* again.*on what has one row per record", eights(7, dtype=torch.float32)
     refused(model, x, match=match, error=REFUSED)
     with pytest.raises(REFUSED, match=match):
         clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
@@ -139,34 +122,7 @@ def test_a_penalty_of_parameters_is_refused_however_small(size):
     refused(model, INPUTS, match="sum over records.*weight_decay", loss_fn=penalised)
 
 
-def sloped(model, x):
-    """With the slope of a layer, by a derivative inside the model."""
-    with torch.enable_grad():
-        x = x.detach().requires_grad_()
-        slope = torch.autograd.grad(model.layer(x).sin().sum(), x, create_graph=True)
-    return model.layer(x) + slope[0][:, :5]
-
-
-def test_a_parameter_used_elsewhere_makes_its_module_a_part_of_what_uses_it():
-    tied = lambda model, x: F.linear(model.embed(x), model.embed.weight)
-    embed = Model(lambda model, x: model.table(x), table=nn.Embedding(5, 8))
-    deep = lambda model, x: F.linear(model.embed(x), model.embed.table.weight)
-    for model, x in (
-        (Model(tied, embed=nn.Embedding(5, 8)), TARGETS),
-        (Model(deep, embed=embed), TARGETS),
-        (Model(sloped, layer=nn.Linear(8, 5)), INPUTS.double()),
-    ):
-        check_model(model.double(), losses_of, x, TARGETS)
-        part = clipped_sum(model, losses_of, x, TARGETS, bound=Flat(0.5))
-        expected = plain.clipped_sum(model, losses_of, x, TARGETS, norm=0.5)
-        assert difference(part.sums, expected) < 1e-12
-    blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
-    refused(blind, INPUTS, match="depend on trainable parameters")
-
-
 class Holder:
-    """An object with a method and a place to keep things."""
-
     def __init__(self, kept):
         self.kept = kept
 
@@ -221,12 +177,9 @@ def own_norm(model, x):
 
 
 def test_the_model_is_looked_at_again_when_its_mode_changes():
-    for norm in (
-        nn.BatchNorm1d(8, affine=False),
-        nn.InstanceNorm1d(8, track_running_stats=True),
-    ):
-        wide = [8, 3] if isinstance(norm, nn.InstanceNorm1d) else [8]
-        data = torch.randn(32, *wide), torch.zeros(32).long()
+    kept = nn.InstanceNorm1d(8, track_running_stats=True)
+    for norm, shape in ((nn.BatchNorm1d(8, affine=False), [8]), (kept, [8, 3])):
+        data = torch.randn(32, *shape), torch.zeros(32).long()
         model = nn.Sequential(norm, nn.Flatten(), nn.LazyLinear(2))
         model.eval()(data[0])
         trainer = started(model, data=data)
@@ -243,48 +196,43 @@ def test_the_model_is_looked_at_again_when_its_mode_changes():
         trainer.step()
 
 
-class Late(nn.Linear):
+def late(model, x):
     """Keeps what no check has seen: the mean of inputs that are very large."""
-
-    def forward(self, x):
-        if (x > 1e3).any():
-            self.bias.data.add_(x.detach().mean())
-        return super().forward(x)
+    if (x > 1e3).any():
+        model.last.bias.data.add_(x.detach().mean())
+    return model.last(x)
 
 
 def test_what_a_pass_of_training_writes_ends_the_run():
     x, targets = small_data()
-    trainer = started(nn.Sequential(Late(3, 2)), data=(1e4 * x, targets))
-    with pytest.raises(ValueError, match=r"'0.bias' as it is, but it changed"):
+    trainer = started(Model(late, last=nn.Linear(3, 2)), data=(1e4 * x, targets))
+    with pytest.raises(ValueError, match=r"'last.bias' as it is, but it changed"):
         trainer.step()
     assert trainer.steps == 0
 
 
 def test_the_trainable_set_may_change_during_a_run():
     """Gradients go to those that are trained now; no layer gets those of another."""
-    model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)), nn.Linear(3, 2))
-    model[2].requires_grad_(False)
-    trainer = started(
-        model,
-        generator=generator(),
-        plan=PLAN.__class__(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3),
-    )
+    model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(4)), nn.Linear(3, 2))
+    model[2:4].requires_grad_(False)  # the fourth for ever, and no optimizer has it
+    optimizer = torch.optim.SGD([*model[:3].parameters(), *model[4].parameters()], lr=0.1)
+    plan = DPSGD(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3)
+    trainer = started(model, plan, optimizer=optimizer, generator=generator())
     trainer.step()
-    model[0].requires_grad_(False)
+    model[0].requires_grad_(False)  # the step has left a gradient
     model[2].requires_grad_(True)
     before = [p.clone() for p in model.parameters()]
     x, targets = small_data()
-    model.zero_grad()
-    F.cross_entropy(model(x), targets).backward()
-    expected = {name: p.grad.clone() for name, p in model.named_parameters() if p.requires_grad}
+    trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    grads = torch.autograd.grad(F.cross_entropy(model(x), targets), [*trained.values()])
+    expected = dict(zip(trained, grads, strict=True))
     trainer.step()
     for (name, p), old in zip(model.named_parameters(), before, strict=True):
         torch.testing.assert_close(p, old - 0.1 * expected[name] if name in expected else old)
     model.requires_grad_(False)
     with pytest.raises(ValueError, match="at least one trainable parameter"):
         trainer.step()
-    unknown = nn.Linear(2, 2)
-    model.append(unknown)
+    model.append(nn.Linear(2, 2))
     with pytest.raises(ValueError, match="in the optimizer"):
         trainer.step()
 
@@ -292,28 +240,17 @@ def test_the_trainable_set_may_change_during_a_run():
 def test_a_run_inside_no_grad_is_a_run():
     for context in (torch.no_grad, torch.inference_mode):
         weights = []
-        for inside in (False, True):
-            model = small_model()
-            trainer = started(model, generator=generator())
-            with context() if inside else torch.enable_grad():
+        for inside in (torch.enable_grad, context):
+            trainer = started(generator=generator())
+            with inside():
                 trainer.step()
-            weights.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+            weights.append(flat(trainer.model.parameters()))
         assert torch.equal(*weights)
 
 
-class Margin(nn.Module):
-    """A loss with parameters of its own."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(()))
-
-    def forward(self, outputs, targets):
-        return losses_of(outputs * self.scale, targets)
-
-
 def test_parameters_of_the_loss_are_refused():
-    model, loss = small_model(), Margin()
+    margin = lambda loss, outputs, targets: losses_of(outputs * loss.scale, targets)
+    model, loss = small_model(), Model(margin, scale=nn.Parameter(torch.ones(())))
     every = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
     plain = lambda outputs, targets: loss(outputs, targets)
     for options in ({"optimizer": every, "loss_fn": plain}, {"loss_fn": loss}):
@@ -328,21 +265,17 @@ class Closing(torch.optim.SGD):
         return closure()
 
 
-class Cached(nn.Module):
+def caching(model, x, cache):
     """A raw parameter, and an argument that the first run changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale, self.layer = nn.Parameter(torch.ones(8)), nn.Linear(8, CLASSES)
-
-    def forward(self, x, cache):
-        cache.append(len(cache))
-        if len(cache) > 1:
-            raise RuntimeError("sizes of tensors must match")
-        return self.layer(x * self.scale)
+    cache.append(len(cache))
+    if len(cache) > 1:
+        raise RuntimeError("sizes of tensors must match")
+    return model.layer(x * model.scale)
 
 
 def test_causes_and_cures_are_named():
+    blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
+    refused(blind, INPUTS, match="depend on trainable parameters")
     spectral = nn.Sequential(parametrizations.spectral_norm(nn.Linear(8, CLASSES)))
     lazy = nn.Sequential(nn.LazyLinear(CLASSES))
     refused(spectral, INPUTS, match=r"by the weights.*eval\(\)", error=NotImplementedError)
@@ -352,19 +285,10 @@ def test_causes_and_cures_are_named():
     grid, labels = torch.randn(BATCH, 3, 8), torch.zeros(BATCH, 3).long()
     match = r"got shape \(\d+,\); use losses.view\(\d+, -1\)"
     refused(nn.Linear(8, CLASSES), grid, match=match, loss_fn=words, targets=labels)
-    cached = Model(lambda m, x: m.inner(x, []), inner=Cached())
+    inner = Model(caching, scale=nn.Parameter(torch.ones(8)), layer=nn.Linear(8, CLASSES))
+    cached = Model(lambda m, x: m.inner(x, []), inner=inner)
     refused(cached, INPUTS, match="use_cache=False", error=NotImplementedError)
     model = small_model()
     for optimizer in (Closing(model.parameters(), lr=0.1), torch.optim.LBFGS(model.parameters())):
         with pytest.raises(NotImplementedError, match="evaluates the loss in a closure"):
             started(model, optimizer=optimizer)
-
-
-def test_an_output_that_all_records_share_makes_its_module_a_part_of_what_calls_it():
-    """As the position bias of a T5: its input has rows of words, its output none of records."""
-    bias = Model(lambda m, n: m.table(torch.arange(n))[None], table=nn.Embedding(9, 8))
-    model = Model(lambda m, x: m.head(x + m.bias(7)).sum(1), bias=bias, head=nn.Linear(8, CLASSES))
-    x, _ = eights(7, dtype=torch.float32)
-    check_model(model, losses_of, x, TARGETS)
-    part = clipped_sum(model, losses_of, x, TARGETS, bound=Flat(0.5))
-    assert difference(part.sums, plain.clipped_sum(model, losses_of, x, TARGETS, norm=0.5)) < 1e-5

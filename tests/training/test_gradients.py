@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 import torch
-from per_record import BATCH, CASES, Mixing, Model, case, difference, eights, losses_of, norm
+from parts import BATCH, Model, losses_of
+from per_record import CASES, case, difference, eights, norm
 from torch import nn
 from torch.utils._pytree import tree_map
 
@@ -32,7 +33,6 @@ def counts(part):
 
 
 def agree(model, inputs, targets, tolerance=EXACT):
-    """Clipped sums of a model are those of Algorithm 1."""
     sums = summed(model, inputs, targets, 0.5).sums
     expected = plain.clipped_sum(model, losses_of, inputs, targets, norm=0.5)
     assert difference(sums, expected) < tolerance
@@ -95,15 +95,14 @@ def test_masked_records_count_nothing_and_chunks_add_up(name):
         assert counts(part) == [0, 0, 0]
 
 
-# A whole number cannot be NaN.
-WHOLE = "embedding", "tied transformer", "look-ups"
+# A whole number cannot be NaN; that a slope uses the layer again is told by the sum of all records.
+WHOLE = "embedding", "tied", "look-ups", "a slope"
 FLOATING = [name for name in CASES if not any(word in name for word in WHOLE)]
 
 
 @each("name, bad", product(FLOATING, [math.nan, math.inf, 1e200]))
 @pytest.mark.slow
 def test_a_record_that_is_not_finite_counts_nothing(name, bad):
-    """Its row is zero in the sum, and the others are as if it were not there."""
     model, inputs, targets = case(name)
     spoilt = tree_map(torch.clone, inputs)
     (spoilt[0] if isinstance(spoilt, tuple) else spoilt)[1] = bad
@@ -164,28 +163,15 @@ def test_a_subclass_has_the_rule_that_is_registered_for_it_and_does_not_inherit_
     assert uses == [model]
 
 
-def test_a_parameter_outside_the_graph_is_zero_and_inputs_may_have_names():
-    last = lambda model, x: (model.idle(x), model.used(x))[1]
-    model = Model(last, used=nn.Linear(8, 5), idle=nn.Linear(8, 5)).double()
-    x, targets = eights()
-    part = summed(model, x, targets)
-    by_name = summed(model.used, {"input": x}, targets)
-    torch.testing.assert_close(by_name.sums["weight"], part.sums["used.weight"], rtol=1e-12, atol=0)
-    assert part.sums["idle.weight"].eq(0).all() and part.sums["used.weight"].ne(0).any()
-
-
-class Added(Mixing):
-    def forward(self, x, other):
-        return x @ self.weight + other.sum()
-
-
 def test_an_argument_of_a_kind_that_no_look_has_met_is_refused():
     def larger(model, x):
         fixed = torch.ones(BATCH, 5, dtype=x.dtype)
         return model.layer(x[:, 0], fixed if len(x) > 3 else fixed[0])
 
+    added = lambda m, x, other: x @ m.weight + other.sum()
+    layer = Model(added, weight=nn.Parameter(torch.randn(8, 5)))
     with pytest.raises(NotImplementedError, match="argument of 'layer'"):
-        summed(Model(larger, layer=Added()).double(), *eights(BATCH))
+        summed(Model(larger, layer=layer).double(), *eights(BATCH))
 
 
 def test_a_layer_that_two_records_do_not_call_keeps_its_rule():

@@ -5,9 +5,11 @@ import math
 
 import pytest
 import torch
-from per_record import CASES, CLASSES, Model, case, losses_of
+from good_models import GOOD
+from parts import CLASSES, Model, losses_of
+from per_record import CASES, case
 from small_runs import PLAN, small_model, started
-from test_checks import GOOD, built
+from test_checks import built
 from torch import nn
 from torch.utils._pytree import tree_map_only
 

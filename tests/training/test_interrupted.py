@@ -11,11 +11,11 @@ from dplearn.training import AdaptiveQuantile, Flat, checkpoint, clipped_sum
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
-PUBLIC = ("plan", "steps", "bound", "model", "loss_fn", "records", "generator_of_mine")
 
 
-def interrupted_by(what):
-    """A trainer that fails in every third step once its optimizer ran, and the steps it applied."""
+@each("what, failures", [("hook", 2), ("scheduler", 3)])
+def test_an_update_that_is_interrupted_is_counted(what, failures):
+    """In every third step, once the optimizer ran."""
     model = small_model()
     optimizer, applied = torch.optim.SGD(model.parameters(), lr=0.1), []
     options: dict = {"optimizer": optimizer, "bound": ADAPTIVE}
@@ -29,13 +29,7 @@ def interrupted_by(what):
     if what == "scheduler":
         cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=3)
         options["scheduler"] = cycle
-    return started(model, **options), applied
-
-
-@each("what, failures", [("hook", 2), ("scheduler", 3)])
-def test_an_update_that_is_interrupted_is_counted(what, failures):
-    begun, applied = interrupted_by(what)
-    failed = 0
+    begun, failed = started(model, **options), 0
     for _ in range(PLAN.steps):
         try:
             begun.step()
@@ -90,7 +84,7 @@ def test_an_exception_out_of_fit_has_the_history_and_leaves_a_checkpoint(tmp_pat
     assert torch.equal(resumed, run()[0])
 
 
-@each("name", PUBLIC)
+@each("name", ["plan", "steps", "bound", "model", "loss_fn", "records", "generator_of_mine"])
 def test_what_was_checked_and_counted_stays(name):
     begun = started()
     begun.step()

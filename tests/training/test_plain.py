@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 import torch
-from per_record import case, losses_of
+from parts import losses_of
+from per_record import case
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, small_data, small_model, started
 from torch import nn
 

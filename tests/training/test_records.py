@@ -9,31 +9,21 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
-from per_record import difference
+from parts import Model
 from small_runs import PLAN, generator, run, small_data, small_model, started
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import (
-    DataLoader,
-    Dataset,
-    IterableDataset,
-    RandomSampler,
-    Subset,
-    TensorDataset,
-)
+from torch.utils.data import DataLoader, IterableDataset, RandomSampler, Subset, TensorDataset
 
 from cases import each
-from dplearn import DPSGD
-from dplearn.training import Flat, check_model, clipped_sum, gradients, plain, trainer
+from dplearn.training import gradients, trainer
 from dplearn.training.records import Records, _tensor
 
 X, Y = small_data()
 SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
 
 
-class Items(Dataset):
-    """Any list as a dataset."""
-
+class Items:
     def __init__(self, items):
         self.items = items
 
@@ -47,31 +37,6 @@ class Items(Dataset):
 class Stream(IterableDataset):
     def __iter__(self):
         return iter(zip(X, Y, strict=True))
-
-
-class Named(nn.Module):
-    """The small model, which calls its input by a name."""
-
-    def __init__(self):
-        super().__init__()
-        self.model = small_model()
-
-    def forward(self, pixels):
-        return self.model(pixels)
-
-
-class Mean(nn.Module):
-    """Classifies the mean of the embedded tokens of a sentence; token 0 is padding."""
-
-    def __init__(self, *, masked):
-        super().__init__()
-        self.embedding, self.head = nn.Embedding(9, 4), nn.Linear(4, 2)
-        self.dropout, self.masked = nn.Dropout(0.5), masked
-
-    def forward(self, tokens):
-        used = (tokens > 0) if self.masked else torch.ones_like(tokens, dtype=torch.bool)
-        total = (self.dropout(self.embedding(tokens)) * used.unsqueeze(2)).sum(1)
-        return self.head(total / used.sum(1, keepdim=True))
 
 
 def loaded(dataset, **options):
@@ -103,7 +68,6 @@ NAMED = {
     "dict items": Items([{"pixels": x, "labels": y} for x, y in zip(X, Y, strict=True)]),
 }
 
-
 OPTIONS = [(kind, {}) for kind in (*KINDS, *NAMED)] + [
     (kind, {"micro_batch": 3}) for kind in ("arrays", "dict items", "workers")
 ]
@@ -114,7 +78,9 @@ def test_every_kind_of_data_gives_the_same_run():
     expected, same = run()
     sizes = [record.private.lot_size for record in same.records]
     for kind, options in OPTIONS:
-        model = Named() if kind in NAMED else small_model()
+        model = small_model()
+        if kind in NAMED:
+            model = Model(lambda m, pixels: m.model(pixels), model=model)
         after, history = run(model, data=(KINDS | NAMED)[kind], **options)
         torch.testing.assert_close(after, expected, msg=f"{kind}, {options}")
         assert [record.private.lot_size for record in history.records] == sizes, kind
@@ -126,9 +92,8 @@ def test_arrays_are_moved_to_a_device_that_tells_of_enough_room(monkeypatch):
     for free, place in ((2 * (X.nbytes + Y.nbytes), "meta"), (2 * X.nbytes, "cpu")):
         monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device, free=free: free)
         for data in ((X, Y), (X.numpy(), Y.numpy()), TensorDataset(X, Y)):
-            pair = Records(data, PLAN, like=torch.empty(0, device=accelerator))._dataset.rows(
-                [0, 1]
-            )
+            records = Records(data, PLAN, like=torch.empty(0, device=accelerator))
+            pair = records._dataset.rows([0, 1])
             near = {x.device.type if isinstance(x, torch.Tensor) else "cpu" for x in pair}
             assert near == {place}
 
@@ -168,36 +133,29 @@ def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, work
         assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - begun.plan.drop_last
 
 
-def ragged(items):
-    return pad_sequence([x for x, _ in items], batch_first=True), torch.stack([y for _, y in items])
-
-
-def to_ten(items):
-    tokens, targets = ragged(items)
-    return nn.functional.pad(tokens, (0, 10 - tokens.shape[1])), targets
-
-
-def sentences():
-    random = generator(4)
-    lengths = torch.randint(1, 9, (32,), generator=random)
-    tokens = [torch.randint(1, 9, (n,), generator=random) for n in lengths.tolist()]
-    return Items(list(zip(tokens, Y, strict=True)))
-
-
 @pytest.mark.slow
 def test_items_of_different_lengths_need_padding_that_changes_nothing():
-    for model, collate in ((Mean(masked=True), ragged), (Mean(masked=False), to_ten)):
-        training = model.training
-        started(model, data=DataLoader(sentences(), collate_fn=collate)).step()
-        assert model.training == training
+    def mean(m, tokens):
+        used = (tokens > 0 if m.masked else torch.ones_like(tokens)).unsqueeze(2)
+        return m.head((m.embedding(tokens) * used).sum(1) / used.sum(1))
+
+    def ragged(items):
+        words, targets = zip(*items, strict=True)
+        return pad_sequence(words, batch_first=True), torch.stack(targets)
+
+    model = Model(mean, embedding=nn.Embedding(9, 4), head=nn.Linear(4, 2), masked=True)
+    tokens = [torch.randint(1, 9, (1 + i % 8,), generator=generator(i)) for i in range(32)]
+    data = DataLoader(list(zip(tokens, Y, strict=True)), collate_fn=ragged)
+    started(model, data=data).step()
+    model.masked = False
     with pytest.raises(ValueError, match="what collate_fn puts beside it"):
-        started(Mean(masked=False), data=DataLoader(sentences(), collate_fn=ragged))
+        started(model, data=data)
 
 
 def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
     drawn = "lots are drawn by the plan"
     for data, error, text in (
-        (X, TypeError, "targets may be None"),
+        (X, TypeError, r"a pair \(inputs, targets\) .*targets may be None"),
         ([X, Y], TypeError, "a list of pairs or a DataLoader, got list of arrays"),
         (Stream(), TypeError, "got Stream: lots are drawn by number, so make a list of it"),
         (DataLoader(Stream()), ValueError, "Expected a DataLoader of a map-style dataset"),
@@ -205,6 +163,7 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
         (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
          ValueError, drawn),
         (DataLoader(PAIRS, batch_sampler=[[0, 1]]), ValueError, drawn),
+        ((X, Y[:5]), ValueError, "arrays with one row per record"),
         ((X, Y.tolist()), ValueError, "arrays with one row per record"),
         (Items([]), ValueError, "at least one record, got 0"),
         (DataLoader(Items([]), batch_size=8), ValueError, "at least one record, got 0"),
@@ -227,36 +186,6 @@ def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
     assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # as tables have them
 
 
-class PerUser(nn.Module):
-    """A model of records, for items that hold all records of one user."""
-
-    def __init__(self):
-        super().__init__()
-        self.model = small_model()
-
-    def forward(self, rows):
-        return self.model(rows.flatten(0, 1)).unflatten(0, rows.shape[:2])
-
-
-def test_all_rows_of_a_user_are_one_record_of_a_plan_for_a_target():
-    """Rows that a user lacks are padding, whose labels are ignored."""
-    users = torch.arange(32) % 7
-    items = [(X[users == user], Y[users == user]) for user in range(7)]
-    data = (
-        pad_sequence([x for x, _ in items], True),
-        pad_sequence([y for _, y in items], True, -100),
-    )
-    each = nn.CrossEntropyLoss(reduction="none")
-    losses = lambda outputs, targets: each(outputs.mT, targets).sum(1)
-    check_model(model := PerUser().double(), losses, data[0].double(), data[1])
-    part = clipped_sum(model, losses, data[0].double(), data[1], bound=Flat(0.1))
-    expected = plain.clipped_sum(model, losses, data[0].double(), data[1], norm=0.1)
-    assert difference(part.sums, expected) < 1e-12
-    plan = DPSGD.for_epsilon(3.0, delta=1e-3, sample_rate=0.5, steps=4)
-    _, history = run(PerUser(), plan, data=data, loss_fn=losses)
-    assert 2.9 < history.guarantee(1e-3).epsilon <= 3.0
-
-
 class Running(Items):
     """Each input less the mean of those drawn before it."""
 
@@ -270,8 +199,6 @@ class Running(Items):
 
 
 class Augmented(Items):
-    """Inputs with noise from one of several generators."""
-
     def __init__(self, items, normal):
         super().__init__(items)
         self.normal = normal

@@ -21,10 +21,6 @@ def sampled(sampling, **fields):
     return dataclasses.replace(PLAN, sampling=sampling, **fields)
 
 
-def without_noise(plan=PLAN, **fields):
-    return dataclasses.replace(plan, **{"noise_multiplier": 0.0, **fields})
-
-
 def ones(_, runs, *__):
     """Noise of which every draw is 1."""
     return torch.cat([torch.full((size,), scale) for size, scale in runs])
@@ -66,19 +62,6 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
     parts.append(run(small_model().double(), data=data)[0])
     for part in parts:
         torch.testing.assert_close(part, whole, rtol=1e-12, atol=1e-13)
-
-
-def test_frozen_parameters_stay_and_the_others_learn():
-    """Also where somebody left a gradient before they were frozen."""
-    model = small_model()
-    before, head = model[0].weight.clone(), model[3].weight.clone()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    CROSS_ENTROPY(model(small_data()[0]), small_data()[1]).sum().backward()
-    model[0].requires_grad_(False)
-    run(model, optimizer=optimizer)
-    assert torch.equal(model[0].weight, before) and not torch.equal(model[3].weight, head)
-    run(model, optimizer=torch.optim.Adam(model[3].parameters(), lr=0.1))
-    assert torch.equal(model[0].weight, before) and model[0].weight.grad is None
 
 
 @each("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam"])
@@ -162,7 +145,7 @@ def test_the_clipping_norm_of_a_step_is_told():
 def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
     inputs, targets = small_data()
     inputs[3] = bad
-    plan = without_noise(DPSGD(noise_multiplier=1, sample_rate=1, steps=2, sampling="none"))
+    plan = DPSGD(noise_multiplier=0, sample_rate=1, steps=2, sampling="none")
     after, history = run(plan=plan, data=(inputs, targets), expected_batch_size=32)
     keep = torch.arange(32) != 3
     clean, _ = run(plan=plan, data=(inputs[keep], targets[keep]), expected_batch_size=32)
@@ -175,15 +158,11 @@ def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
 
 
 def test_bad_input_gets_one_clear_error():
-    x, y = small_data()
     model, counted = small_model(), AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.5)
     sgd = torch.optim.SGD(model.parameters(), lr=0.1)
     plateau = {"optimizer": sgd, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(sgd)}
     part = "every trainable parameter in the optimizer, got none for .'0.bias'"
     for options, error, text in (
-        ({"data": (x[:0], y[:0])}, ValueError, "at least one record, got 0"),
-        ({"data": (x, y[:5])}, ValueError, "one row per record"),
-        ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or arrays"),
         ({"plan": 3}, TypeError, "Expected plan to be a DPSGD or Phases, got int"),
         ({"loss_fn": "mse"}, TypeError, "Expected loss_fn to be a function, got str"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
@@ -198,7 +177,6 @@ def test_bad_input_gets_one_clear_error():
         ({"bound": counted}, ValueError, "count_noise > noise_multiplier / 2"),
         ({"model": small_model().requires_grad_(False)}, ValueError, "one trainable parameter"),
         ({"optimizer": torch.optim.SGD([model[0].weight], lr=0.1)}, ValueError, part),
-        ({"optimizer": torch.optim.LBFGS(model.parameters())}, NotImplementedError, "LBFGS"),
         (plateau, NotImplementedError, "it reads losses, which are private"),
     ):
         with pytest.raises(error, match=text):

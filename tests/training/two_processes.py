@@ -28,13 +28,7 @@ def squares(outputs, targets):
     return (outputs[:, 0] - targets).square()
 
 
-def nothing(outputs, _):
-    return 0.0 * outputs[:, 0]
-
-
 class Fixed(Trainer):
-    """Lots and noise are told."""
-
     def _lot(self, step):
         lot = np.flatnonzero(np.random.default_rng(step).random(16) < 0.5)
         return lot[lot % self._context.processes == self._context.rank]
@@ -66,6 +60,7 @@ def real_run(group):
     """Own lots and noise; the gradient is zero, so what is left is noise."""
     data = torch.ones(16, 200), torch.ones(16)
     options = {"generator": generator(), "process_group": group}
+    nothing = lambda outputs, _: 0.0 * outputs[:, 0]
     begun = started(nn.Linear(200, 1), PLAN, loss_fn=nothing, data=data, **options)
     noise, lots = [], []
     for _ in range(PLAN.steps):
@@ -112,15 +107,6 @@ def refused_differences(rank, group, folder):
             begun.load(mine)
 
 
-def refused_by_the_guard(rank, group):
-    """The model of the second process mixes records: both are stopped, before noise and count."""
-    begun = started(plan=PLAN, process_group=group)
-    begun.model.register_forward_hook(lambda m, x, y: y - rank * y.mean(0))
-    with pytest.raises(ValueError, match="mixes records"):
-        begun.step()
-    assert begun.steps == 0
-
-
 def steps_until_death(rank, group):
     """The second process dies; steps that the first one did, and seconds until it noticed."""
     begun, start = started(plan=PLAN, process_group=group), time.monotonic()
@@ -147,7 +133,12 @@ def worker(rank, folder):
     with pytest.raises(NotImplementedError, match="a model in shards is not supported"):
         started(fully_shard(small_model()), process_group=group)
     refused_differences(rank, group, folder)
-    refused_by_the_guard(rank, group)
+    # The model of the second process mixes records: both are stopped, before noise and count.
+    begun = started(plan=PLAN, process_group=group)
+    begun.model.register_forward_hook(lambda m, x, y: y - rank * y.mean(0))
+    with pytest.raises(ValueError, match="mixes records"):
+        begun.step()
+    assert begun.steps == 0
     torch.save(steps_until_death(rank, group), f"{folder}/death")
     os._exit(0)
 
