@@ -86,8 +86,8 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
             if math.isinf(log):
                 assert mine is None, (own, adjacency)
             elif log > -700:
-                # A logarithm this large carries no more digits.
-                assert exact and mine == pytest.approx(log, abs=1e-10, rel=1e-13), own
+                # The table of discrete Gaussian noise leaves room for its roundings.
+                assert exact and mine == pytest.approx(log, abs=4e-9, rel=1e-13), own
             else:
                 assert mine < -690
         tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
@@ -229,8 +229,7 @@ def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
     dragged(view, f".dp-at-{picture} .dp-area", by, at=(0.55, 0.4), held=True)
     view.wait_for_function(f"page.state.{name} !== {before[name]} && !page.queued")
     held = view.evaluate("page.state")
-    address = view.evaluate("location.hash")
-    assert f"{name}=" not in address, "the address waits for the end"
+    assert view.evaluate("location.hash") == "", "the address waits for the end"
     paths = view.evaluate(PATHS)
     moved = sum(a != b for a, b in zip(paths, before["paths"], strict=True))
     assert moved >= 6 or name != "epsilon"

@@ -213,6 +213,7 @@ class Page {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       if (!this.body.isConnected) return;
+      if (this.drag.held) return this.rest();
       this.place.write(this.catalogue.written(this.state));
       const question = this.catalogue.asked(this.state);
       const key = JSON.stringify(question);

@@ -217,6 +217,7 @@ class Page {
     clearTimeout(this.confirming);
     if (this.confirmation.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
     this.resting = setTimeout(() => {
+      if (this.drag.held) return this.rest();
       const { run } = this;
       this.frame.settle(run, performance.now(), this.calm.matches);
       const key = lastingKey(run);
