@@ -307,7 +307,8 @@ def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
     eps = coarsest(model)
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
         expected = torch.zeros_like(parameter) if expected is None else expected
-        total, scale = _zeros(parameter), expected.norm()
+        total = parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
+        scale = expected.norm()
         if name in each:
             each[name].add_to(total, torch.ones_like(losses.detach()))
             scale = each[name].squared_norm().sqrt().sum()
@@ -316,8 +317,3 @@ def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
         if not apart <= max(1e-6, min(1e-2, 1e3 * eps)) * scale + min(1e-2, 1e2 * eps) * size:
             wrong.append(name)
     return wrong
-
-
-def _zeros(parameter: Tensor) -> Tensor:
-    """Return the clipped sum of no record."""
-    return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))

@@ -123,7 +123,10 @@ class Records:
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
         """Return a micro-batch on the device, in types of models and losses, not of tables."""
         inputs, targets = _pair(on_tensors(_tensor, batch, np.ndarray))
-        return self._there(inputs), on_tensors(_long, self._there(targets)), self._there(mask)
+        small = (torch.int16, torch.int32)
+        # Losses want labels of 64 bits.
+        targets = on_tensors(lambda x: x.long() if x.dtype in small else x, self._there(targets))
+        return self._there(inputs), targets, self._there(mask)
 
     def _there(self, tree: Any) -> Any:
         """Return tensors on the device; doubles become as wide as the model's numbers."""
@@ -217,11 +220,6 @@ def _tensor(array: Tensor | np.ndarray) -> Tensor:
     if isinstance(array, Tensor):
         return array
     return torch.from_numpy(np.require(array, requirements="W"))
-
-
-def _long(x: Tensor) -> Tensor:
-    """Return labels of 64 bits, as losses want them."""
-    return x.long() if x.dtype in (torch.int16, torch.int32) else x
 
 
 def _floating(x: Any) -> bool:

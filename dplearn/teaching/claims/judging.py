@@ -153,7 +153,8 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best
     doubtful = finding.verdict in ("refuted", "depends", "conditional")
-    if doubtful and _unread(context, matches):
+    unread = bool(matches) and all(m.unread for m in matches)
+    if doubtful and (unread or context.speaks_of(_ELSEWHERE)):
         why = "A condition of its letters is not read."
         return replace(finding, verdict="not read", reason=why), matches
     sized = _SENSITIVITY.search(context.words)
@@ -164,11 +165,6 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         why = "The words name a sensitivity that the formula does not have."
         return replace(finding, verdict="not read", reason=why), matches
     return finding, matches
-
-
-def _unread(context: _Context, matches: Sequence[Match]) -> bool:
-    """Return whether the words have a condition of the claim's letters that was not used."""
-    return context.speaks_of(_ELSEWHERE) or bool(matches and all(m.unread for m in matches))
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
@@ -228,7 +224,11 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
             why = Note("No setting about {x} has these letters.", x=what)
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    special = near and max(m.named for m in near) <= 0 and _special(claim, context, matches)
+    # The words may name a special setting, which has other letters.
+    fitting = {m.table.entry.id for m in matches}
+    others = (t for t in tables(claim.about) if t.entry.id not in fitting and t.setting.rare)
+    unnamed = near and max(m.named for m in near) <= 0
+    special = unnamed and any(context.speaks_of(t.setting.names) for t in others)
     if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
@@ -256,13 +256,6 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if verdict in ("refuted", "safe", "conditional"):
         finding = _with_misprint(claim, head, finding)
     return finding, matches
-
-
-def _special(claim: Claim, context: _Context, matches: Sequence[Match]) -> bool:
-    """Return whether the words name a special setting, which has other letters."""
-    fitting = {m.table.entry.id for m in matches}
-    others = (t for t in tables(claim.about) if t.entry.id not in fitting and t.setting.rare)
-    return any(context.speaks_of(t.setting.names) for t in others)
 
 
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:

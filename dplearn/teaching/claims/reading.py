@@ -274,7 +274,9 @@ def _pair(text: str) -> list[Claim]:
     """Return the claim of (f, g)-DP or (ε', δ') = (f, g), and of f-zCDP and f-GDP."""
     said = _NOTION.match(text)
     if not said:
-        return _pair_of_letters(text)
+        sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
+        parts = _pieces(sides[2]) if sides and len(_pieces(sides[1])) == 2 else []
+        return _of_two(*parts) if len(parts) == 2 else []
     body, notion = said[1].strip(" -$~"), said[2]
     body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", body).strip()
     inner = body[1:-1] if body[:1] == "(" and body[-1:] == ")" and _closes(body) else body
@@ -298,13 +300,6 @@ def _of_two(first: str, second: str) -> list[Claim]:
     if _letter(_right(second)) or not _right(second).names:
         refuse("Expected a formula, got letters alone.")
     return [_claim("delta", second)]
-
-
-def _pair_of_letters(text: str) -> list[Claim]:
-    sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
-    if not sides or len(_pieces(sides[1])) != 2 or len(parts := _pieces(sides[2])) != 2:
-        return []
-    return _of_two(*parts)
 
 
 def _closes(text: str) -> bool:

@@ -16,11 +16,8 @@ def render() -> None:
     """Draw the page; the server is asked for nothing after that but another language."""
     st.session_state["page_in_view"] = "proof_and_attack"
     data = {"digits": browser.digits_as_text(), "language": language.spoken()}
-    _component(key=_KEY, data=[data], on_language_change=_spoken)
-
-
-def _spoken() -> None:
-    language.choose(st.session_state[_KEY].language)
+    chosen = lambda: language.choose(st.session_state[_KEY].language)
+    _component(key=_KEY, data=[data], on_language_change=chosen)
 
 
 _component = component("attackPage", browser.style("page/page", "attack_page/attack_page"))
