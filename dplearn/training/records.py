@@ -143,8 +143,9 @@ class Records:
         if self.of_items and not own:  # generators of its own draw other numbers in another order
             first, second = self._drawn(places[:4]), self._drawn(places[:4][::-1])
             for i in places[:4]:
-                pairs = zip(tree_leaves(first[i]), tree_leaves(second[i]), strict=True)
-                if not all(np.array_equal(a, b, equal_nan=_floating(a)) for a, b in pairs):
+                both = zip(tree_leaves(first[i]), tree_leaves(second[i]), strict=True)
+                pairs = [(np.asarray(a), np.asarray(b)) for a, b in both]
+                if not all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs):
                     raise ValueError(
                         f"Expected item {i} of the dataset to be the same whatever was drawn "
                         "before it, which it is not: it may hold no data of other records."
@@ -220,7 +221,3 @@ def _tensor(array: Tensor | np.ndarray) -> Tensor:
     if isinstance(array, Tensor):
         return array
     return torch.from_numpy(np.require(array, requirements="W"))
-
-
-def _floating(x: Any) -> bool:
-    return (isinstance(x, Tensor) and x.is_floating_point()) or np.asarray(x).dtype.kind == "f"

@@ -211,11 +211,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     domain: Any = place.claim.domain.get(name)
     log = isinstance(domain, Log)
     grid = list(limit) if limit else _grid(domain)
-    # Every index once, from coarse to fine; a part of them is spread over all.
-    count = len(grid)
-    steps = [2**k for k in range(count.bit_length(), -1, -1)]
-    spread = dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))])
-    order = range(count) if limit else list(spread)[:most]
+    order = range(len(grid)) if limit else _order(len(grid))[:most]
     in_time = _in_time(lambda k: comparison_at(place.at(name, grid[k])), order, seconds)
     points = [in_time[k] for k in sorted(in_time)]
     x = [float(k if limit else grid[k]) for k in sorted(in_time)]
@@ -256,6 +252,12 @@ def _grid(domain: Any) -> list[Any]:
     spaced = np.geomspace if isinstance(domain, Log) else np.linspace
     values = [float(f"{x:.12g}") for x in spaced(domain.low, domain.high, _POINTS)]
     return sorted({round(v) for v in values}) if isinstance(domain, Whole) else values
+
+
+def _order(count: int) -> list[int]:
+    """Return every index once, from coarse to fine; a part of them is spread over all."""
+    steps = [2**k for k in range(count.bit_length(), -1, -1)]
+    return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
 
 def _in_time(

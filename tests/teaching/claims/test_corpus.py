@@ -143,6 +143,7 @@ def test_of_a_hundred_claims_of_public_texts_seventy_are_judged_and_none_reverse
     assert not [t for t, v in verdicts if t != "F" and v == "refuted"]
 
 
+@pytest.mark.slow
 @each("words", SENTENCES)
 def test_no_sentence_that_names_no_setting_reverses_a_claim(words):
     verdicts = [(truth, proofread(formula, words=words).verdict) for truth, formula, *_ in BLIND]
