@@ -29,7 +29,7 @@ train: $(VENV)/train  ## add PyTorch, for dplearn.training
 
 test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup -m "not thorough" tests dplearn lessons
+	$(BIN)/python -m pytest $(NBVAL) -n 3 --dist loadgroup -m "not thorough" tests dplearn lessons
 
 # Lower bounds of pyproject.toml.
 LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' pyproject.toml)
