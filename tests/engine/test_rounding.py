@@ -48,6 +48,7 @@ def moment(pair, step, height, nodes, z):
     return total * half / sigma / mp.sqrt(2 * mp.pi)
 
 
+@pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_chernoff_bounds_of_a_million_million_steps(side):
     """T K multiplies the error of K; mu epsilon and log c have some ulps of their own."""
@@ -75,6 +76,7 @@ def test_the_other_parts_of_chernoff_bounds():
     assert min(product) > 1 - 100 * 2.0**-53 and max(product) <= 1
 
 
+@pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_values_on_a_line(side):
     """Nodes far from 0 are the worst: their distance is rounded."""

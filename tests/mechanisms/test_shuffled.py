@@ -95,6 +95,7 @@ OTHERS = [
 CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 
 
+@pytest.mark.slow
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
@@ -241,6 +242,7 @@ def test_witnesses_show_what_the_best_threshold_shows_and_no_more_than_profiles(
                 assert np.all(low.log_delta(at) <= high.log_delta(at) + 1e-9)
 
 
+@pytest.mark.slow
 @each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
 def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batches, left_out):
     """delta of the whole pair by simulation."""

@@ -346,6 +346,7 @@ def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
             sources.text(lesson)
 
 
+@pytest.mark.slow
 def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
     command = ["lessons", "build", "--check", "05"]
     assert main(command) == 0

@@ -71,6 +71,7 @@ def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
     return picture.points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", dict.fromkeys(one.group for one in book.values()))
 def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
     for id in (id for id, one in book.items() if one.group == group):
@@ -188,6 +189,7 @@ def test_numbers_read_as_written_by_hand(value, text):
     assert words.number(value) == text
 
 
+@pytest.mark.slow
 def test_an_entry_leads_to_its_claim_and_to_the_run_that_it_describes():
     text = shown(opened(id="G-B4", misprint="no-two"))
     assert f"({entry.claim_address('G-B4')})" in text
