@@ -229,8 +229,10 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     # The first tensor tells how many there are; what has another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
 
+    start = 0
+
     def few(count: int) -> tuple[Tape, Tensor]:
-        index = torch.arange(count) % batch
+        index = torch.arange(start, start + count) % batch
         cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
         pair = tree_map_only(Tensor, cut, (inputs, targets))
         with forked(device_of(model), 0):
@@ -250,8 +252,11 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
                 odd = any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
                 parts |= {call.name} if odd and call.name else set()
         wrong = [] if parts else _unequal(model, three, losses)
-        if wrong is None:  # not all is finite
-            return inventory
+        if wrong is None:  # one of the three is not finite: others tell as well
+            start += 3
+            if start >= batch:
+                return inventory
+            continue
         parts |= {caller(name, shared) for name in wrong}
         if not parts:
             _LEARNED[model] = inventory.state, shared, rows
