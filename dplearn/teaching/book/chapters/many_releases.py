@@ -89,18 +89,27 @@ enter(theorems.composition_slack,
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
 
 
+_PURE_RELEASES = setting(
+    "k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，余量 δ'",
+    "epsilon", REPEATED, epsilon=LOSS, steps=COUNT, slack=SLACK,
+    below=lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack),
+)
+_APPROXIMATE_RELEASES = setting(
+    "k adaptive releases, each (ε,δ)-DP, with slack δ'",
+    "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'",
+    "epsilon", REPEATED, epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK,
+    below=lambda epsilon, steps, slack, delta: below.coins_epsilon(epsilon, steps, slack),
+    into=lambda epsilon, steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
+    second="steps*delta + slack",
+)
+
+
 @formula("G-C2", "Advanced composition, the first theorem", "upper",
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
 @given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
-@setting("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，余量 δ'",
-         "epsilon", REPEATED, below=lambda epsilon, steps, slack: below.coins_epsilon(epsilon,
-         steps, slack), epsilon=LOSS, steps=COUNT, slack=SLACK)
-@setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
-         "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED, below=lambda epsilon,
-         steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
-         steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
-         second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
+@_PURE_RELEASES
+@_APPROXIMATE_RELEASES
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("25.6914", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("6.26154", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
@@ -128,14 +137,8 @@ def advanced_composition(*, epsilon, steps, slack):
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given(_ANY_RELEASES, _RELEASES)
 @oracle(coins_epsilon)
-@setting("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，余量 δ'",
-         "epsilon", REPEATED, below=lambda epsilon, steps, slack: below.coins_epsilon(epsilon,
-         steps, slack), epsilon=LOSS, steps=COUNT, slack=SLACK)
-@setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
-         "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED, below=lambda epsilon,
-         steps, slack, delta: below.coins_epsilon(epsilon, steps, slack), into=lambda epsilon,
-         steps, slack, delta: {"epsilon": epsilon, "steps": steps, "slack": slack},
-         second="steps*delta + slack", epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK)
+@_PURE_RELEASES
+@_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        claim="epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
        oracle=lambda epsilon, steps, slack: advanced_composition_kov(
