@@ -181,7 +181,9 @@ def markdown(results, cases):
             cells = [f"{number:.6g}".replace("nan", "") for number in numbers]
             table.append([name, family, f"{len(mine)} of {count}", *counts, *cells])
         about = ", ".join(families) or "nothing"
-        notes += ["", f"**{name}** covers {len(covered)} of {len(rows)} cases: {about}.", ""]
+        finite = sum("epsilon" in row for row in covered)
+        said = f"answers {finite} of {len(rows)} cases with a finite number: {about}"
+        notes += ["", f"**{name}** {said}.", ""]
         first = {}
         for row in rows:
             if row["verdict"] in ("unsound", "failed"):
