@@ -226,6 +226,9 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records}
         parts |= {"trusted": "nobody" if trust == "local" else trusted, "certificate": certificate}
+        _require_words(parts, date=date, not_covered=not_covered)
+        if unit and self.unit and unit != self.unit:
+            raise ValueError(f"Expected unit={self.unit!r} as in the plan, got unit={unit!r}.")
         _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
@@ -236,7 +239,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         if released != "every_step":
             stated = replace(stated, kind="upper", lower=0.0)
         told = {
-            "Unit of privacy": ": ".join(filter(None, (self.unit, unit))),
+            "Unit of privacy": parts["unit"],
             "Paid for by one epsilon": period,
             "Run": repr(self),
             "Sampling": " and ".join(SAMPLED[name] for name in self.samplings) or "none",
@@ -254,6 +257,20 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
             certificate=certificate,
             proved=proved,
         )
+
+
+def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
+    """Raise TypeError unless words are texts and the date is one; ValueError if it is to come."""
+    words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
+    for name in words:
+        validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
+    if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
+        raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
+    if date is not None:
+        validate.instance(datetime.date, date=date)
+        today = datetime.date.today()
+        if (date.date() if isinstance(date, datetime.datetime) else date) > today:
+            raise ValueError(f"Expected date not after today, {today}, got date={date}.")
 
 
 def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:

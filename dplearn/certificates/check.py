@@ -91,7 +91,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
     for side in proofs or ("either",):
         above = enclose(side, upper)[1]
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
-    below = enclose(certificate["lower side"], lower)[0] if lower > 0 else delta
+    below = enclose(certificate["lower side"], lower)[0] if lower > 0 else arb(1)
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
     told = ", ".join(f"{name} = {run[name]}" for name in names)
     return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"

@@ -91,19 +91,25 @@ REFUSED = {
     "no records": ({"records": 0}, "Expected records a whole number >= 1, got records=0"),
     "an unknown release": ({"released": "answers"}, "one of every_step, last_model, metrics, got"),
     "an unknown trust": ({"trust": "none"}, "one of central, distributed, local, got trust='none'"),
+    "a list for a text": ({"period": ["once"]}, r"period to be a str, got period=\['once'\]"),
+    "a text for a list": ({"not_covered": "my cat"}, "not_covered to be a list of str, got 'my"),
+    "no date": ({"date": "yesterday"}, "date to be a date, got date='yesterday'"),
+    "a day to come": ({"date": datetime.date(2199, 1, 1)}, "date not after today, .*2199-01-01"),
     "sampling that all see": ({"trust": "local"}, "sampling='none' alone, got poisson"),
 }
 
 
 @pytest.mark.parametrize(("part", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_would_be_untrue_is_refused(part, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         RUN.statement(**PARTS | part)
 
 
 def test_a_plan_that_knows_its_units_is_not_told_others():
     with pytest.raises(ValueError, match="records=3000 as in the plan, got records=2000"):
-        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000})
+        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000, "unit": ""})
+    with pytest.raises(ValueError, match="as in the plan, got unit='one <image>"):
+        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 3000})
 
 
 def test_what_only_the_last_model_shows_is_not_bounded_from_below():
