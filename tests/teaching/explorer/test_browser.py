@@ -83,9 +83,14 @@ def test_a_refused_claim_has_no_map_and_a_dropped_page_is_listed(page, address):
     box.fill("sqrt(2*ln(1.25/delta))/")
     box.press("Enter")
     page.get_by_text("Not read.").wait_for()
-    settled(page)
+    box.fill("ε' = 2ε√(2k ln(1/δ'))")
+    box.press("Enter")
+    # A file dropped while the formula is judged is not lost.
     notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
     page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
     page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
     expect(page.get_by_text("1 formulas make a claim, 1 are listed.")).to_be_visible()
     expect(page.locator(PICTURES["Check a formula"])).to_have_count(0)
+    box.fill("ε = ρ + 2√(ρ ln(1/δ))")
+    box.press("Enter")
+    page.get_by_text("Holds.").wait_for()
