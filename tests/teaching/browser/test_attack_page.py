@@ -22,6 +22,13 @@ PLAN = {"noise_multiplier": 1.43, "sample_rate": 0.1, "steps": 60, "max_grad_nor
 PLAN |= {"delta": 1e-5, "program": "", "attack": ""}
 PHONE = {"width": 390, "height": 844}
 FAULTS = ("mean", "bare", "twice", "seed")
+# The coins of an attack, the same at each run of a test.
+SEEDED = """() => {
+  let state = 1;
+  const next = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 16;
+  const value = { getRandomValues: array => array.map(next) };
+  Object.defineProperty(globalThis, "crypto", { value, configurable: true });
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +62,10 @@ def test_counts_prove_in_the_page_what_they_prove_in_python(evaluate, counts):
 
 
 # Of 100 members the best attack finds 15.4 at 5 % false alarms. A serial number in the table leaves
-# it a little less, and a look at the finished model alone less again. The coins are fresh: 18.2 was
-# seen for the serial number.
-@each("attack, found", [("", (6, 24)), ("serial", (5, 23)), ("model", (4, 20))])
+# it a little less, and a look at the finished model alone less again.
+@each("attack, found", [("", (10, 21)), ("serial", (9, 18)), ("model", (7, 15))])
 def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, attack, found):
+    evaluate(SEEDED)
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
       for (let k = 1; k <= 12; k++) if (next({ key: 1, plan }).practised !== k) throw Error();
