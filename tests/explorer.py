@@ -20,7 +20,7 @@ scanner.scan_component_manifests = functools.cache(scanner.scan_component_manife
 
 
 def page_at(path: str) -> ModuleType:
-    """The page that a path leads to; an address of a run alone leads to epsilon against T."""
+    """Find the page of a path; an address of a run alone leads to epsilon against T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
     return named[path.strip("/") or "epsilon_vs_steps"]
 
@@ -66,12 +66,12 @@ def opened(page: str = "", **address: str) -> AppTest:
 
 
 def again(app: AppTest, page: str = "") -> AppTest:
-    """What the address of a page shows to somebody else."""
+    """Return what the address of a page shows to somebody else."""
     return opened(page, **{key: str(value) for key, value in app.query_params.items()})
 
 
 def checked(app: AppTest) -> AppTest:
-    """The same, if nothing went wrong."""
+    """Return the app, if nothing went wrong."""
     assert not app.exception, [error.message for error in app.exception]
     return app
 
@@ -92,7 +92,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def figure(app: AppTest, rank: int = 0) -> dict[str, Any]:
-    """A figure as Plotly's JSON."""
+    """Return a figure as Plotly's JSON."""
     return json.loads(app.get("plotly_chart")[rank].proto.spec)
 
 
@@ -102,7 +102,7 @@ def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
 
 
 def title(app: AppTest, rank: int = 0) -> str:
-    """The title of a figure."""
+    """Return the title of a figure."""
     return figure(app, rank)["layout"]["title"]["text"].replace("\u00a0", " ")
 
 

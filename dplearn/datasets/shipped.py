@@ -125,7 +125,7 @@ class School(NamedTuple):
 
 
 def school() -> School:
-    """The 1,438 pupils of the lessons: made up, but for the images.
+    """Return the 1,438 pupils of the lessons: made up, but for the images.
 
     These are the training part of `digits`, ``split(digits(), validation=0)``; all else is drawn
     from one seed. Of 64 pupils of Anna's age nobody else has both her month and her village.

@@ -92,12 +92,12 @@ class DistributedNoise:
         return (whole + noise).astype(np.uint64) & np.uint64(2**self.bits - 1)
 
     def decode(self, total: ArrayLike) -> NDArray[np.float64]:
-        """The sum of updates, with noise, in their own unit, from a sum mod 2^bits."""
+        """Return the noisy sum of updates, in their own unit, from a sum mod 2^bits."""
         half, total = 2 ** (self.bits - 1), np.asarray(total).astype(np.int64)
         return ((total + half) % 2**self.bits - half) / self.scale
 
     def _rounded(self, update: NDArray) -> NDArray[np.int64]:
-        """The clipped update in whole numbers, right on average, of at most that norm."""
+        """Round the clipped update to whole numbers, right on average, of at most that norm."""
         if update.shape != (self.dimension,) or not np.all(np.isfinite(update)):
             expected = f"finite numbers of shape ({self.dimension},)"
             raise ValueError(f"Expected update to hold {expected}, got shape {update.shape}.")
@@ -132,7 +132,7 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Standard deviation of a coordinate of the sum of `clients` updates, by who adds noise.
+        r"""Return the noise in a coordinate of the sum of `clients` updates, by who adds it.
 
         For one guarantee per user: a server that is trusted with every update adds zC once,
         clients who trust nobody add zC each, :math:`zC\sqrt n` in all, and clients whose sum alone
@@ -197,7 +197,7 @@ def discrete_laplace(t: int) -> int:
 
 
 def exponential_coin(above: int, below: int) -> bool:
-    """True with the chance e^(-above/below), for whole numbers >= 0."""
+    """Toss a coin that is true with chance e^(-above/below), for whole numbers >= 0."""
     while above > below:  # a factor 1/e for every one
         if not exponential_coin(1, 1):
             return False

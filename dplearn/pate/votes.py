@@ -101,7 +101,7 @@ def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
 
 
 def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:
-    """A copy as integers; raises unless it is a table of whole numbers >= 0."""
+    """Copy a table as integers; raise unless it holds whole numbers >= 0."""
     table = np.asarray(values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"Expected {name} of shape {shape}, got shape {table.shape}.")
