@@ -338,7 +338,7 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
-    """What a certificate proves; raise unless it names this run, which one step repeated makes."""
+    """Return what a certificate proves; raise unless it names this run of one repeated step."""
     from dplearn.certificates import check
 
     proved = check(certificate)

@@ -127,7 +127,7 @@ class Optimal(Accountant):
                 _of_different(each, row, paid, left, total)
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
-        # Candidates spread around the closed form's choice, kept on the grid.
+        # Candidates spread around the closed form's choice, on the grid.
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)

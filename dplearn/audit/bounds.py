@@ -1,4 +1,4 @@
-"""What observations prove about epsilon: from below, at a confidence, and never from above."""
+"""Lower bounds on epsilon from observations, at a confidence."""
 
 import math
 from bisect import bisect_left

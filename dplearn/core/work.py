@@ -1,4 +1,4 @@
-"""What a computation costs, in units of about 10 ns that depend on nothing but the question.
+"""Count the cost of a computation, in units of about 10 ns that depend on the input alone.
 
 A search stops by them: seconds would make its result depend on the machine, and work that a cache
 spares on earlier questions.

@@ -237,7 +237,7 @@ def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
     """Smallest epsilon >= 0 at which no profile exceeds delta, elementwise, rounded up."""
     epsilon = profiles[0].epsilon(delta)
     for profile in profiles[1:]:
-        # Mostly a single value tells that this one is smaller there.
+        # Mostly a single value shows that this one is smaller there.
         with np.errstate(divide="ignore"):
             above = profile.log_delta(np.minimum(epsilon, FAR)) > np.log(delta)
         if np.any(above):

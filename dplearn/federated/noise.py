@@ -1,4 +1,4 @@
-r"""Noise that clients add themselves, in whole numbers, so that nobody need be trusted with a sum.
+r"""Noise that clients add themselves, in whole numbers, so that no server sees an exact sum.
 
 A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
 whole numbers of a norm of at most `sensitivity`, adds whole noise of its own, and reduces
@@ -110,7 +110,7 @@ class DistributedNoise:
                 return whole
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Guarantee of a user who may be in every round: no sampling is counted, which is safe."""
+        """Return the guarantee of a user in every round: no sampling is counted, which is safe."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         change, variance, n = self.sensitivity, float(self.variance), self.clients
@@ -132,7 +132,7 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise in a coordinate of the sum of `clients` updates, by who adds it.
+        r"""Return the noise in a coordinate of the sum of `clients` updates, by its source.
 
         For one guarantee per user: a server that is trusted with every update adds zC once,
         clients who trust nobody add zC each, :math:`zC\sqrt n` in all, and clients whose sum alone

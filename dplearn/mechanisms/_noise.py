@@ -1,4 +1,4 @@
-r"""What mechanisms share that add noise to numbers or to scores, and what a table tells of noise.
+r"""Shared by mechanisms that add noise to numbers or to scores; noise given by a table.
 
 Sums of what several parties add are whole numbers whose law is a table; it is log-concave and
 even. A table of what is likely, with masses right up to a factor :math:`e^{\pm r}`, encloses delta

@@ -194,7 +194,7 @@ class PermuteAndFlip(NoisyWinner):
 
     @property
     def gap(self) -> Laplace:
-        """Each of two scores moves by the sensitivity, half of epsilon times the scale."""
+        """Two scores each move by the sensitivity, half of epsilon times the scale."""
         return Laplace(1 / self.gap_epsilon)
 
     def _log_wins(self, lead: float) -> tuple[float, float]:

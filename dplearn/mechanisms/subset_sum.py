@@ -201,7 +201,7 @@ class _Pair:
         return np.array([log_sum(self.laws[2, near] + rise), log_sum(past + tail)])
 
     def _threshold(self, epsilon: NDArray, mean: NDArray, near: slice) -> NDArray:
-        """Where the loss is epsilon, by Newton's method between ends that are proved."""
+        """Solve loss = epsilon by Newton's method, between ends that are proved."""
         count, variance = self.count[near], self.sigma**2
         gap = epsilon[:, None] - self._steps[near]
         above = gap < 0

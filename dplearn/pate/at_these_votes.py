@@ -1,4 +1,4 @@
-r"""What given votes leak: functions of private data, for the holder of the votes alone.
+r"""Privacy loss at given votes: functions of private data, for the holder of the votes alone.
 
 Per query the laws of what is released are known, here and at every neighbour: counts of which one
 vote has moved, another one in every query. Class j wins with probability

@@ -1,4 +1,4 @@
-"""How many teachers voted for each class, query by query."""
+"""Votes: how many teachers chose each class, query by query."""
 
 import gzip
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Votes:
 
     @classmethod
     def from_labels(cls, labels: ArrayLike, *, classes: int) -> Self:
-        """Votes of teachers who each gave one label, shape (queries, teachers), per query."""
+        """Count the votes of labels of shape (queries, teachers), per query."""
         validate.integer(minimum=2, classes=classes)
         given = _whole(labels, "labels", "(queries, teachers)")
         if given.max() >= classes:

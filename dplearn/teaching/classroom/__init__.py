@@ -1,4 +1,4 @@
-"""What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
+"""Tools of lessons: figures with words, predictions, evidence, exercises.
 
 Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
 Nothing here is needed to account for privacy.

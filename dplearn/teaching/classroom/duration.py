@@ -1,4 +1,4 @@
-"""How long a lesson takes in class: its built notebook is counted, and nothing is claimed."""
+"""Estimate how long a lesson takes in class from its built notebook."""
 
 import re
 from dataclasses import dataclass

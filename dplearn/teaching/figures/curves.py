@@ -245,7 +245,7 @@ def hugging(
     gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
     """
     at, upper, lower = corners
-    # Names stand where a convex falling curve leaves room, counted in corners from the right.
+    # Names stand where a convex falling curve leaves space, counted in corners from the right.
     left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
     for height, label, role, i, side in (
         (upper, "chords", "rdp", 3, "top right"),

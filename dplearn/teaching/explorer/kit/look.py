@@ -1,4 +1,4 @@
-"""How every page looks: style sheets, figures."""
+"""Style sheets and figures of every page."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from dplearn.teaching.figures.kit.template import darkened
 
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
-    """Draw a figure, with words for those who do not see it."""
+    """Draw a figure, with an alternative text."""
     parts = figure.to_dict()
     if language.spoken() != "en":
         parts = language.redrawn(parts)

@@ -1,4 +1,4 @@
-"""What a figure is drawn with: lines, columns, bands and marks with names; a page's figure."""
+"""Marks of figures: lines, columns, bands and points with names; a page's figure."""
 
 import math
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"
 _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
-# Room around a page's figure; the last tick's words need half of their width at the right.
+# Margins of a page's figure; the last tick's words need half of their width at the right.
 _SMALL = (66, 26, 78, 46)
 TEMPLATE = PAGE.to_plotly_json()
 
@@ -216,7 +216,7 @@ def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[
 
 
 class Unchecked(go.Figure):
-    """A figure that Plotly checks when somebody looks into it, and not where it is shown.
+    """A figure that Plotly checks when its parts are read, and not where it is shown.
 
     To check its parts takes five times as long as to make them.
     """
