@@ -117,11 +117,15 @@ class SubsetSum(Mechanism):
         )
         return (forward, forward.reverse())
 
-    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """The profile's integral, or where it is long what noise and counts prove."""
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
-        if max(pair.count.size for pair in pairs) < _MOST_COUNTS:
-            return None
+        counts = max(pair.count.size for pair in pairs)
+        if counts < _MOST_COUNTS:
+            # The loss has a ripple at every count, too small to be followed where these are many.
+            rtol = 1e-10 if counts < 200 else 1e-5
+            sides = [side.renyi(orders, rtol=rtol) for side in self._profiles(adjacency)]
+            return np.max(sides, axis=0) * (1 + rtol)
         largest = max(pair.largest for pair in pairs)
         return np.minimum(2 * orders / self.noise_multiplier**2, largest)
 
