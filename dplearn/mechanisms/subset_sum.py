@@ -40,8 +40,8 @@ from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs
 
-# Counts from which on an integral is long, and a log delta that has no digits left.
-_MOST_COUNTS, _DEEP = 2000, -1e6
+# Counts from which on an integral is too long, or long, and a log delta that has no digits left.
+_MOST_COUNTS, _RIPPLES, _DEEP = 2000, 200, -1e6
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -117,15 +117,16 @@ class SubsetSum(Mechanism):
         )
         return (forward, forward.reverse())
 
-    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
         counts = max(pair.count.size for pair in pairs)
         if counts < _MOST_COUNTS:
+            if counts < _RIPPLES:
+                return None
             # The loss has a ripple at every count, too small to be followed where these are many.
-            rtol = 1e-10 if counts < 200 else 1e-5
-            sides = [side.renyi(orders, rtol=rtol) for side in self._profiles(adjacency)]
-            return np.max(sides, axis=0) * (1 + rtol)
+            sides = [side.renyi(orders, rtol=1e-5) for side in self._profiles(adjacency)]
+            return np.max(sides, axis=0) * (1 + 1e-5)
         largest = max(pair.largest for pair in pairs)
         return np.minimum(2 * orders / self.noise_multiplier**2, largest)
 
