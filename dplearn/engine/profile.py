@@ -190,8 +190,8 @@ class Profile:
 
         They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
         limits, and where a divergence is infinite so is the value. ArithmeticError is raised if the
-        quadrature does not reach the relative tolerance `rtol`. See Sason & Verdú (2016), f-divergences as
-        integrals of the hockey-stick divergence.
+        quadrature does not reach the relative tolerance `rtol`. See Sason & Verdú (2016),
+        f-divergences as integrals of the hockey-stick divergence.
         """
         orders = np.asarray(orders, dtype=float)
         if not np.all(orders >= 0):

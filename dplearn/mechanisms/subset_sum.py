@@ -122,7 +122,7 @@ class SubsetSum(Mechanism):
         """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
         counts = max(pair.count.size for pair in pairs)
-        if counts < _RIPPLES or counts < _MOST_COUNTS and np.all(orders <= _ORDER):
+        if counts < _RIPPLES or (counts < _MOST_COUNTS and np.all(orders <= _ORDER)):
             return None
         if counts < _MOST_COUNTS:
             # High orders would follow the loss's ripple at each of many counts.
