@@ -10,58 +10,21 @@ from dplearn.calibrate import (
 from dplearn.core.guarantee import Guarantee
 from dplearn.engine.profile import Profile
 from dplearn.ledger import Ledger
-from dplearn.mechanisms import (
-    MECHANISMS,
-    ZCDP,
-    ApproximateDP,
-    Composed,
-    CorrelatedGaussian,
-    DiscreteGaussian,
-    ExponentialMechanism,
-    Gaussian,
-    Geometric,
-    Laplace,
-    NoisyMax,
-    PermuteAndFlip,
-    PoissonSubsampled,
-    RandomAllocation,
-    RandomizedResponse,
-    Shuffled,
-    SparseVector,
-    SubsetSum,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import *  # noqa: F403
+from dplearn.mechanisms import __all__ as _mechanisms
 from dplearn.run import DPSGD, Phases
 from dplearn.sweeps import sweep
 from dplearn.tuning import Tuned
 
 __all__ = [
+    *_mechanisms,
     "ACCOUNTANTS",
     "DPSGD",
-    "MECHANISMS",
-    "ZCDP",
-    "ApproximateDP",
-    "Composed",
-    "CorrelatedGaussian",
-    "DiscreteGaussian",
-    "ExponentialMechanism",
-    "Gaussian",
-    "Geometric",
     "Guarantee",
-    "Laplace",
     "Ledger",
-    "NoisyMax",
-    "PermuteAndFlip",
     "Phases",
-    "PoissonSubsampled",
     "Profile",
-    "RandomAllocation",
-    "RandomizedResponse",
-    "Shuffled",
-    "SparseVector",
-    "SubsetSum",
     "Tuned",
-    "WithoutReplacement",
     "largest_sample_rate",
     "largest_steps",
     "smallest_delta",
