@@ -78,18 +78,21 @@ def served(
         stderr=subprocess.DEVNULL,
     ) as server:
         try:
-            yield _ready(f"http://127.0.0.1:{port}", server)
+            url = f"http://127.0.0.1:{port}"
+            answers(f"{url}/_stcore/health", server)
+            yield url
         finally:
             server.terminate()
 
 
-def _ready(url: str, server: subprocess.Popen) -> str:
+def answers(url: str, server: subprocess.Popen) -> None:
+    """Wait until an address of a server that starts answers."""
     began = time.monotonic()
     while time.monotonic() < began + patience() / 1000:
         assert server.poll() is None, "the server stopped while starting"
         try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return url
+            with urllib.request.urlopen(url, timeout=5):
+                return
         except OSError:
             time.sleep(0.2)
     raise AssertionError(f"the server did not answer within {patience() / 1000:g} seconds")
