@@ -38,13 +38,6 @@ const ACTIONS = {
     const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
     if (steps >= 1 && steps < Infinity) page.change("T", steps);
   },
-  language(page) {
-    page.speakIn(page.words.code === "en" ? "zh" : "en");
-    return false;
-  },
-  link(page, node) {
-    return copied(node, location.href, page.words.copied);
-  },
   python(page, node) {
     return copied(node, python(page.run), page.words.copied);
   },
@@ -53,27 +46,24 @@ const ACTIONS = {
   },
 };
 
-export function click(page, event) {
-  const { dataset } = event.target.closest("button") ?? { dataset: {} };
+export function act(page, button) {
+  const { chip, do: name } = button.dataset;
   const { run } = page;
-  if (dataset.chip) {
-    const shownNext = ACCOUNTANTS.filter((name) => run.shown.includes(name) !== (name === dataset.chip));
+  if (chip) {
+    const shownNext = ACCOUNTANTS.filter((name) => run.shown.includes(name) !== (name === chip));
     if (shownNext.length) page.run = { ...run, shown: shownNext };
-  } else if (dataset.do) {
-    if (ACTIONS[dataset.do](page, event.target) === false) return;
-  } else return;
+  } else if (ACTIONS[name](page, button) === false) return;
   page.schedule();
   page.rest();
 }
 
-export function choose(page, event) {
-  if (event.target.name === "preset" && event.target.value) {
-    const { run } = fromAddress(event.target.value, page.kinds);
+export function choose(page, { name, value }) {
+  if (name === "preset" && value) {
+    const { run } = fromAddress(value, page.kinds);
     page.run = { ...run, shown: page.run.shown, pin: page.run.pin };
     page.unread = [];
     page.framed();
   }
-  const { name, value } = event.target;
   if (!["adjacency", "mechanism", "sampling"].includes(name)) return;
   // Neighbours for which the scheme has a theorem.
   const suited = name === "sampling" ? { adjacency: page.kinds.natural[value] } : {};

@@ -12,7 +12,6 @@ export class Navigation {
     this.stop = new AbortController();
     const listen = (node, kind, act) => node.addEventListener(kind, act, { signal: this.stop.signal });
     listen(window, "keydown", (event) => this.key(event));
-    listen(minute.root, "click", (event) => this.click(event));
     listen(minute.root, "pointerdown", (event) => this.touch(event));
     listen(minute.root, "pointerup", (event) => this.lift(event));
     listen(minute.root, "pointercancel", () => (this.touched = null));
@@ -32,11 +31,6 @@ export class Navigation {
     else if (way) minute.go(minute.scene + (event.shiftKey ? -way : way));
     else return;
     event.preventDefault();
-  }
-
-  click(event) {
-    const node = event.target.closest("[data-do]");
-    if (node) this.minute.do(node.dataset.do, node);
   }
 
   touch(event) {
