@@ -1,7 +1,7 @@
 // A proof from above and an attack from below, on the same training run, drawn while it trains.
 import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
-import { digits, down, nearest, read, text, ticks, up } from "../page/numbers.js";
+import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { ADDRESSED, Place, languageOf } from "../page/place.js";
 import { el, set } from "../page/shapes.js";
@@ -22,8 +22,9 @@ const FIELDS = {
   max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
   // Nothing is guessed before a hand draws or types; keys begin at 1.
   guess: { ends: [0.001, 1000], pixels: 200, digits: 2, start: null },
+  program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
+  attack: { options: ["", "serial", "model"], start: "" },
 };
-const CHOICES = { program: ["", "mean", "bare", "twice", "seed"], attack: ["", "serial", "model"] };
 // Numbers of runs after which counts are judged.
 const LOOKS = [1];
 while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
@@ -59,35 +60,17 @@ class Page extends View {
   }
 
   /** Take what the address says; a guess that it names has been made. */
-  open(asked) {
-    const told = new URLSearchParams(asked);
-    this.unread = [];
-    this.run = {};
-    for (const [name, all] of Object.entries(CHOICES)) {
-      this.run[name] = told.get(name) ?? "";
-      if (all.includes(this.run[name])) continue;
-      this.unread.push(`${name}=${this.run[name]}`);
-      this.run[name] = "";
-    }
-    for (const [name, field] of Object.entries(FIELDS)) {
-      const said = told.get(name);
-      const value = said === null ? field.start : read(said);
-      const good = value === null || nearest(field, value) === value;
-      if (!good) this.unread.push(`${name}=${said}`);
-      this.run[name] = good ? value : field.start;
-    }
-    this.unread.push(...[...told.keys()].filter((key) => !(key in this.run)));
+  open(address) {
+    const { state, unread } = opened(address, FIELDS);
+    this.run = state;
+    this.unread = unread;
     this.started = this.run.guess !== null || this.run.program !== "";
     this.begin();
   }
 
   mark() {
-    const told = new URLSearchParams();
-    for (const [name, value] of Object.entries(this.run)) {
-      // A guess that is still being drawn is nobody's yet.
-      if (name === "guess" ? this.started && value : value !== (FIELDS[name]?.start ?? "")) told.set(name, String(value));
-    }
-    return told.toString();
+    // A guess that is still being drawn is nobody's yet.
+    return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
   }
 
   /** Take another run: what was counted and guessed is about the one before. */
@@ -201,8 +184,8 @@ class Page extends View {
   speakIn(language) {
     const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
     const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
-    const choice = ([name, all]) =>
-      `<h2>${words[name]}</h2><p>${all.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
+    const choice = (name) =>
+      `<h2>${words[name]}</h2><p>${FIELDS[name].options.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
     this.fill(`<div class="dp dp-versus" lang="${words.code}">
 <div class="dp-unread" role="status"></div>
 <p class="dp-sentence">${put(words.sentence)}</p>
@@ -210,7 +193,7 @@ class Page extends View {
 <svg class="dp-svg" role="img" aria-label="${words.picture}"></svg>
 <p class="dp-verdict" role="status"></p>
 <section class="dp-both"><div class="dp-crowd"></div>
-<div class="dp-choices">${Object.entries(CHOICES).map(choice).join("")}<p class="dp-runs"></p></div></section>
+<div class="dp-choices">${["program", "attack"].map(choice).join("")}<p class="dp-runs"></p></div></section>
 <footer><p class="dp-assumed"></p><p class="dp-tools">${ADDRESSED ? button("link", words.link) : ""} ${button("language", words.other)}</p></footer>
 </div>`, ".dp-svg");
     this.svg = this.find(".dp-svg");

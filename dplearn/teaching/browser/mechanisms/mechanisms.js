@@ -96,7 +96,7 @@ class Page extends View {
 
   change(name, value) {
     const field = this.catalogue.fields[name];
-    this.state = { ...this.state, [name]: field ? nearest(field, value) : value };
+    this.state = { ...this.state, [name]: field.ends ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
   }

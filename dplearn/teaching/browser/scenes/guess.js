@@ -62,7 +62,9 @@ export function judged(guess, truth) {
 /** The run and the guess that an address names; the scene from 0. */
 export function readAddress(asked) {
   const all = new URLSearchParams(asked);
-  return { ...fromAddress(asked), guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  const own = { guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  for (const name of Object.keys(own)) all.delete(name);
+  return { ...fromAddress(all.toString()), ...own };
 }
 
 /** What opens the minute as it stands. */
