@@ -126,16 +126,18 @@ class Coins {
   /** P(K > k), where answers are true with probability `truth`, or Q(K > k): with `lie`.
    * @param {number} k @param {boolean} honest */
   tail(k, honest) {
-    const { steps } = this;
-    if (k < 0) return 1;
-    if (k >= steps) return 0;
     const [p, rest] = honest ? [this.truth, this.lie] : [this.lie, this.truth];
-    // The incomplete beta function I_p(k + 1, steps - k), from where its fraction is short.
-    if (p * (steps + 2) < k + 2) {
-      return binomial(k + 1, steps, p, rest) * rest * fraction(k + 1, steps - k, p);
-    }
-    return 1 - binomial(k, steps, p, rest) * p * fraction(steps - k, k + 1, rest);
+    return binomialTail(k, this.steps, p, rest);
   }
+}
+
+/** P(K > k) of K successes in n at p, rest = 1 - p: the incomplete beta function I_p(k + 1, n - k), from
+ * where its fraction is short. @param {number} k @param {number} n @param {number} p @param {number} rest */
+export function binomialTail(k, n, p, rest) {
+  if (k < 0) return 1;
+  if (k >= n) return 0;
+  if (p * (n + 2) < k + 2) return binomial(k + 1, n, p, rest) * rest * fraction(k + 1, n - k, p);
+  return 1 - binomial(k, n, p, rest) * p * fraction(n - k, k + 1, rest);
 }
 
 /** Chance of k among n at p, rest = 1 - p; Loader (2000). @param {number} k @param {number} n

@@ -49,7 +49,7 @@ TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 @pytest.fixture(scope="module")
 def evaluate():
     """Call functions beside the laws and the pairs, in node."""
-    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "table"))
+    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
     scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
     with javascript(*scripts, ASKED) as call:
         yield call

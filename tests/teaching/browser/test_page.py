@@ -468,7 +468,7 @@ def test_the_engine_is_a_module_for_a_page_on_a_server(browser):
     opened.route("**/*", answer)
     opened.goto("http://engine.test/page.html")
     names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
-    assert names == ["ACCOUNTANTS", "curves", "truePositiveRate"]
+    assert names == ["ACCOUNTANTS", "binomialTail", "curves", "truePositiveRate"]
     run = {"noise_multiplier": 1.1, "sample_rate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
     ends = "run => (pld => [...pld.lower, ...pld.upper])(dplearn.curves(run, [1, 1000]).pld)"
     with javascript(dplearn.teaching.browser.source()) as call:

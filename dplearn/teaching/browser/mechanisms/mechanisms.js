@@ -5,12 +5,12 @@ import { People } from "../page/people.js";
 import { Place, languageOf } from "../page/place.js";
 import { describe } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
+import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
 import { Catalogue } from "./state.js";
-import { fromTable } from "./table.js";
 import { MESSAGES, probability } from "./messages.js";
 
 const KEPT = 300;
