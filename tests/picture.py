@@ -14,10 +14,11 @@ from playwright.sync_api import sync_playwright
 
 import chromium
 from browsing import as_file
+from cases import ROOT
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 
-FILE = Path(browser.__file__).parents[1] / "explorer" / "explorer.png"
+FILE = ROOT / "lessons" / "explorer.png"
 SCREEN = {"width": 1200, "height": 652}
 FRAMES, MILLISECONDS, PAUSE = 26, 90, 1200
 MOUNT = "const { page } = epsilonPage.mount(here, { engine: dplearn, accountants: %s });"
