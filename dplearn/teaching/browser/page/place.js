@@ -6,7 +6,7 @@ export const ADDRESSED = location.protocol !== "about:";
 const parts = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
 /** The language that the address names, or else the one that is given. */
-export const languageOf = (given) => parts().get("language") ?? given;
+export const languageOf = (given) => parts().get("language") ?? new URLSearchParams(location.search).get("language") ?? given;
 
 /** What the address says, without the language. */
 function asked() {
