@@ -20,7 +20,7 @@ const wordsOf = (kinds) => ({
   mechanism: { options: Object.keys(kinds.mechanism), start: "gaussian" },
   sampling: { options: ["none", ...Object.keys(kinds.sampling)], start: "poisson" },
   adjacency: { options: ["add_remove", "zero_out", "replace_one"], start: "add_remove" },
-  rate_from: { options: ["counts"] }, x_axis: { options: ["log", "linear"], start: "log" }, y_axis: { options: ["linear", "log"], start: "linear" },
+  rate_from: { options: ["rate", "counts"], start: "rate" }, x_axis: { options: ["log", "linear"], start: "log" }, y_axis: { options: ["linear", "log"], start: "linear" },
   accountants: { start: FIRST.join() }, pinned: { start: "" }, steps: { start: "" }, epochs: {},
 });
 // All that a curve depends on, and what makes a run beside it.
@@ -80,7 +80,7 @@ export function fromAddress(address, kinds = OWN) {
   // Where nothing says at which T to read, it is where the curves were to end.
   const last = read(steps);
   if (!new URLSearchParams(address).has("here") && allowed("T", last) === last) run.T = last;
-  if (rate_from) run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600, kinds);
+  if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600, kinds);
   if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
   if (kinds === OWN && !proved(run)) {
     run.adjacency = "add_remove";

@@ -1,6 +1,6 @@
 """Make the moving picture of the README: a hand pulls the curve of epsilon against T.
 
-``PYTHONPATH=. python tests/picture.py`` writes an animated PNG below 1 MB over the old picture.
+``PYTHONPATH=.:tests python .github/picture.py`` writes an animated PNG below 1 MB over the old one.
 """
 
 import io
