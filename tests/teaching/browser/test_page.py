@@ -436,10 +436,10 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     """What is lost later bounds what is lost before; until the server answers nothing is said."""
     view = open_page(here=50)
     view.evaluate("page.confirmation.send = (question) => { window.question = question; }")
-    view.evaluate("page.run = {...page.run, adjacency: 'replace_one'}; page.schedule()")
+    view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
     question = view.wait_for_function("window.question").json_value()
     view.wait_for_function("!page.queued")
-    assert question["run"]["adjacency"] == "replace_one"
+    assert question["run"]["mechanism"] == "laplace"
     said = (".dp-plain", ".dp-claimed", ".dp-pinned", ".dp-printed-list", ".dp-note")
     assert {view.locator(part).first.text_content() for part in said} == {""}
     words = (EPSILON, ".dp-finds", "[data-do=go]")

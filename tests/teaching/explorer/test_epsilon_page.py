@@ -146,7 +146,6 @@ def test_kinds_of_runs_are_chosen(page, address):
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
     page.get_by_label("Noise", exact=True).select_option("laplace")
     page.get_by_text(re.compile("No theorem here covers this run|proved")).first.wait_for()
-    # The browser has no pair of a replaced record on a sample: the server answers.
     shown(page, address, "?noise_multiplier=1&here=1000&adjacency=replace_one")
     page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '2.85'")
 

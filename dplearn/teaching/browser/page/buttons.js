@@ -9,7 +9,7 @@ import { lastingKey } from "./text.js";
 const ACTIONS = {
   units(page) {
     const { run } = page;
-    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"), page.kinds);
+    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
   },
   noise_multiplier(page) {
     page.change("noise_multiplier", page.answers.noise(page.run, page.run.T, page.run.budget));

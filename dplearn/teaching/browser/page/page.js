@@ -135,7 +135,7 @@ class Page extends View {
   }
 
   change(name, value) {
-    this.run = changed(this.run, name, value, this.kinds);
+    this.run = changed(this.run, name, value);
     this.unread = [];
     this.schedule();
   }

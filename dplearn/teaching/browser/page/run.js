@@ -32,21 +32,18 @@ export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
-export const changed = (run, name, value, kinds = OWN) => {
+export const changed = (run, name, value) => {
   const next = { ...run, [name]: allowed(name, value) };
   if (name === "sample_rate") next.B = 0;
   if (name === "B") next.B = Math.min(next.B, next.N);
   if (name === "N") next.B = Math.min(next.B || Math.round(run.sample_rate * next.N) || 1, next.N);
   if (next.B) next.sample_rate = next.B / next.N;
-  if (kinds === OWN && !proved(next)) next.adjacency = "add_remove";
   return next;
 };
 
-/** Whether the engine proves the run; the others, as a replaced record on a sample, are asked of a
- * server. */
-export const proved = ({ mechanism, sampling, shown, sample_rate, adjacency }) =>
-  mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served)
-  && (sample_rate === 1 || adjacency !== "replace_one");
+/** Whether the engine proves the run; the others are asked of a server. */
+export const proved = ({ mechanism, sampling, shown }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
 /** A run as the server reads it, under the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
@@ -80,12 +77,8 @@ export function fromAddress(address, kinds = OWN) {
   // Where nothing says at which T to read, it is where the curves were to end.
   const last = read(steps);
   if (!new URLSearchParams(address).has("here") && allowed("T", last) === last) run.T = last;
-  if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600, kinds);
+  if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600);
   if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
-  if (kinds === OWN && !proved(run)) {
-    run.adjacency = "add_remove";
-    unread.push("adjacency=replace_one");
-  }
   const names = accountants.split(",");
   const shown = ACCOUNTANTS.filter((name) => names.includes(name));
   if (shown.length) run.shown = shown;

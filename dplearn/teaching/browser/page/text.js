@@ -2,7 +2,7 @@
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
-import { FIELDS, OWN, keyOf, proved } from "./run.js";
+import { FIELDS, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write everything that is not in the picture, all of it by what is known of the run in view. */
@@ -52,7 +52,6 @@ function writeButtons(page, value) {
     const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.body.querySelector("option[value=replace_one]").disabled = page.kinds === OWN && run.sample_rate < 1;
 }
 
 function writeProof({ run, words, body, view, confirmed }, end = { lower: null, upper: null }, name) {
