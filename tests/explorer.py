@@ -108,8 +108,9 @@ def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
 
 
 def title(app: AppTest, rank: int = 0) -> str:
-    """The title of a figure."""
-    return figure(app, rank)["layout"]["title"]["text"].replace("\u00a0", " ")
+    """The title above a figure."""
+    titles = [e.proto.body for e in app.get("html") if e.proto.body.startswith("<p>")]
+    return titles[rank].removeprefix("<p>").partition("<br>")[0].replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> list[str]:

@@ -3,7 +3,7 @@ import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
 import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { ADDRESSED, Place, languageOf } from "../page/place.js";
+import { ADDRESSED } from "../page/place.js";
 import { el, set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { helper } from "../page/worker.js";
@@ -41,15 +41,9 @@ class Page extends View {
     this.busy = false;
     this.runner = helper(laboratory, JSON.stringify(digits), digits, (answer) => this.trained(answer));
     this.prover = helper(evidence, `(${source})()`, engine, (answer) => this.judged(answer));
-    this.place = new Place("attack", (state) => {
-      this.open(state);
-      this.schedule();
-      this.rest();
-    });
-    this.open(this.place.state);
     this.wake = () => this.train();
     document.addEventListener("visibilitychange", this.wake);
-    this.speakIn(languageOf(language));
+    this.start("attack", language);
   }
 
   end() {
@@ -174,8 +168,7 @@ class Page extends View {
       this.started = false;
       this.ghost = 0;
     }
-    this.schedule();
-    this.rest();
+    this.renew();
   }
 
   // -- drawing -----------------------------------------------------------------------------------
@@ -208,8 +201,7 @@ class Page extends View {
     // A pen that draws the bar: where it stands, there the attack will end.
     const pen = { at: () => [null, null], draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
     this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: { guess: pen } });
-    this.schedule();
-    this.rest();
+    this.renew();
   }
 
   draw() {

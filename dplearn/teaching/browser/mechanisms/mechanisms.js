@@ -2,7 +2,6 @@
 import { Drag } from "../page/drag.js";
 import { clamp, digits, heard, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { Place, languageOf } from "../page/place.js";
 import { describe } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { fromTable } from "./atoms.js";
@@ -29,12 +28,7 @@ class Page extends View {
     this.asked = "";
     this.refused = "";
     this.spans = null;
-    this.place = new Place("mechanisms", (state) => {
-      this.open(state);
-      this.renew();
-    });
-    this.open(this.place.state);
-    this.speakIn(languageOf(language));
+    this.start("mechanisms", language);
   }
 
   open(asked) {
@@ -65,8 +59,7 @@ class Page extends View {
   renew() {
     this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
-    this.schedule();
-    this.rest();
+    super.renew();
   }
 
   /** What a hand does that moves over a picture. */

@@ -1,7 +1,7 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
 import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
-import { Answers, least } from "./answers.js";
-import { act, choose } from "./buttons.js";
+import { Answers, least, reached } from "./answers.js";
+import { copied, python, shell } from "./files.js";
 import { Frame } from "./frame.js";
 import { Drag } from "./drag.js";
 import { markup } from "./markup.js";
@@ -9,9 +9,8 @@ import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { FIRST, OWN, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
+import { FIRST, OWN, changed, fromAddress, keyOf, pinned, proved, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
-import { Place, languageOf } from "./place.js";
 import { lastingKey, writeText } from "./text.js";
 import { View, mounting } from "./view.js";
 import { MESSAGES } from "./messages.js";
@@ -21,6 +20,47 @@ import { askLater } from "./worker.js";
 const QUIET = 4000;
 // Steps up to which it is proved how long a budget lasts.
 const LIMIT = 1e7;
+
+/** What a button does; false where the run is as it was. */
+const ACTIONS = {
+  units(page) {
+    const { run } = page;
+    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
+  },
+  noise_multiplier(page) {
+    page.change("noise_multiplier", page.answers.noise(page.run, page.run.T, page.run.budget));
+  },
+  sample_rate(page) {
+    const rate = page.answers.rate(page.run, page.run.budget);
+    if (rate) page.change("sample_rate", rate);
+  },
+  prove(page) {
+    page.wanted = "prove";
+    revealed();
+  },
+  pin(page) {
+    page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
+  },
+  logT(page) {
+    page.run = { ...page.run, logT: !page.run.logT };
+    page.framed();
+  },
+  logEpsilon(page) {
+    page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
+    page.framed();
+  },
+  go(page) {
+    const found = page.lasting?.key === lastingKey(page.run) && page.lasting.all.find((one) => one.name === "pld");
+    const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
+    if (steps >= 1 && steps < Infinity) page.change("T", steps);
+  },
+  python(page, node) {
+    return copied(node, python(page.run), page.words.copied);
+  },
+  shell(page, node) {
+    return copied(node, shell(page.run), page.words.copied);
+  },
+};
 
 /** The page: `engine` is the object of proofs, `accountants` those of the registry (name,
  * kind, label, symbol, about), `source` the text of the function that makes the engine (for a worker), `published` rows of printed figures, `presets` of published runs.
@@ -42,13 +82,7 @@ class Page extends View {
     this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.place = new Place("epsilon", (state) => {
-      this.open(state);
-      this.framed();
-    });
-    this.open(this.place.state);
-    this.frame.span = this.frame.suiting(this.run);
-    this.speakIn(languageOf(language));
+    this.start("epsilon", language);
     // Streamlit says here whether the server is there.
     this.server = new MutationObserver(() => this.schedule());
     const state = document.querySelector("[data-test-connection-state]");
@@ -67,8 +101,7 @@ class Page extends View {
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
     // A toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
-    this.schedule();
-    this.rest();
+    this.renew();
   }
 
   /** The run of an address, and what the address says in vain. */
@@ -76,6 +109,7 @@ class Page extends View {
     const { run, unread } = fromAddress(asked, this.kinds);
     this.run = run;
     this.unread = unread;
+    this.framed();
   }
 
   /** What the server says: an answer, and its words in the language that it speaks now. */
@@ -150,17 +184,33 @@ class Page extends View {
   }
 
   act(button) {
-    act(this, button);
+    const { chip, do: name } = button.dataset;
+    const { run } = this;
+    if (chip) {
+      const shown = ACCOUNTANTS.filter((one) => run.shown.includes(one) !== (one === chip));
+      if (shown.length) this.run = { ...run, shown };
+    } else if (ACTIONS[name](this, button) === false) return;
+    this.renew();
   }
 
-  choose(list) {
-    choose(this, list);
+  choose({ name, value }) {
+    if (name === "preset" && value) {
+      const { shown, pin } = this.run;
+      this.open(value);
+      this.run = { ...this.run, shown, pin };
+    } else if (["adjacency", "mechanism", "sampling"].includes(name)) {
+      // Neighbours for which the scheme has a theorem.
+      const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
+      this.run = { ...this.run, [name]: value, ...suited };
+      this.unread = [];
+      this.framed();
+    }
+    this.renew();
   }
 
+  /** Set the axes for the run in view. */
   framed() {
     this.frame.span = this.frame.suiting(this.run);
-    this.schedule();
-    this.rest();
   }
 
   draw(now) {
@@ -171,8 +221,8 @@ class Page extends View {
     const draft = Boolean(drag.held);
     this.confirmation.held = draft;
     const view = { frame, touched: this.touched };
-    view.found = answers.curves(run, frame.largest(run));
-    view.ends = answers.at(run, run.T, undefined, draft);
+    view.found = answers.curves(run, frame.largest(run), undefined, draft);
+    view.ends = answers.at(run, run.T);
     view.best = least(view.ends);
     // What all words of the page are written by: whether this very run is "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
@@ -180,7 +230,7 @@ class Page extends View {
     if (run.pin) {
       const other = { ...run, ...run.pin };
       view.pinned = {
-        found: answers.curves(other, frame.largest(run), ["pld"]),
+        found: answers.curves(other, frame.largest(run), ["pld"], draft),
         ends: answers.at(other, run.T, ["pld"], draft),
         was: least(answers.at(other, other.T, ["pld"])).value,
       };
@@ -249,4 +299,11 @@ export const mount = mounting(Page);
 function promised(epsilon, { delta, rate }) {
   if (epsilon === Infinity) return undefined;
   return { lower: 0, upper: Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate)) };
+}
+
+/** Bring what the server has drawn below the page into view. */
+function revealed(tries = 600) {
+  const part = document.querySelector(".st-key-details h3");
+  if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
+  else if (tries) setTimeout(revealed, 100, tries - 1);
 }

@@ -2,6 +2,7 @@
 // what follows when a hand rests.
 import { copied } from "./files.js";
 import { heard, shown } from "./numbers.js";
+import { Place, languageOf } from "./place.js";
 import { describe, set } from "./shapes.js";
 
 const REST = 90;
@@ -25,19 +26,31 @@ export class View {
     this.place = null;
   }
 
-  // What a page does of its own: another language, a picture, what follows a rest, a button, a choice.
-
+  // What a page does of its own: an address, another language, a picture, what follows a rest, a button,
+  // a choice, the touch of a number.
+  open(_) {}
   speakIn(_) {}
-
   draw(_) {}
-
   rested() {}
-
   act(_) {}
-
   choose(_) {}
-
   touch() {}
+
+  /** Open what the address says, now and each time that it changes. */
+  start(name, language) {
+    this.place = new Place(name, (state) => {
+      this.open(state);
+      this.renew();
+    });
+    this.open(this.place.state);
+    this.speakIn(languageOf(language));
+  }
+
+  /** Draw another state, and do what follows a rest. */
+  renew() {
+    this.schedule();
+    this.rest();
+  }
 
   /** Build all nodes; a change of the size of the part `watched` is measured. */
   fill(html, watched) {

@@ -75,23 +75,6 @@ export function addressOf({ run, guess, scene }) {
   return all.toString();
 }
 
-/** Follow a pointer until it is lifted; a curve has one value for each T, so it goes to the right. */
-export function drawFreehand(minute, event) {
-  const { svg } = minute;
-  const box = svg.getBoundingClientRect();
-  const at = ({ clientX, clientY }) => [clientX - box.left, clientY - box.top];
-  minute.stroke = [at(event)];
-  const more = (moved) => {
-    const point = at(moved);
-    if (point[0] > minute.stroke.at(-1)[0]) minute.stroke.push(point);
-    minute.schedule();
-  };
-  svg.setPointerCapture(event.pointerId);
-  svg.addEventListener("pointermove", more);
-  svg.addEventListener("lostpointercapture", () => svg.removeEventListener("pointermove", more), { once: true });
-  event.preventDefault();
-}
-
 const POINTS = 60;
 
 /** What is proved of a run: curves over its steps, both ends at one number of them. */

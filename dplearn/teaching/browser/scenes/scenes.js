@@ -3,12 +3,10 @@
 import { register } from "../page/accountants.js";
 import { clamp } from "../page/numbers.js";
 import { button } from "../page/html.js";
-import { Place, languageOf } from "../page/place.js";
 import { written } from "../page/run.js";
 import { View, mounting } from "../page/view.js";
 import { Plane, VIEWS, chart } from "./chart.js";
-import { Truth, addressOf, drawFreehand, end, kept, readAddress, straight } from "./guess.js";
-import { Navigation } from "./navigation.js";
+import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
 import { sentences } from "./text.js";
 import { LANGUAGES, speaker } from "./messages.js";
 
@@ -16,6 +14,9 @@ const LAST = VIEWS.length - 1;
 const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
 // Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
 const [AXIS, DRAWN] = [350, 1000];
+// Keys that change the scene, and those that change the guess.
+const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
+const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
 /** The minute: `engine` is the object of proofs, `published` rows of printed figures, `shuffled` what the
  * library proves of shuffled batches, `explore` the address of the explorer up to its question mark. */
@@ -34,18 +35,14 @@ class Minute extends View {
     // When the scene began, and the height of the axis before it.
     this.started = 0;
     this.from = 0;
-    this.place = new Place("minute", (state) => {
-      this.open(state);
-      this.show();
-    });
-    this.open(this.place.state);
-    this.navigation = new Navigation(this);
-    this.speakIn(languageOf(language));
+    this.stop = new AbortController();
+    addEventListener("keydown", (event) => this.key(event), { signal: this.stop.signal });
+    this.start("minute", language);
   }
 
   end() {
     super.end();
-    this.navigation.stop.abort();
+    this.stop.abort();
   }
 
   /** The run, the guesses and the scene that an address names. */
@@ -72,11 +69,11 @@ class Minute extends View {
     this.fill(markup(this), ".dm-stage");
     this.svg = this.find(".dm-svg");
     this.svg.addEventListener("pointerdown", (event) => this.draws(event));
-    this.show();
+    this.renew();
   }
 
   /** The scene in view, from its beginning. */
-  show() {
+  renew() {
     const said = sentences(this);
     for (const [part, words] of Object.entries(said)) this.write(`.dm-${part}`, words);
     this.body.dataset.scene = String(this.scene + 1);
@@ -104,7 +101,7 @@ class Minute extends View {
     const next = clamp(scene, 0, LAST);
     if (next === this.scene) return;
     this.scene = next;
-    this.show();
+    this.renew();
     this.save();
   }
 
@@ -132,16 +129,42 @@ class Minute extends View {
     return this.scene === 0;
   }
 
-  /** A hand draws; when it is lifted, what it drew is the guess. */
+  /** A hand draws, from the left to the right; when it is lifted, what it drew is the guess. */
   draws(event) {
     if (!this.guessing) return;
-    drawFreehand(this, event);
-    this.svg.addEventListener("lostpointercapture", () => {
+    const { svg } = this;
+    const box = svg.getBoundingClientRect();
+    const more = ({ clientX, clientY }) => {
+      const [x, y] = [clientX - box.left, clientY - box.top];
+      if (!(x <= this.stroke.at(-1)?.[0])) this.stroke.push([x, y]);
+      this.schedule();
+    };
+    this.stroke = [];
+    more(event);
+    svg.setPointerCapture(event.pointerId);
+    svg.addEventListener("pointermove", more);
+    svg.addEventListener("lostpointercapture", () => {
+      svg.removeEventListener("pointermove", more);
       const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
       this.short = !guess;
       this.stroke = [];
       this.take(guess ?? this.guess);
     }, { once: true });
+    event.preventDefault();
+  }
+
+  /** Keys are the minute's while it fills most of the window and nobody types elsewhere. */
+  key(event) {
+    const [target] = event.composedPath();
+    const { top, bottom } = this.body.getBoundingClientRect();
+    const away = bottom < innerHeight / 2 || top > innerHeight / 2;
+    if (away || event.ctrlKey || event.metaKey || event.altKey || target.matches?.("input, textarea, select, [contenteditable]")) return;
+    if (event.key === " " && target.closest?.("button, a")) return;
+    const [way, level] = [WAYS[event.key], LEVELS[event.key]];
+    if (level && target === this.svg && this.guessing) this.lift(level);
+    else if (way) this.go(this.scene + (event.shiftKey ? -way : way));
+    else return;
+    event.preventDefault();
   }
 
   /** A guess by the keyboard: a straight line, higher or lower. */
