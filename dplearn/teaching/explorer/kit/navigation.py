@@ -68,6 +68,7 @@ def run_page() -> None:
     st.html(f"<h1>{shown.title}</h1>")
     try:
         shown.run()
+        st.session_state["page_in_view"] = shown.url_path
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
 

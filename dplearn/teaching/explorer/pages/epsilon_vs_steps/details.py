@@ -97,15 +97,9 @@ def _theorems(answers: Answers) -> None:
         )
 
 
-def plan_of(answers: Answers) -> Plan | None:
-    """Return the run up to T as a plan; None where its noise is no Gaussian."""
-    run = answers.scenario
-    return replace(run.plan, steps=answers.here) if run.mechanism == "gaussian" else None
-
-
 def _statement(answers: Answers) -> None:
-    plan, (name, best) = plan_of(answers), answers.best
-    if plan is None or not best.is_bound:
+    run, (name, best) = answers.scenario, answers.best
+    if run.mechanism != "gaussian" or not best.is_bound:
         st.caption(_say("no_plan"))
         return
     st.caption(_say("about"))
@@ -113,10 +107,10 @@ def _statement(answers: Answers) -> None:
     if missing := [_say(f"told.{part}") for part, entry in parts.items() if not entry]:
         st.info(_say("missing", parts=" · ".join(missing)))
         return
-    parts |= {"adjacency": answers.scenario.adjacency, "accountant": name}
+    parts |= {"adjacency": run.adjacency, "accountant": name}
     parts["date"] = datetime.date.today()  # a server outlives the day
     try:
-        stated = _stated(plan, answers.scenario.delta, **parts)
+        stated = _stated(replace(run.plan, steps=answers.here), run.delta, **parts)
     except ValueError as refusal:
         st.info(str(refusal))
         return
