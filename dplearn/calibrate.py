@@ -105,7 +105,7 @@ def smallest_noise_multiplier(
     3.7306
     >>> attack = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
     >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
-    noise_multiplier = 1.467365: true positive rate <= 0.05 at false positive rate 0.01, add_remove
+    noise_multiplier = 1.467364: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST

@@ -46,9 +46,7 @@ class Accountant(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
     title: ClassVar[str]
-    statement: ClassVar[str]
     reference: ClassVar[Reference]
-    explanation: ClassVar[str]
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:

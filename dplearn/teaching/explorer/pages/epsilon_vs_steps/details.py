@@ -89,11 +89,12 @@ def as_certificate(answers: Answers) -> str:
 
 def _theorems(answers: Answers) -> None:
     """Draw per accountant, tightest first, why its curve lies where it does, statement, source."""
+    why, theorem = _say.table("why"), _say.table("theorem")
     for name in answers.readings:
-        law = ACCOUNTANTS[name]
+        law, tex = ACCOUNTANTS[name], f"$$\n{theorem[name]}\n$$\n\n" if name in theorem else ""
         st.markdown(
-            f"{style_of(name).glyph} **{law.title}.** {retold(law.explanation)}\n\n"
-            f"$$\n{law.statement}\n$$\n\n:small[{law.reference}]"
+            f"{style_of(name).glyph} **{law.title}.** {why.get(name, '')}\n\n"
+            f"{tex}:small[{law.reference}]"
         )
 
 
