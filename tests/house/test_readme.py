@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from dp_accounting import GaussianDpEvent, NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
+from test_floors import FLOOR
 
 from browsing import SCREEN, answers
 from cases import ROOT, clean_environment
@@ -194,6 +195,32 @@ def test_what_the_readme_names_is_there():
     assert len(table) > 7 and table <= set(ACCOUNTANTS)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
+
+
+def test_the_map_of_the_library_has_every_room_and_five_files():
+    page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
+    (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
+    assert len(re.findall(r"\[\w+\.py\]", first)) == 5
+    rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
+    named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
+    assert set(named) == {*rooms}
+    # In the order of the floors, from the bottom up.
+    assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
+
+
+def test_contributing_names_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    quoted = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", text))
+    named = [w for line in quoted for w in line.split() if re.fullmatch(r"[\w./]+(/|\.(py|md))", w)]
+    known = [*ROOT.glob("*"), *(path for each in ROOT.glob("[!.]*/") for path in each.rglob("*"))]
+    patterns = [re.sub(r"(NN|NAME|THEME)\w*", "*", name) for name in named]
+    lost = [name for name in patterns if not any(path.match(name) for path in known)]
+    assert len(named) > 25 and not lost, f"CONTRIBUTING names {lost}"
+    for verb in [line.split()[1] for line in quoted if line.startswith("dplearn ")]:
+        with pytest.raises(SystemExit, match="0"), contextlib.redirect_stdout(io.StringIO()):
+            main([verb, "--help"])
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
+    assert {line.split()[1] for line in quoted if line.startswith("make ")} <= {*targets}
 
 
 @pytest.mark.slow
