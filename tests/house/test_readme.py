@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from dp_accounting import GaussianDpEvent, NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from test_floors import FLOOR
 
-from browsing import SCREEN, answers
 from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.__main__ import main
@@ -152,36 +150,6 @@ def test_no_committed_file_leads_to_a_server_of_the_readers_own(monkeypatch):
     monkeypatch.setattr(sources, "ADDRESS", "https://example.org/dplearn/")
     public = sources.led("[a](explorer:formula_book?id=G-B4) [b](explorer:check_a_claim?claim=q)")
     assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.thorough
-@pytest.mark.xdist_group("browser")
-def test_jupyter_opens_what_a_lesson_links_to(browser, tmp_path):
-    from playwright.sync_api import expect
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={url[17:]}"]
-    folders = {name: str(tmp_path) for name in ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={ROOT}"]
-    with subprocess.Popen(
-        command, env=clean_environment(**folders), stderr=subprocess.DEVNULL
-    ) as lab:
-        try:
-            answers(f"{url}/api", lab)
-            view = browser.new_context(viewport=SCREEN).new_page()
-            view.goto(f"{url}/lab/tree/lessons/03_gaussian_mechanism.ipynb")
-            for place in ("lessons/formulas.md", "files/README.md"):
-                link = view.locator(f".jp-RenderedMarkdown a[href*='{place}']").first
-                link.wait_for(state="attached")
-                link.evaluate("link => link.click()")
-                name = Path(place).name
-                expect(view.get_by_role("tab", name=name, exact=True)).to_be_visible()
-        finally:
-            lab.terminate()
 
 
 def test_what_the_readme_names_is_there():
