@@ -141,10 +141,12 @@ def test_jupyter_opens_what_a_lesson_links_to(browser, tmp_path):
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={url[17:]}"]
     folders = {name: str(tmp_path) for name in ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={ROOT}"]
-    with subprocess.Popen(
-        command, env=clean_environment(**folders), stderr=subprocess.DEVNULL
-    ) as lab:
+    (tmp_path / "lessons").mkdir()
+    for name in ("README.md", "lessons/formulas.md", "lessons/03_gaussian_mechanism.ipynb"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={tmp_path}"]
+    settings = {"env": clean_environment(**folders), "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **settings) as lab:
         try:
             answers(f"{url}/api", lab)
             view = browser.new_context(viewport=SCREEN).new_page()
