@@ -234,7 +234,7 @@ class Profile:
 
 
 def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
-    """Smallest epsilon >= 0 at which no profile exceeds delta, elementwise, rounded up."""
+    """Return the least epsilon >= 0 at which none of `profiles` exceeds delta, rounded up."""
     epsilon = profiles[0].epsilon(delta)
     for profile in profiles[1:]:
         # Mostly a single value shows that this one is smaller there.

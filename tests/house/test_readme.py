@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +13,8 @@ from pathlib import Path
 import pytest
 from dp_accounting import GaussianDpEvent, NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
+from test_floors import FLOOR
 
-from browsing import SCREEN, answers
 from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.__main__ import main
@@ -153,36 +152,6 @@ def test_no_committed_file_leads_to_a_server_of_the_readers_own(monkeypatch):
     assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
 
 
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.thorough
-@pytest.mark.xdist_group("browser")
-def test_jupyter_opens_what_a_lesson_links_to(browser, tmp_path):
-    from playwright.sync_api import expect
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={url[17:]}"]
-    folders = {name: str(tmp_path) for name in ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={ROOT}"]
-    with subprocess.Popen(
-        command, env=clean_environment(**folders), stderr=subprocess.DEVNULL
-    ) as lab:
-        try:
-            answers(f"{url}/api", lab)
-            view = browser.new_context(viewport=SCREEN).new_page()
-            view.goto(f"{url}/lab/tree/lessons/03_gaussian_mechanism.ipynb")
-            for place in ("lessons/formulas.md", "files/README.md"):
-                link = view.locator(f".jp-RenderedMarkdown a[href*='{place}']").first
-                link.wait_for(state="attached")
-                link.evaluate("link => link.click()")
-                name = Path(place).name
-                expect(view.get_by_role("tab", name=name, exact=True)).to_be_visible()
-        finally:
-            lab.terminate()
-
-
 def test_what_the_readme_names_is_there():
     (tree,) = [block for block in blocks("") if block.startswith("dplearn/ ")]
     names = re.findall(r"\b(\w+(?:/|\.py))(?=[\s;:])", tree)
@@ -194,6 +163,32 @@ def test_what_the_readme_names_is_there():
     assert len(table) > 7 and table <= set(ACCOUNTANTS)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
+
+
+def test_the_map_of_the_library_has_every_room_and_five_files():
+    page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
+    (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
+    assert len(re.findall(r"\[\w+\.py\]", first)) == 5
+    rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
+    named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
+    assert set(named) == {*rooms}
+    # In the order of the floors, from the bottom up.
+    assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
+
+
+def test_contributing_names_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    quoted = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", text))
+    named = [w for line in quoted for w in line.split() if re.fullmatch(r"[\w./]+(/|\.(py|md))", w)]
+    known = [*ROOT.glob("*"), *(path for each in ROOT.glob("[!.]*/") for path in each.rglob("*"))]
+    patterns = [re.sub(r"(NN|NAME|THEME)\w*", "*", name) for name in named]
+    lost = [name for name in patterns if not any(path.match(name) for path in known)]
+    assert len(named) > 25 and not lost, f"CONTRIBUTING names {lost}"
+    for verb in [line.split()[1] for line in quoted if line.startswith("dplearn ")]:
+        with pytest.raises(SystemExit, match="0"), contextlib.redirect_stdout(io.StringIO()):
+            main([verb, "--help"])
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
+    assert {line.split()[1] for line in quoted if line.startswith("make ")} <= {*targets}
 
 
 @pytest.mark.slow

@@ -140,6 +140,11 @@ def test_one_version_one_name_and_two_licences_are_told():
         ("lessons/LICENSE", "creativecommons.org/licenses/by/4.0/"),
     ):
         assert line in (ROOT / file).read_text(), file
+    # A version is read in two minutes: its table is looked up.
+    (newest,) = re.findall(
+        r"(?s)## Unreleased.*?\n## .*?(?=\n## )", (ROOT / "CHANGELOG.md").read_text()
+    )
+    assert len(re.sub(r"(?m)^\|.*", "", newest).split()) < 560, "shorten the CHANGELOG"
     # The name dplearn belongs to another project on the package index.
     pages = [*ROOT.glob("*.md"), *ROOT.glob("lessons/*.md"), *ROOT.glob("dplearn/**/*.py")]
     misled = [p.name for p in pages if re.search(r"pip install dplearn(?!-)", p.read_text())]
