@@ -35,7 +35,7 @@ def of_lists(function):
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 @pytest.mark.parametrize("number", LESSONS)
-def test_a_description_gives_the_same_verdicts(number):
+def test_a_description_gives_the_same_verdicts(number, measured_once):
     """What is right and wrong in each case is the same, and so is what is measured there."""
     program = program_of(number)
     description = in_page.described(program)
@@ -46,6 +46,8 @@ def test_a_description_gives_the_same_verdicts(number):
     again, plain = in_page.rebuilt(description), in_page._plain
     assert (again.cases, again.expected) == (plain(program.cases), plain(program.expected))
     for slip, place in itertools.product(range(len(program.mistakes)), range(len(program.cases))):
+        if program.key in LONG and (slip + place) % 2:
+            continue  # a long measure compares each mistake in every second case
         # Complaints are equal by what they say.
         assert repr(again.of_mistake(slip, place)) == repr(plain(program.of_mistake(slip, place)))
     assert [m.hints for m in again.mistakes] == [m.hints for m in program.mistakes]

@@ -132,7 +132,7 @@ def test_quoted_numbers_are_found_and_missed():
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
-def test_each_mistake_gets_its_own_hint(lesson):
+def test_each_mistake_gets_its_own_hint(lesson, measured_once):
     for key, exercise in exercises(lesson).items():
         assert exercise.verdict(exercise.right).outcome == "right", key
         if isinstance(exercise, SelfTest):

@@ -15,5 +15,6 @@ def out(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
+        patch.setattr(site, "REFERENCE", ("dplearn", "dplearn.pate"))  # pdoc makes all alike
         site.write_site(folder, executor, tell=lambda line: None)
     return folder
