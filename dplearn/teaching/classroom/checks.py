@@ -1,5 +1,6 @@
 """Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
 
+import importlib.util
 import math
 import re
 import runpy
@@ -175,6 +176,36 @@ def mine(name: str) -> Callable:
     function, whose = saved.load(name, key, exercise)
     print(f"{name}: {whose}")
     return function or right
+
+
+@dataclass(frozen=True)
+class Used:
+    """A function, and whether it is "yours" or "ours"."""
+
+    function: Callable
+    whose: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(*arguments)
+
+
+def yours(key: str, answer: Any) -> Used:
+    """Return the student's answer to a code exercise if it is right, otherwise ours."""
+    exercise = exercise_of(key)
+    right = exercise.verdict(answer).outcome == "right"
+    return Used(answer, "yours") if right else Used(exercise.right, "ours")
+
+
+def pictures(number: str) -> Any:
+    """Return the module ``figures.py`` of a lesson, whose functions draw its pictures."""
+    if (lesson := sources.lessons().get(number)) is None:
+        raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
+    name = f"lesson_{number}_figures"
+    spec = importlib.util.spec_from_file_location(name, lesson.figures)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def exercise_of(key: str) -> Any:
