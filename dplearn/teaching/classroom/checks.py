@@ -1,6 +1,5 @@
 """Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
 
-import importlib.util
 import math
 import re
 import runpy
@@ -9,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from dplearn.teaching.classroom import sources
@@ -198,14 +198,10 @@ def yours(key: str, answer: Any) -> Used:
 
 
 def pictures(number: str) -> Any:
-    """Return the module ``figures.py`` of a lesson, whose functions draw its pictures."""
+    """Return what ``figures.py`` of a lesson defines, whose functions draw its pictures."""
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
-    name = f"lesson_{number}_figures"
-    spec = importlib.util.spec_from_file_location(name, lesson.figures)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(lesson.figures)))
 
 
 def exercise_of(key: str) -> Any:
