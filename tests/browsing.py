@@ -226,7 +226,12 @@ def moved_to(page: Any, **address: Any) -> None:
 
 def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), held=False) -> None:
     """Drag what is at a place, or at a selector, by so many pixels; perhaps without letting go."""
-    box = (page.locator(place) if isinstance(place, str) else place).bounding_box()
+    part = page.locator(place) if isinstance(place, str) else place
+    for _ in range(100):
+        before = part.bounding_box()
+        page.evaluate("new Promise(requestAnimationFrame)")
+        if (box := part.bounding_box()) == before:  # it stands still
+            break
     x, y = box["x"] + box["width"] * at[0], box["y"] + box["height"] * at[1]
     page.mouse.move(x, y)
     page.mouse.down()

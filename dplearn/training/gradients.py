@@ -136,7 +136,7 @@ class Clip(NamedTuple):
         return cls(bound, parameters, groups, moved(largest, like.device))
 
 
-@torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
+@torch.inference_mode(False)  # also inside torch.no_grad()
 def added_sum(
     model: nn.Module,
     loss_fn: Loss,
@@ -226,9 +226,8 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
     state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
     if state != state_of(model):
         shared, rows = frozenset(), {}
-    # The first tensor tells how many there are; what has another number of rows is not cut.
+    # The first tensor has a row for each record; a tensor with another number of rows is not cut.
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
-
     start = 0
 
     def few(count: int) -> tuple[Tape, Tensor]:
@@ -252,7 +251,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Invento
                 odd = any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
                 parts |= {call.name} if odd and call.name else set()
         wrong = [] if parts else _unequal(model, three, losses)
-        if wrong is None:  # one of the three is not finite: others tell as well
+        if wrong is None:  # a gradient of the three is not finite: take the next three
             start += 3
             if start >= batch:
                 return inventory

@@ -210,7 +210,7 @@ def test_numbers_are_typed(shown, drag, typed, value):
     moved_to(view)
     enter(view, drag, typed)
     assert view.evaluate(f"page.run.{drag}") == pytest.approx(value, rel=1e-15)
-    assert view.locator(f"b[data-drag={drag}] input").count() == 0
+    expect(view.locator(f"b[data-drag={drag}] input")).to_have_count(0)
 
 
 def enter(view, drag: str, typed: str) -> None:
@@ -236,10 +236,12 @@ def test_a_wrong_entry_stays_in_its_box_with_a_reason(shown, drag, typed, told):
     moved_to(shown)
     before, box = shown.evaluate("page.run"), shown.locator(f"b[data-drag={drag}] input")
     enter(shown, drag, typed)
-    assert told in shown.get_by_role("alert").text_content()
-    assert box.input_value() == typed and shown.evaluate("page.run") == before
+    expect(shown.get_by_role("alert")).to_contain_text(told)
+    expect(box).to_have_value(typed)
+    assert shown.evaluate("page.run") == before
     shown.keyboard.press("Escape")
-    assert not box.count() and not shown.get_by_role("alert").count()
+    expect(box).to_have_count(0)
+    expect(shown.get_by_role("alert")).to_have_count(0)
 
 
 def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
@@ -297,13 +299,13 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
 
 def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
     view = open_page()
-    assert view.locator(".dp-ringname").all_text_contents() == ["◎ 1.26"]
+    expect(view.locator(".dp-ringname")).to_have_text(["◎ 1.26"])
     view.get_by_text("Printed: ◎ 1.26, T = 10").wait_for()
     view.locator("select[name=preset]").select_option(label="De et al. 2022, CIFAR-10")
     view.wait_for_function(
         "[page.run.noise_multiplier, page.run.B, page.run.T].join() === '10,4096,875'"
     )
-    assert view.locator(".dp-ring").count() == 0
+    expect(view.locator(".dp-ring")).to_have_count(0)
     view.get_by_text("Printed: 1. Proved here: 0.903").wait_for()
     chosen = "document.querySelector('select[name=preset]').selectedOptions[0].text"
     assert view.evaluate(chosen) == "De et al. 2022, CIFAR-10"

@@ -1,8 +1,10 @@
 """A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
 
+import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from browsing import DRAWN, visits
 from cases import each
@@ -45,10 +47,10 @@ def field(view, item):
 
 
 def typed(view, item, text):
-    """What a field says to a text and the key Enter."""
+    """Expect what a field says after a text and the key Enter."""
     view.get_by_label(item, exact=True).fill(text)
     view.keyboard.press("Enter")
-    return field(view, item).get_by_role("status").inner_text()
+    return expect(field(view, item).get_by_role("status"))
 
 
 def test_a_student_predicts_with_keys_alone(written, visit):
@@ -56,16 +58,18 @@ def test_a_student_predicts_with_keys_alone(written, visit):
     # Nothing tells before the guess, and the place of the answer opens with it.
     seen = view.locator("main").inner_text()
     assert "it is 27" not in seen and "both 27" not in seen
-    assert "no number" in typed(view, "Pupils alone", "many")
-    assert "it is 27; your guess was 5.4 times too small." in typed(view, "Pupils alone", "5")
-    assert field(view, "Pupils alone").get_by_role("img").get_attribute("aria-label") == (
-        "your guess 5, expected 26.52, truth 27"
+    typed(view, "Pupils alone", "many").to_contain_text("no number")
+    reply = "it is 27; your guess was 5.4 times too small."
+    typed(view, "Pupils alone", "5").to_contain_text(reply)
+    expect(field(view, "Pupils alone").get_by_role("img")).to_have_attribute(
+        "aria-label", "your guess 5, expected 26.52, truth 27"
     )
-    assert "both 27" in view.locator("main").inner_text()
+    expect(view.locator("main")).to_contain_text("both 27", use_inner_text=True)
     view.get_by_label("Secrets rebuilt").focus()
     for key in ("Tab", "Tab", "Enter"):  # past Guess, to Show me
         view.keyboard.press(key)
-    assert "it is 60.15." in field(view, "Secrets rebuilt").get_by_role("status").inner_text()
+    status = field(view, "Secrets rebuilt").get_by_role("status")
+    expect(status).to_contain_text("it is 60.15.")
     told = view.evaluate("told.map(({lesson, kind, item, state}) => [lesson, kind, item, state])")
     first, second = ["pupils alone", "done"], ["secrets rebuilt", "tried"]
     assert told == [["01", "prediction", *first], ["01", "prediction", *second]]
@@ -76,14 +80,14 @@ def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
     every, check = view.locator("fieldset"), view.get_by_role("button", name="Check 5 answers")
     reply = view.locator(".ask").last.get_by_role("status")
     check.click()
-    assert "choose an answer" in reply.inner_text()
+    expect(reply).to_contain_text("choose an answer")
     questions = [every.nth(every.count() - 5 + number) for number in range(5)]
     for number, place in enumerate((1, 2, 1, 0)):  # the second is wrong, the last left out
         questions[number].get_by_role("radio").nth(place).check()
     check.click()
-    assert reply.inner_text().startswith("1.test not yet, ")
-    assert questions[0].locator(".why:visible").inner_text().startswith("Right. ")
-    assert questions[4].locator(".why:visible").inner_text() == "Left out."
+    expect(reply).to_have_text(re.compile(r"^\s*1\.test not yet, "))
+    expect(questions[0].locator(".why:visible")).to_have_text(re.compile(r"^\s*Right\. "))
+    expect(questions[4].locator(".why:visible")).to_have_text("Left out.")
     told = {"lesson": "01", "item": "1.test", "kind": "selftest", "state": "tried"}
     assert view.evaluate("told.at(-1)") == told
 
@@ -111,7 +115,7 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
     sealed = view.locator(".sealed").first
     assert "27" not in sealed.inner_text()
     sealed.locator("summary").click()
-    assert "pupils alone: truth 27" in sealed.inner_text()
+    expect(sealed).to_contain_text("pupils alone: truth 27")
     choice = view.locator("details").filter(has_text="b. ").last
     choice.locator("summary").click()
     assert choice.inner_text().count("\n")
@@ -119,7 +123,8 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
 
 def test_twelve_claims_are_answered_where_they_are_judged(written, visit):
     view = visit(written("17"), "[data-ask] form")
-    assert "noted" in typed(view, "1 classical noise", "2")
+    typed(view, "1 classical noise", "2").to_contain_text("noted")
     opened = view.locator(".sealed[open]")
-    assert opened.count() == 1 and "false, UNSAFE side" in opened.inner_text()
-    assert "Your guess for 1 classical noise: 2." in opened.locator("summary").inner_text()
+    expect(opened).to_have_count(1)
+    expect(opened).to_contain_text("false, UNSAFE side")
+    expect(opened.locator("summary")).to_contain_text("Your guess for 1 classical noise: 2.")

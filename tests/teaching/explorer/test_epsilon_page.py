@@ -63,9 +63,10 @@ def test_a_hand_asks_the_server_nothing_and_the_library_agrees(page, address, se
     asked = len(sent)
     pulled(page, -60)
     expect(page.locator(EPSILON)).not_to_have_text(before)
+    expect(page.get_by_text("confirmed by the Python library")).to_have_count(0)
+    assert len(sent) == asked
     page.mouse.up()
     page.wait_for_url("**#noise_multiplier=*")
-    assert len(sent) == asked and not page.get_by_text("confirmed by the Python library").count()
     # After some seconds of rest it is asked once, quietly.
     page.get_by_text("confirmed by the Python library").wait_for()
     assert len(sent) == asked + 1
@@ -192,7 +193,7 @@ def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(pag
     page.get_by_role("button", name="English").click()
     page.get_by_role("link", name="Formula book").first.wait_for()
     page.get_by_text("A model is trained").first.wait_for()
-    assert page.locator(SIGMA).text_content() == "4.1"
+    expect(page.locator(SIGMA)).to_have_text("4.1")
 
 
 def test_the_page_goes_on_while_the_server_is_away(browser):
@@ -202,5 +203,5 @@ def test_the_page_goes_on_while_the_server_is_away(browser):
     page.get_by_text("The library is away").wait_for()
     page.locator(SIGMA).press("ArrowUp")
     page.wait_for_function(f"document.querySelector('{EPSILON}').textContent !== '0.947'")
-    assert page.locator("[role=dialog]").count() == 0 or page.locator("[role=dialog]").is_hidden()
+    expect(page.locator("[role=dialog]").first).to_be_hidden()
     page.close()

@@ -20,6 +20,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from browsing import ROOT, served
 from dplearn.teaching import explorer
@@ -200,6 +201,6 @@ def test_streamlit_run_app_shows_the_minute_and_the_curve(browser):
         page.locator(".dm[data-drawn]").wait_for()
         page.get_by_role("link", name="ε against T").click()
         page.wait_for_function("document.querySelector('.dp-line.dp-pld')?.getAttribute('d')")
-        assert page.locator(".dp-eps output").text_content() == "0.947"
+        expect(page.locator(".dp-eps output")).to_have_text("0.947")
         page.close()
     assert not complaints

@@ -54,9 +54,12 @@ def begin_with(name: str) -> None:
 
 
 def choose_anew() -> None:
-    """Forget the axes and the file that was dropped, after a change of the formula."""
+    """Forget the axes and the file that was listed, after a change of the formula.
+
+    A file dropped since then is not forgotten: it may arrive while the formula is judged.
+    """
     st.session_state["x"] = st.session_state["y"] = "auto"
-    st.session_state["claim_pages"] = st.session_state.get("claim_pages", 0) + 1
+    st.session_state["claim_page_done"] = st.session_state.get("claim_page_listed")
 
 
 def render() -> None:
@@ -73,20 +76,17 @@ def render() -> None:
     if not _page():
         _claim()
     kinds = [kind[1:] for kind in claims.pages.KINDS]
-    st.file_uploader(_say("page.label"), kinds, key=_dropped())
+    st.file_uploader(_say("page.label"), kinds, key="claim_page")
     address.write("check_a_claim", START)
-
-
-def _dropped() -> str:
-    """Return the key of the box for a file, a new one for each formula that is typed."""
-    return f"claim_page_{st.session_state.get('claim_pages', 0)}"
 
 
 def _page() -> bool:
     """Return whether a file was dropped or a paragraph pasted, whose claims are then listed."""
-    file, text = st.session_state.get(_dropped()), st.session_state["claim"]
+    asked = st.session_state
+    file, text = asked.get("claim_page"), asked["claim"]
     try:
-        if file is not None:
+        if file is not None and file.file_id != asked.get("claim_page_done"):
+            asked["claim_page_listed"] = file.file_id
             places = claims.places_in(file.getvalue(), file.name)
         elif len(places := claims.places_in(text.encode(), "text.md")) < 2:
             return False
