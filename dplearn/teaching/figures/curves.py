@@ -316,7 +316,11 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
     # What of each trace is not the same everywhere; a frame without it would keep the last one's.
     moves = [
-        [k for k in ("x", "y", "text") if any(not np.array_equal(t[k], same[0][k]) for t in same)]
+        [
+            k
+            for k in ("x", "y", "z", "text")
+            if k in same[0] and any(not np.array_equal(t[k], same[0][k]) for t in same)
+        ]
         for same in zip(*every, strict=True)
     ]
     frames = []

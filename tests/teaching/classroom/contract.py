@@ -22,7 +22,7 @@ from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, digest, numbers
-from dplearn.teaching.classroom.duration import MINUTES, counted, too_much
+from dplearn.teaching.classroom.duration import MINUTES, counted, draws, too_much
 from explorer import understood
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
@@ -168,7 +168,9 @@ def the_class_is_short_and_is_asked(built):
     first = list(
         itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
     )
-    if not any(map(is_folded, first)) or not re.search(r"predict|check", first[-1].source):
+    if not any(c.cell_type == "code" and draws(c) for c in first) or not re.search(
+        r"predict|check", first[-1].source
+    ):
         yield "does not begin with a picture and something to do, before its first part"
     every = "\n".join(cell.source for cell in built.cells)
     for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]

@@ -44,6 +44,15 @@ def documented(rows, norm):
     ...
 
 
+def skeleton(rows, norm):
+    factors = [... for row in rows]
+    return [[factor * x for x in row] for factor, row in zip(factors, rows, strict=True)]
+
+
+def by_dots(rows, norm):
+    return clipped(np.asarray(rows)[..., :], norm)
+
+
 def by_loops(rows, norm):
     print("a student looks at", rows)
     lengths = [math.hypot(*row) for row in rows]
@@ -90,6 +99,7 @@ class Trap:
 RAISES = "90.1 not yet: it raises "
 ANSWERS = [
     (clipped, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (by_dots, "right", "90.1 right in 3 of 3 cases: Indeed."),
     (by_loops, "right", "90.1 right in 3 of 3 cases: Indeed."),
     (of_coordinates, "mistake", "90.1 not yet: Vector?\n  case      rows = [[3, 4]], norm = 1\n"),
     (of_coordinates, "mistake", "\n  expected  [[0.6, 0.8]]\n  got       [[1, 1]]"),
@@ -97,6 +107,7 @@ ANSWERS = [
     (lambda rows, norm: clipped(rows, norm) + 1e-5, "wrong", "got       [[0.30001, 0.40001]]"),
     (blank, "open", "90.1 not answered yet: write the body of the function and run the cell"),
     (documented, "open", "90.1 not answered yet"),
+    (skeleton, "open", "90.1 not answered yet: put your own code in place of `...`"),
     (None, "open", "90.1 not answered yet"),
     (lambda rows, norm: False, "mistake", "numbers of shape (); (1, 2) is expected."),
     (lambda rows, norm: 0.0, "mistake", "numbers of shape (); (1, 2) is expected."),
