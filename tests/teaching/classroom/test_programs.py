@@ -265,13 +265,13 @@ HARMFUL = {
         "10.4",
         noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
     ),
-    "window": ("7.4", window),
+    "window": ("7.1", window),
     "first and last": (
-        "7.4",
+        "7.1",
         lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
     ),
-    "coins kept for two steps": ("7.4", kept_for_two_steps()),
-    "a tenth too many": ("7.4", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
+    "coins kept for two steps": ("7.1", kept_for_two_steps()),
+    "a tenth too many": ("7.1", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
 }
 
 
@@ -279,7 +279,7 @@ HARMFUL = {
 @pytest.mark.slow
 def test_what_protects_nobody_is_not_right(key, function):
     program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
-    some = slice(1) if key == "7.4" else slice(3, None)  # with noise
+    some = slice(1) if key == "7.1" else slice(3, None)  # with noise
     program = replace(program, cases=program.cases[some], mistakes=())
     assert program.verdict(with_numpy(function)).outcome == "wrong"
 
@@ -326,10 +326,10 @@ def bisected(epsilon, delta, sensitivity):
 @pytest.mark.parametrize(
     "key, function",
     [
-        ("7.4", with_numpy(draw)),
-        ("7.4", mask),
-        ("7.4", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
-        ("9.4", enumerated),
+        ("7.1", with_numpy(draw)),
+        ("7.1", mask),
+        ("7.1", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
+        ("9.5", enumerated),
         ("3.4", bisected),
         ("10.4", with_numpy(around_the_sum)),
     ],
