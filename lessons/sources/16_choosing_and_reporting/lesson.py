@@ -3,7 +3,7 @@
 #
 # *A training run is finished. Which ε goes into its report, and what does it promise to whom?*
 #
-# The network of Anna's school is trained, as in lesson 10, on 1,438 images of digits, with noise multiplier 4 and 80 lots of about 512. Its plan proves $\varepsilon=3.03$ at $\delta=10^{-4}$. Anna's parents ask what this number promises her, and the picture shows it among four published ones.
+# The network of Anna's school is trained, as in lesson 10, on 1,438 images of digits, with noise multiplier 4 and in 80 lots. Its plan proves $\varepsilon=3.03$ at $\delta=10^{-4}$. Anna's parents ask what this number promises her, and the picture shows it among four published ones.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
