@@ -49,7 +49,7 @@ def is_blank(function: Callable) -> bool:
 
 
 def guarded(function: Callable) -> Callable:
-    """`function` on copies of data; a Complaint if it raises or changes them."""
+    """Return `function` on copies of data; what it raises or changes is a Complaint."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]

@@ -39,7 +39,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """An axis around values; Plotly finds its ends, with room for names, unless they are given."""
+    """Return an axis around values; Plotly finds its ends, with room for names, unless given."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -155,7 +155,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """What the values are, and each of them beside the end of its curve, with a leader there."""
+    """Return what the values are, and each beside the end of its curve, with a leader there."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]

@@ -29,7 +29,7 @@ class Axis:
     more: Mapping[str, Any] | None = None  # what Plotly is told as it is
 
     def place(self, value: float) -> float:
-        """A data value as Plotly's ranges and annotations want it."""
+        """Return a data value as Plotly's ranges and annotations want it."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:

@@ -65,7 +65,7 @@ _ROLES = {
 
 
 def style_of(name: str) -> Style:
-    """The fixed style of an accountant.
+    """Return the fixed style of an accountant.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def style_of(name: str) -> Style:
 
 
 def colour_of(role: str) -> str:
-    """The colour of a role, or of an accountant."""
+    """Return the colour of a role, or of an accountant."""
     return _ROLES.get(role) or style_of(role).colour
 
 
 def transparent(colour: str, share: float) -> str:
-    """A hexadecimal colour that lets what is below shine through.
+    """Return a hexadecimal colour that lets what is below shine through.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def transparent(colour: str, share: float) -> str:
 
 
 def darkened(figure: Any) -> Any:
-    """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
+    """Return the parts of a figure, a tree of dicts and lists, in the colours of a dark page.
 
     Examples
     --------
