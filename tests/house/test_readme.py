@@ -25,7 +25,7 @@ ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))
 
 
 def blocks(language: str) -> list[str]:
-    """The blocks of a language on all pages."""
+    """Return the blocks of a language on all pages."""
     pages = "\n".join([README, *(page.read_text() for page in ROOMS)])
     fences = re.findall(r"^```(\w*)\n(.*?)^```", pages, flags=re.S | re.M)
     return [text for name, text in fences if name == language]

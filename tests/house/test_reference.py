@@ -10,7 +10,7 @@ from dplearn.teaching.site import REFERENCE
 
 
 def explained(value, module) -> str:
-    """What the reference shows of a name: its text, that of what it refers to, a class's source."""
+    """Return what the reference shows of a name: its text, what it refers to, a class's source."""
     text = " ".join((inspect.getdoc(value) or "").split())
     for name in re.findall(r"(?:those of|as in|fields of)(?: the)? `(\w+)`", text):
         text += explained(getattr(module, name, None), module)
