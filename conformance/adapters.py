@@ -34,10 +34,20 @@ def dp_accounting(name, case):
         "discrete_laplace": lambda b: dp.dp_event.DiscreteLaplaceDpEvent(1 / b, 1),
         "randomized_response": lambda e: dp.RandomizedResponseDpEvent(2 / (1 + math.exp(e)), 2),
     }
-    size, q, steps, delta = read(case, *kinds, "poisson_gaussian", "poisson_laplace")
-    event = kinds[case["family"].removeprefix("poisson_")](size)
-    event = dp.PoissonSampledDpEvent(q, event) if "q" in case else event
-    replaced = dp.NeighboringRelation["REPLACE_ONE" if "epsilon0" in case else "ADD_OR_REMOVE_ONE"]
+    sampled = "poisson_gaussian", "poisson_laplace", "without_replacement_replace_one"
+    size, q, steps, delta = read(case, *kinds, "gaussian_replace_one", *sampled)
+    family = case["family"].removeprefix("poisson_")
+    event = kinds["gaussian" if family.endswith("replace_one") else family](size)
+    if case["family"] == sampled[2]:
+        event = dp.SampledWithoutReplacementDpEvent(10**9, round(q * 10**9), event)
+    elif "q" in case:
+        event = dp.PoissonSampledDpEvent(q, event)
+    relation = (
+        "REPLACE_ONE"
+        if family.endswith("replace_one") or "epsilon0" in case
+        else "ADD_OR_REMOVE_ONE"
+    )
+    replaced = dp.NeighboringRelation[relation]
     accountants = {"rdp": dp.rdp.RdpAccountant, "pld": dp.pld.PLDAccountant}
     accountant = accountants[name](neighboring_relation=replaced)
     if not accountant.supports(event):
@@ -86,8 +96,10 @@ def jax_privacy(case):
     """jax-privacy 2.0.0: its DP-SGD accountant, by the PLD of dp-accounting."""
     from jax_privacy.accounting import accountants, analysis
 
-    sigma, q, steps, delta = read(case, "poisson_gaussian")
+    sigma, q, steps, delta = read(case, "poisson_gaussian", "without_replacement_replace_one")
+    method = "POISSON" if case["family"] == "poisson_gaussian" else "FIXED_BATCH_SIZE"
     about = {"num_samples": 10**9, "batch_size": round(q * 10**9)}
+    about["sampling_method"] = analysis.SamplingMethod[method]
     run = analysis.DpParams(noise_multipliers=sigma, delta=delta, **about)
     accountant = analysis.DpsgdTrainingAccountant(accountants.PldAccountantConfig())
     return accountant.compute_epsilon(steps, run)

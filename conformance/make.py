@@ -12,6 +12,7 @@ import math
 import random
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +33,12 @@ HERE = Path(__file__).resolve().parent
 FILE = HERE.parent / "data" / "epsilon_golden.json"
 HEAD = json.loads((HERE / "head.json").read_text())
 FAMILIES = HEAD["families"]
-CERTIFIED = ("gaussian", "poisson_gaussian")
+CERTIFIED = (
+    "gaussian",
+    "poisson_gaussian",
+    "gaussian_replace_one",
+    "without_replacement_replace_one",
+)
 # Largest epsilon of a drawn case, and widest bracket: upper end / lower end - 1.
 MOST, WIDEST = 50, 1e-4
 # An oracle's nodes of one step of Laplace noise, and most nodes of a composed law.
@@ -41,10 +47,13 @@ Case = dict[str, Any]
 
 
 def candidates() -> Iterator[Case]:
-    """The cases picked by hand, then those of the printed tables, then those drawn."""
+    """Yield cases picked by hand, those of the printed tables, those drawn, and replaced records.
+
+    Families of version 1.1 come last, so that the cases of version 1.0 keep their ids.
+    """
     with (HERE / "handpicked.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            yield _case(*row.values())
+        picked = [_case(*row.values()) for row in csv.DictReader(file)]
+    yield from (case for case in picked if not case["family"].endswith("replace_one"))
     grid = HEAD["tables"]
     for (q, delta), size, steps in itertools.product(grid["sheets"], grid["sigma"], grid["T"]):
         yield _case("poisson_gaussian", size, q, steps, delta, "sheet")
@@ -57,6 +66,7 @@ def candidates() -> Iterator[Case]:
             steps, delta, size = round(log(family["T"])), log((least, 1e-3)), log(family["sizes"])
             rate = f"{log(family['q']):.3g}" if "q" in family else ""
             yield _case(name, f"{size:.3g}", rate, steps, f"{delta:.2g}", "drawn")
+    yield from (case for case in picked if case["family"].endswith("replace_one"))
 
 
 def _case(family: str, size: str, rate: str, steps: Any, delta: str, why: str) -> Case:
@@ -67,38 +77,49 @@ def _case(family: str, size: str, rate: str, steps: Any, delta: str, why: str) -
 
 
 def engines(case: Case) -> tuple[dict[str, tuple[float, float]], dict[str, Any]]:
-    """Finite ends by each engine that finds them, and the certificate if there is one."""
+    """Return finite ends by each engine that finds them, and the certificate if there is one."""
     family, steps, delta = FAMILIES[case["family"]], case["T"], float(case["delta"])
-    step = MECHANISMS[family["mechanism"]](float(case[family["size"]]))
+    size = float(case[family["size"]]) / (2 if halved(case) else 1)
+    step = MECHANISMS[family["mechanism"]](size)
     step = PoissonSubsampled(step, float(case["q"])) if "q" in case else step
-    adjacency = "replace_one" if "epsilon0" in case else "add_remove"
-    about = {"delta": delta, "steps": steps, "adjacency": adjacency}
+    about = {"delta": delta, "steps": steps, "adjacency": adjacency_of(case)}
     ends, proof = {}, {}
-    if case["family"] == "poisson_gaussian":
-        sigma, q = float(case["sigma"]), float(case["q"])
-        low, high = worse_brackets([steps], sigma=sigma, q=q, delta=delta)
+    if family["mechanism"] == "gaussian" and "q" in case:
+        low, high = worse_brackets([steps], sigma=size, q=float(case["q"]), delta=delta)
         ends["contour"] = low[0], high[0]
-    if case["family"] == "gaussian" or steps == 1:
+    if (plain := family["mechanism"] == "gaussian" and "q" not in case) or steps == 1:
         bound = step.guarantee("pld", **about)
-        name = "closed form" if case["family"] == "gaussian" else "profile"
+        name = "closed form" if plain else "profile"
         ends[name] = bound.lower, bound.epsilon
     else:
-        profiles = [[profile] for profile in step.profiles(adjacency)]
-        witnesses = [[profile] for profile in step.witnesses(adjacency)]
+        profiles = [[profile] for profile in step.profiles(about["adjacency"])]
+        witnesses = [[profile] for profile in step.witnesses(about["adjacency"])]
         low, high = Lattice().brackets(profiles, [[steps]], delta=delta, witnesses=witnesses)
         ends["lattice"] = low[0], high[0]
-    try:
+    with suppress(NotImplementedError):
         proof = json.loads(certify(step, **about))
-    except NotImplementedError:
-        if ends.get("closed form") == (0, 0):
-            proof = {"lower": "0", "upper": "0", "bits": 128, "proofs": {}, "lower side": "either"}
     if proof:
         ends["certificate"] = float(proof["lower"]), float(proof["upper"])
     return {name: pair for name, pair in ends.items() if pair[1] < math.inf}, proof
 
 
+def halved(case: Case) -> bool:
+    """Return whether the pair of a case is that of a Poisson sample with half the noise.
+
+    A subset of fixed size has the new record with chance q. If all other records are equal to the
+    one that is replaced, every other subset gives the old law, and the new one is two norms away.
+    """
+    return case["family"] == "without_replacement_replace_one"
+
+
+def adjacency_of(case: Case) -> str:
+    """Return the adjacency under which the mechanism of a case has the case's pair of laws."""
+    replaced = case["family"] in ("gaussian_replace_one", "randomized_response")
+    return "replace_one" if replaced else "add_remove"
+
+
 def judged(case: Case) -> str:
-    """Complete a case; the answer says why it is not in, if it is not."""
+    """Complete a case; return why it is not in the suite, empty if it is."""
     ends, proof = engines(case)
     if not ends or (case["family"] in CERTIFIED and not proof):
         return "no proof"
@@ -152,7 +173,7 @@ def delta_at(case: Case, epsilon: float) -> float:
 
 @lru_cache(1)
 def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(Sampled) Laplace: the dots of both profiles connected, composed without folding.
+    """Connect the dots of both profiles of (sampled) Laplace, and compose without folding.
 
     Each law of a composed loss is given by its masses and their places.
     """
@@ -175,7 +196,7 @@ def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def drawn() -> list[Case]:
-    """The cases that are in: of those drawn in a family as many as it keeps."""
+    """Return as many cases of each family as it keeps, of those that were drawn."""
     cases: list[Case] = []
     known = set()
     for case in candidates():
@@ -193,9 +214,10 @@ def drawn() -> list[Case]:
 
 
 def tables(cases: list[Case]) -> str:
-    """The text of tables.md as it stands before its first sheet, and the sheets."""
+    """Return the text of tables.md before its first sheet, and the sheets."""
     grid, places = HEAD["tables"], ("q", "delta", "sigma", "T")
-    upper = {tuple(case.get(place) for place in places): case["upper"] for case in cases}
+    sampled = [case for case in cases if case["family"] == "poisson_gaussian"]
+    upper = {tuple(case[place] for place in places): case["upper"] for case in sampled}
     parts = [(HERE / "tables.md").read_text().partition("\n<div")[0]]
     for q, delta in grid["sheets"]:
         rows = [["T", *(f"σ {sigma}" for sigma in grid["sigma"])], ["--:"] * 11]
@@ -212,8 +234,9 @@ def proved(case: Case, folder: Path) -> bool:
     """Whether the certificate of a case, which the folder gets, proves it or an oracle agrees."""
     if "certificate" not in case:
         return agrees(case)
-    run = {"mechanism": "gaussian", "noise_multiplier": case["sigma"], "steps": case["T"]}
-    run |= {"delta": case["delta"], "adjacency": "add_remove"}
+    noise = repr(float(case["sigma"]) / 2) if halved(case) else case["sigma"]
+    run = {"mechanism": "gaussian", "noise_multiplier": noise, "steps": case["T"]}
+    run |= {"delta": case["delta"], "adjacency": adjacency_of(case)}
     if "q" in case:
         run |= {"mechanism": "poisson_subsampled_gaussian", "sample_rate": case["q"]}
     ends = {"lower": case["lower"], "upper": case["upper"], "made with": "dplearn, conformance"}

@@ -1,73 +1,56 @@
-"""Learn, see and check differential privacy for deep learning."""
+"""Differential privacy for deep learning: learn it, see it, check it.
 
-from dplearn.accountants import ACCOUNTANTS
-from dplearn.calibrate import (
-    largest_sample_rate,
-    largest_steps,
-    smallest_delta,
-    smallest_noise_multiplier,
-)
-from dplearn.core.guarantee import Guarantee
-from dplearn.engine.profile import Profile
-from dplearn.ledger import Ledger
-from dplearn.mechanisms import (
-    MECHANISMS,
-    ZCDP,
-    ApproximateDP,
-    Composed,
-    CorrelatedGaussian,
-    DiscreteGaussian,
-    ExponentialMechanism,
-    Gaussian,
-    Geometric,
-    Laplace,
-    NoisyMax,
-    PermuteAndFlip,
-    PoissonSubsampled,
-    RandomAllocation,
-    RandomizedResponse,
-    Shuffled,
-    SparseVector,
-    SubsetSum,
-    WithoutReplacement,
-)
-from dplearn.run import DPSGD, Phases
-from dplearn.sweeps import sweep
-from dplearn.tuning import Tuned
+Names of this module, in the order of the way from a mechanism to a printed sentence:
 
-__all__ = [
-    "ACCOUNTANTS",
-    "DPSGD",
-    "MECHANISMS",
-    "ZCDP",
-    "ApproximateDP",
-    "Composed",
-    "CorrelatedGaussian",
-    "DiscreteGaussian",
-    "ExponentialMechanism",
-    "Gaussian",
-    "Geometric",
-    "Guarantee",
-    "Laplace",
-    "Ledger",
-    "NoisyMax",
-    "PermuteAndFlip",
-    "Phases",
-    "PoissonSubsampled",
-    "Profile",
-    "RandomAllocation",
-    "RandomizedResponse",
-    "Shuffled",
-    "SparseVector",
-    "SubsetSum",
-    "Tuned",
-    "WithoutReplacement",
-    "largest_sample_rate",
-    "largest_steps",
-    "smallest_delta",
-    "smallest_noise_multiplier",
-    "sweep",
-]
+1. A mechanism is one release. Noise: `Gaussian`, `Laplace`, and on whole numbers `DiscreteGaussian`
+   and `Geometric`. Choices: `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`,
+   `RandomizedResponse`. Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs:
+   `Shuffled`, `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets:
+   `SubsetSum`. What is known of other people's releases: `ApproximateDP`, `ZCDP`. Several
+   releases: `Composed`. All by name: `MECHANISMS`.
+2. A `Profile` is all that a mechanism can leak: delta as a function of epsilon.
+3. An accountant composes profiles: "pld", "rdp" and the others in `ACCOUNTANTS`.
+4. Its answer is a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
+5. A plan is a whole run, `DPSGD` or `Phases`, and has a guarantee, too; `Tuned` is a run that was
+   chosen among several. `smallest_noise_multiplier`, `largest_steps`, `largest_sample_rate` and
+   `smallest_delta` find what fits a target, `sweep` asks many plans, and a `Ledger` adds releases
+   from one data set up.
+6. `plan.statement(...)` is the sentence for a paper; it is refused while a part is missing.
+
+Other modules: `dplearn.certificates` (an epsilon with a proof), `dplearn.training` (DP-SGD in
+PyTorch), `dplearn.opacus`, `dplearn.datasets`, `dplearn.federated`, `dplearn.pate`,
+`dplearn.audit`, and `dplearn.teaching` (formulas, figures, explorer, lessons).
+
+Examples
+--------
+>>> from dplearn import DPSGD
+>>> run = DPSGD.from_epochs(
+...     dataset_size=60_000, batch_size=256, epochs=60, noise_multiplier=1.1
+... )
+>>> print(run.guarantee(delta=1e-5))
+2.381 <= epsilon <= 2.382 at delta = 1.0e-05, add_remove, by pld
+>>> run = DPSGD.for_epsilon(3.0, delta=1e-5, sample_rate=0.01, steps=1000)
+>>> round(run.noise_multiplier, 3)
+0.814
+
+`help(DPSGD)`, or of any other name above, tells its parameters. In a shell: `dplearn --help`.
+"""
+
+# A name imported `as` itself, or by a star, is public to type checkers. With __all__, help(dplearn)
+# would print 4,400 lines: every method of every class.
+from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
+from dplearn.calibrate import largest_sample_rate as largest_sample_rate
+from dplearn.calibrate import largest_steps as largest_steps
+from dplearn.calibrate import smallest_delta as smallest_delta
+from dplearn.calibrate import smallest_noise_multiplier as smallest_noise_multiplier
+from dplearn.core.guarantee import Guarantee as Guarantee
+from dplearn.engine.profile import Profile as Profile
+from dplearn.ledger import Ledger as Ledger
+from dplearn.mechanisms import *  # noqa: F403
+from dplearn.run import DPSGD as DPSGD
+from dplearn.run import Phases as Phases
+from dplearn.sweeps import sweep as sweep
+from dplearn.tuning import Tuned as Tuned
 
 
 def __getattr__(name: str) -> str:

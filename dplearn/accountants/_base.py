@@ -1,4 +1,4 @@
-"""What an accountant is: mechanism, delta and number of steps in, one `Guarantee` out.
+"""The base of accountants: mechanism, delta and number of steps in, one `Guarantee` out.
 
 Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
 compositions into `Runs`, answers what needs no theorem (nothing released, no noise added) and
@@ -46,9 +46,7 @@ class Accountant(ABC):
     name: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
     title: ClassVar[str]
-    statement: ClassVar[str]
     reference: ClassVar[Reference]
-    explanation: ClassVar[str]
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
@@ -104,7 +102,7 @@ class Accountant(ABC):
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
-        # Who repeats a number of steps, as roundings of an even curve do, pays once.
+        # A repeated number of steps, as roundings of an even curve have, is computed once.
         counts = as_counts(steps, dimensions=(1, 2))
         counts, place = np.unique(counts, axis=0, return_inverse=True)
         runs = self._covered(mechanism, counts, adjacency)

@@ -1,4 +1,4 @@
-"""What an accountant is asked about: which mechanisms run, how often, between which neighbours.
+"""Runs: which mechanisms an accountant composes, how often, between which neighbours.
 
 `Runs` counts them; `directions` are the two orders of neighbours of such a composition.
 """

@@ -91,7 +91,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
     for side in proofs or ("either",):
         above = enclose(side, upper)[1]
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
-    below = enclose(certificate["lower side"], lower)[0] if lower > 0 else delta
+    below = enclose(certificate["lower side"], lower)[0] if lower > 0 else arb(1)
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
     told = ", ".join(f"{name} = {run[name]}" for name in names)
     return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"
@@ -164,7 +164,7 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """How far phi is moved: any choice is sound, this one needs few nodes."""
+        """Choose how far phi is moved: any choice is sound, this one needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)

@@ -43,7 +43,8 @@ def certify(
         mechanism, delta=delta, steps=steps, adjacency=adjacency
     )
     reason = "the engine's bracket has no finite ends"
-    for room in _ROOM if bracket.lower > 0 and bracket.epsilon < math.inf else ():
+    finite = bracket.epsilon < math.inf and (bracket.lower > 0 or bracket.epsilon == 0)
+    for room in _ROOM if finite else ():
         lower = round_down(bracket.lower * (1 - room), 12)
         upper = round_up(bracket.epsilon * (1 + room), 12)
         stated = {"format": FORMAT, "run": run, "lower": lower, "upper": upper}

@@ -1,4 +1,4 @@
-"""What is proved about a mechanism: adjacency, guarantee, and where the theorem stands."""
+"""Guarantees: what is proved about a mechanism, under which adjacency, by which theorem."""
 
 import html
 import math
@@ -101,7 +101,7 @@ def _between(name: str, lower: float, upper: float) -> str:
 
 
 def read_back(value: float) -> str:
-    """Return the text of a number that a reader can type to get the same number.
+    """Return the text of `value` that a reader can type to get the same number.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def read_back(value: float) -> str:
 
 
 def round_up(value: float, digits: int = 4) -> str:
-    """Text of `value` in `digits` significant digits, never smaller than it is.
+    """Return `value` in `digits` significant digits, never smaller than it is.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def round_up(value: float, digits: int = 4) -> str:
 
 
 def round_down(value: float, digits: int = 4) -> str:
-    """Text of `value` in `digits` significant digits, never larger than it is."""
+    """Return `value` in `digits` significant digits, never larger than it is."""
     return _rounded(value, digits, math.floor)
 
 

@@ -146,9 +146,11 @@ class FederatedPlan(Plan):
         """
         validate.one_of(get_args(Divisor), divisor=divisor)
         weights = np.asarray(weights, dtype=float)
-        good = weights.ndim == 1 and np.all((weights >= 0) & (weights < math.inf)) and any(weights)
-        if not good:
-            raise ValueError("Expected weights of shape (clients,), finite, >= 0 and not all 0.")
+        if weights.shape != (self.users,):
+            shape = f"shape ({self.users},), one weight for each of plan.users"
+            raise ValueError(f"Expected weights of {shape}, got shape {weights.shape}.")
+        if not (np.all((weights >= 0) & (weights < math.inf)) and any(weights)):
+            raise ValueError("Expected weights that are finite, >= 0 and not all 0.")
         if divisor == "present" and self.sample_rate < 1:
             what = f"the weight of those present with sample_rate={self.sample_rate:g}"
             raise validate.unsupported(what, "a user may be nearly all of it")

@@ -1,4 +1,4 @@
-r"""What a mechanism is here, what it is not, and what may never change.
+r"""The base class of mechanisms, and the rules that each of them keeps.
 
 A mechanism is a *public* description of one randomised release: the parameters
 that decide how much it can leak, and nothing that depends on data. It answers

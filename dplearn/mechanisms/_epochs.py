@@ -1,4 +1,4 @@
-"""What epochs share: a Gaussian on every batch, and laws of sums on few points.
+"""Shared by epochs: a Gaussian on every batch, and laws of sums on few points.
 
 A sum of independent values is formed by repeated doubling, each time put back on a few hundred
 points. To split every value between its two neighbouring points raises expectations of convex

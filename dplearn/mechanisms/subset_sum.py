@@ -40,8 +40,9 @@ from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs
 
-# Counts from which on an integral is long, and a log delta that has no digits left.
-_MOST_COUNTS, _DEEP = 2000, -1e6
+# Counts from which on an integral is too long, or long at orders above _ORDER; a log delta without
+# digits.
+_MOST_COUNTS, _RIPPLES, _ORDER, _DEEP = 2000, 200, 1000, -1e6
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -118,10 +119,15 @@ class SubsetSum(Mechanism):
         return (forward, forward.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """The profile's integral, or where it is long what noise and counts prove."""
+        """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
-        if max(pair.count.size for pair in pairs) < _MOST_COUNTS:
+        counts = max(pair.count.size for pair in pairs)
+        if counts < _RIPPLES or (counts < _MOST_COUNTS and np.all(orders <= _ORDER)):
             return None
+        if counts < _MOST_COUNTS:
+            # High orders would follow the loss's ripple at each of many counts.
+            sides = [side.renyi(orders, rtol=1e-5) for side in self._profiles(adjacency)]
+            return np.max(sides, axis=0) * (1 + 1e-5)
         largest = max(pair.largest for pair in pairs)
         return np.minimum(2 * orders / self.noise_multiplier**2, largest)
 
@@ -201,7 +207,7 @@ class _Pair:
         return np.array([log_sum(self.laws[2, near] + rise), log_sum(past + tail)])
 
     def _threshold(self, epsilon: NDArray, mean: NDArray, near: slice) -> NDArray:
-        """Where the loss is epsilon, by Newton's method between ends that are proved."""
+        """Solve loss = epsilon by Newton's method, between ends that are proved."""
         count, variance = self.count[near], self.sigma**2
         gap = epsilon[:, None] - self._steps[near]
         above = gap < 0

@@ -130,7 +130,7 @@ class TruncatedPoisson(Wrapped):
 
 
 def _either(first: Profile, second: Profile, weight: float) -> Profile:
-    """Profile of the first pair or, with this weight, the second, which is told; rounded up."""
+    """Profile of the first pair or, with this weight, the second, known which; rounded up."""
     log_weight = math.log(weight) + TAIL_ERROR
     log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 

@@ -75,9 +75,7 @@ def cases(name, quick):
 
 BROUGHT = {
     "title": (str, "the name that pictures show"),
-    "statement": (str, "its theorem in TeX"),
     "reference": (Reference, "authors, year and number of the theorem"),
-    "explanation": (str, "two sentences for a reader"),
     "kind": (str, "what its epsilon is: upper, exact, bracket, lower or approximate"),
 }
 

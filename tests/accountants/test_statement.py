@@ -9,12 +9,15 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 from scipy.stats import norm
 
+from cases import ROOT
 from dplearn import DPSGD, Phases, Tuned
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.pate import PATE
+from dplearn.statement import PRODUCTS
 from plans import PLAN
 
 RUN = DPSGD(noise_multiplier=1.1, sample_rate=0.01, steps=500)
@@ -91,19 +94,36 @@ REFUSED = {
     "no records": ({"records": 0}, "Expected records a whole number >= 1, got records=0"),
     "an unknown release": ({"released": "answers"}, "one of every_step, last_model, metrics, got"),
     "an unknown trust": ({"trust": "none"}, "one of central, distributed, local, got trust='none'"),
+    "a list for a text": ({"period": ["once"]}, r"period to be a str, got period=\['once'\]"),
+    "a text for a list": ({"not_covered": "my cat"}, "not_covered to be a list of str, got 'my"),
+    "no date": ({"date": "yesterday"}, "date to be a date, got date='yesterday'"),
+    "a day to come": ({"date": datetime.date(2199, 1, 1)}, "date not after today, .*2199-01-01"),
     "sampling that all see": ({"trust": "local"}, "sampling='none' alone, got poisson"),
 }
 
 
 @pytest.mark.parametrize(("part", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_would_be_untrue_is_refused(part, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         RUN.statement(**PARTS | part)
 
 
 def test_a_plan_that_knows_its_units_is_not_told_others():
     with pytest.raises(ValueError, match="records=3000 as in the plan, got records=2000"):
-        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000})
+        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000, "unit": ""})
+    with pytest.raises(ValueError, match="as in the plan, got unit='one <image>"):
+        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 3000})
+
+
+def test_records_are_those_of_the_plan():
+    run = DPSGD.from_epochs(dataset_size=9_000, batch_size=90, epochs=5, noise_multiplier=1.1)
+    assert run.statement(**PARTS | {"records": None}).records == 9_000
+    assert Phases((RUN, run)).units == 9_000 and Phases((RUN, RUN)).units is None
+    for plan in (run, Phases((RUN, run))):
+        with pytest.raises(ValueError, match="records=9000 as in the plan, got records=9999"):
+            plan.statement(**PARTS)
+    with pytest.raises(ValueError, match="one dataset_size in all phases, got "):
+        Phases((run, RUN, replace(run, dataset_size=9_001)))
 
 
 def test_what_only_the_last_model_shows_is_not_bounded_from_below():
@@ -184,3 +204,58 @@ def test_json_holds_the_numbers_in_full():
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
     assert written["words"] == STATED.rows and written["certificate"] is None
     assert written["words"]["Computed"].startswith("2026-03-01, ") and written["records"] == 9_999
+
+
+PRODUCT: dict[str, Any] = {
+    "name": "Replies & more",
+    "description": "A model that suggests replies.",
+    "intended_use": "Shorter answers",
+    "data_product_region": "Global",
+    "data_curators": ["The Hospital", "Its owner"],
+    "publication_date": DATE,
+    "registry_authors": ["A. Author"],
+}
+SCHEMA = json.loads((ROOT / "tests/accountants/registry_schema.json").read_text())
+
+
+def test_an_entry_fits_the_schema_of_the_registry_and_says_what_the_statement_says():
+    valid = Draft7Validator(SCHEMA, format_checker=Draft7Validator.FORMAT_CHECKER)
+    fields = SCHEMA["properties"]["deployment"]["properties"]
+    assert [*PRODUCTS] == fields["basic"]["properties"]["data_product_type"]["enum"]
+    for plan, own, _ in PLANS.values():
+        stated = plan.statement(**PARTS | own)
+        entry = json.loads(stated.registry_entry(**PRODUCT))
+        assert not [*valid.iter_errors(entry)]
+        loss = entry["deployment"]["privacy_loss"]
+        assert loss["privacy_parameters"] == {"epsilon": stated.guarantee.epsilon, "delta": 1e-5}
+        assert loss["privacy_unit"] == stated.told["Unit of privacy"]
+        assert entry["url_slug"] == "replies-more-the-hospital-2026"
+        # Every part of the statement has its place.
+        assert all(words in str([*_texts(entry)]) for words in stated.rows.values())
+    assert [*valid.iter_errors(entry | {"tier": 0})] and [*valid.iter_errors(entry | {"more": 1})]
+
+
+def _texts(entry):
+    for value in entry.values() if isinstance(entry, dict) else [entry]:
+        yield from _texts(value) if isinstance(value, dict) else [value]
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("name", "", "Expected name that is not empty"),
+        ("name", None, "Expected name to be a str, got name=None"),
+        ("data_curators", "The Hospital", "Expected data_curators to be a list of str"),
+        ("registry_authors", [], r"Expected registry_authors of at least 1, none empty, got \[\]"),
+        ("data_curators", [""], "Expected data_curators of at least 1, none empty"),
+        ("publication_date", "2026-03-01", "Expected publication_date to be a date"),
+        (
+            "data_product_type",
+            "model",
+            "one of Dataset, .*, got data_product_type='model'",
+        ),
+    ],
+)
+def test_an_entry_that_the_registry_would_refuse_is_refused(part, value, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        STATED.registry_entry(**PRODUCT | {part: value})

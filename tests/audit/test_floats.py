@@ -69,7 +69,7 @@ DIGITS = Context(prec=40)
 
 
 def snapped(value, uniform, sign, scale, bound):
-    """Return the number released for one clamped value, uniform number and sign, by definition."""
+    """Compute the release of one clamped value, one uniform number and one sign by definition."""
     logarithm = float(DIGITS.ln(Decimal(uniform)))
     grid = math.ldexp(1.0, math.ceil(math.log2(scale)))
     places = (value + sign * scale * logarithm) / grid

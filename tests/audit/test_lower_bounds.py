@@ -49,7 +49,7 @@ def leaky_canaries(rng, canaries=80, block=20):
 
 
 def tied_canaries(rng, canaries=80):
-    """Return the same coins with two scores in all, and an auditor who lists the included last."""
+    """Return the same coins with two scores in all; the auditor lists the included last."""
     included = np.sort(rng.random(canaries) < 0.5)
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     return included, right == included
@@ -239,7 +239,7 @@ FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[
 
 
 def streams(rng, count):
-    """Return counts of the best attack on the plan at each look, 100 people of a kind a run."""
+    """Count what the best attack finds at each look, 100 people of either kind a run."""
     new = np.diff(LOOKS, prepend=0) * 100
     found, accused = (
         np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)

@@ -57,6 +57,18 @@ def test_what_the_engine_finds_is_proved_without_it(mechanism, steps, delta, adj
             check(json.dumps(stated | ends))
 
 
+@each("mechanism", [Gaussian(10.0), sampled(10.0, 0.1)])
+@each("adjacency", ["add_remove", "replace_one"])
+def test_an_epsilon_of_zero_is_proved_and_a_lower_end_of_zero_needs_no_proof(mechanism, adjacency):
+    text = certify(mechanism, delta=0.3, adjacency=adjacency)
+    assert check(text).startswith("proved: 0 <= epsilon <= 0 for ")
+    assert "<= epsilon <= 10 for " in check(
+        json.dumps(json.loads(PLAIN) | {"lower": "0", "upper": "10"})
+    )
+    with pytest.raises(NotProvedError, match="delta at the upper end"):
+        check(json.dumps(json.loads(PLAIN) | {"lower": "0", "upper": "0"}))
+
+
 def test_neighbours_and_steps_are_those_of_the_run():
     """Replacing a record moves a Gaussian twice as far; a proof of other neighbours is none."""
     run = {"delta": 1e-5, "steps": 7}

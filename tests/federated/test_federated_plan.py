@@ -57,6 +57,7 @@ def test_a_weighted_mean_delivers_its_noise_over_how_far_one_user_moves_it(weigh
             without = np.delete(terms, user).sum() / rest
             moved = max(moved, abs(terms.sum() / weights.sum() - without))
     everybody = {"sample_rate": 1.0, "sampling": "none", "noise_multiplier": 1.5}
+    everybody["users"] = len(weights)
     delivered = dataclasses.replace(PLAN, **everybody).weighted(weights, divisor=divisor)
     assert delivered.noise_multiplier == pytest.approx(1.5 / len(weights) / moved, rel=1e-12)
 
@@ -138,13 +139,17 @@ def test_bad_plans_are_refused_in_one_sentence(changes, message):
 
 
 def test_what_has_no_theorem_is_refused():
-    for weights in ([], [0.0, 0.0], [1.0, -1.0], [[1.0]], [math.nan]):
-        with pytest.raises(ValueError, match="Expected weights"):
-            PLAN.weighted(weights, divisor="public")
+    two = dataclasses.replace(PLAN, users=2)
+    for weights in ([0.0, 0.0], [1.0, -1.0], [1.0, math.nan]):
+        with pytest.raises(ValueError, match="Expected weights that are finite"):
+            two.weighted(weights, divisor="public")
+    for weights in ([], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]):
+        with pytest.raises(ValueError, match=r"shape \(2,\), one weight for each of plan.users"):
+            two.weighted(weights, divisor="public")
     with pytest.raises(ValueError, match="divisor one of present, public, got divisor='leaves'"):
-        PLAN.weighted([1.0], divisor="leaves")
+        two.weighted([1.0, 1.0], divisor="leaves")
     with pytest.raises(NotImplementedError, match=r"those present with sample_rate=0\.05"):
-        PLAN.weighted([1.0], divisor="present")
+        two.weighted([1.0, 1.0], divisor="present")
     shuffled = DPSGD(noise_multiplier=1.0, sample_rate=0.1, steps=10, sampling="shuffled")
     with pytest.raises(NotImplementedError, match="several records under sampling='shuffled'"):
         user_level(shuffled, records=2, delta=1e-5)

@@ -32,7 +32,7 @@ def called(words, capsys):
 
 
 def rows_of(words, capsys, expected=0):
-    """Return what a command answers on standard output only, as standard JSON: no NaN."""
+    """Return the JSON that a command prints on standard output alone, without NaN."""
     status, out, err = called(f"{words} --json", capsys)
     assert (status, err) == (expected, "")
     return json.loads(out, parse_constant=pytest.fail)

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from dp_accounting import GaussianDpEvent, NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
+from test_floors import FLOOR
 
 from cases import ROOT, clean_environment
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian
@@ -99,30 +101,52 @@ def test_what_is_said_of_other_tools_is_what_was_measured():
     assert f"{theirs:.2f}" == "2.17" and f"{truth.lower:.2f}" == f"{truth.epsilon:.2f}" == "4.38"
 
 
-def test_links_lead_somewhere():
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    others = [ROOT / "lessons" / "README.md", ROOT / "data" / "README.md", *ROOMS]
-    for page in [*pages, *others]:
-        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
-        headings = [re.sub(r"[^\w -]", "", line.lower()) for line in re.findall(r"#+ (.+)", prose)]
-        for target in re.findall(r"\]\((?!http)([^)]+)\)", prose):
+def anchors(page: Path) -> set[str]:
+    """Places on a Markdown page that a link may name, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+    headings = re.findall(r"^#+ (.+)", prose, flags=re.M)
+    named = {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in headings}
+    return named | set(re.findall(r'<a name="([^"]+)">', prose))
+
+
+def committed(*kinds: str) -> list[Path]:
+    """Files of these kinds that a reader of the repository may open."""
+    folders = ("dplearn", "lessons", "conformance", "data", "benchmarks")
+    below = [path for folder in folders for path in (ROOT / folder).rglob("[!.]*.*")]
+    return [path for path in [*ROOT.glob("*.*"), *below] if path.suffix in kinds]
+
+
+def test_links_lead_to_files_and_places_that_are_there():
+    places, count = {}, 0
+    for page in committed(".md", ".ipynb"):
+        # Chinese cells are shown beside their notebook, by the site alone.
+        if page.name == "zh.md" or page.parent.name == ".ipynb_checkpoints":
+            continue
+        text = page.read_text()
+        if page.suffix == ".ipynb":
+            cells = json.loads(text)["cells"]
+            text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+        for target in re.findall(
+            r"\]\((?!http|data:)([^)\s]+)", re.sub(r"(?s)```.*?```", "", text)
+        ):
             place, _, anchor = target.partition("#")
-            exists = not place or (page.parent / place).exists()
-            assert exists and (place or anchor.replace("-", " ") in headings), (page.name, target)
+            led = (page.parent / place).resolve() if place else page
+            assert led.exists(), (page.name, target)
+            if anchor and led.suffix == ".md":
+                assert anchor in places.setdefault(led, anchors(led)), (page.name, target)
+            count += 1
+    assert count > 700
 
 
-def test_no_committed_page_leads_to_a_server_of_the_readers_own(monkeypatch):
-    notebooks = sorted((ROOT / "lessons").glob("*.ipynb"))
-    written = [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOMS, *notebooks]
-    lines = [line for path in written for line in path.read_text().splitlines()]
-    assert [line for line in lines if "localhost" in line] == [
-        "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
-    ]
-    # Places of formulas, and headings of READMEs, as GitHub finds them.
-    places = set(re.findall(r'<a name="([^"]+)">', (ROOT / "lessons" / "formulas.md").read_text()))
-    named = {id for line in lines for id in re.findall(r"\]\(formulas\.md#([\w-]+)", line)}
-    assert len(named) > 90 and named <= places
-    assert "\n## Start\n" in README
+def test_no_committed_file_leads_to_a_server_of_the_readers_own(monkeypatch):
+    written = committed(".md", ".ipynb", ".py", ".js", ".html", ".toml", ".yml", ".svg")
+    lines = [(path, line) for path in written for line in path.read_text().splitlines()]
+    named = {str(path.relative_to(ROOT)): line for path, line in lines if "localhost" in line}
+    start = "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
+    # Where a server starts, and which names of its own machine it answers to.
+    assert named.pop("README.md") == start
+    assert [*named] == ["dplearn/teaching/explorer/__init__.py"]
+    assert sources.ADDRESS == "" or sources.ADDRESS.startswith("https://")
     monkeypatch.setattr(sources, "ADDRESS", "https://example.org/dplearn/")
     public = sources.led("[a](explorer:formula_book?id=G-B4) [b](explorer:check_a_claim?claim=q)")
     assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
@@ -139,6 +163,32 @@ def test_what_the_readme_names_is_there():
     assert len(table) > 7 and table <= set(ACCOUNTANTS)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
+
+
+def test_the_map_of_the_library_has_every_room_and_five_files():
+    page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
+    (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
+    assert len(re.findall(r"\[\w+\.py\]", first)) == 5
+    rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
+    named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
+    assert set(named) == {*rooms}
+    # In the order of the floors, from the bottom up.
+    assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
+
+
+def test_contributing_names_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    quoted = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", text))
+    named = [w for line in quoted for w in line.split() if re.fullmatch(r"[\w./]+(/|\.(py|md))", w)]
+    known = [*ROOT.glob("*"), *(path for each in ROOT.glob("[!.]*/") for path in each.rglob("*"))]
+    patterns = [re.sub(r"(NN|NAME|THEME)\w*", "*", name) for name in named]
+    lost = [name for name in patterns if not any(path.match(name) for path in known)]
+    assert len(named) > 25 and not lost, f"CONTRIBUTING names {lost}"
+    for verb in [line.split()[1] for line in quoted if line.startswith("dplearn ")]:
+        with pytest.raises(SystemExit, match="0"), contextlib.redirect_stdout(io.StringIO()):
+            main([verb, "--help"])
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
+    assert {line.split()[1] for line in quoted if line.startswith("make ")} <= {*targets}
 
 
 @pytest.mark.slow

@@ -3,26 +3,47 @@
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 
 import pytest
 
+import dplearn
 from dplearn.teaching.site import REFERENCE
 
 
 def explained(value, module) -> str:
-    """Return what the reference shows of a name: its text, what it refers to, a class's source."""
+    """Return what the reference shows of a name, of what it refers to, and a class's source."""
     text = " ".join((inspect.getdoc(value) or "").split())
     for name in re.findall(r"(?:those of|as in|fields of)(?: the)? `(\w+)`", text):
         text += explained(getattr(module, name, None), module)
     return text + (inspect.getsource(value) if inspect.isclass(value) else "")
 
 
+def public_names(module) -> dict:
+    """Names that the reference of a module shows."""
+    own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
+    chosen = getattr(module, "__all__", [name for name in own if not name.startswith("_")])
+    return {name: getattr(module, name) for name in chosen}
+
+
+def test_help_names_each_public_name_on_four_screens():
+    shown = subprocess.check_output(
+        [sys.executable, "-c", "import dplearn; help(dplearn)"], text=True
+    )
+    assert shown.count("\n") < 200
+    told = set(re.findall(r"`([A-Za-z_]\w+)`", dplearn.__doc__))
+    public = {n for n, x in vars(dplearn).items() if n[0] != "_" and not inspect.ismodule(x)}
+    assert told == public
+    documented = {x for name in REFERENCE for x in public_names(importlib.import_module(name))}
+    assert public <= documented
+
+
 @pytest.mark.parametrize("name", REFERENCE)
 def test_each_public_name_and_parameter_is_explained(name):
     module = importlib.import_module(name)
     lost = {}
-    for public in module.__all__:
-        value = getattr(module, public)
+    for public, value in public_names(module).items():
         if not (inspect.isclass(value) or inspect.isfunction(value)):
             continue
         assert inspect.getdoc(value), f"{name}.{public} has no docstring"

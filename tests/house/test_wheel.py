@@ -21,7 +21,7 @@ INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-che
 
 
 def done(command: list, *, folder: Path) -> str:
-    """Return what a command prints; it runs without this checkout on its path, and ends well."""
+    """Return what a command prints that runs well without this checkout on its path."""
     environment = clean_environment(PYTHONPATH="")
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"
@@ -30,7 +30,7 @@ def done(command: list, *, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Return a wheel of a copy of the tree: building leaves files behind."""
+    """Build a wheel of a copy of the tree: building leaves files behind."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     for name in ("dplearn", "data"):
@@ -39,6 +39,9 @@ def wheel(tmp_path_factory) -> Path:
     (source / ".streamlit").mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE", "app.py", ".streamlit/config.toml"):
         shutil.copy(ROOT / name, source / name)
+    (addressed,) = re.findall("printf .*", (ROOT / ".github/workflows/release.yml").read_text())
+    place = {"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "us/dplearn"}
+    subprocess.run(["bash", "-c", addressed], cwd=source, env=place, check=True)
     building = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source]
     done([*INSTALLING, *building], folder=folder)
     (built,) = folder.glob("*.whl")
@@ -69,6 +72,9 @@ def test_everything_travels(wheel):
     packed = {file.filename for file in inside}
     assert expected <= packed, f"not in the wheel: {sorted(expected - packed)}"
     assert any(name.endswith("licenses/LICENSE") for name in packed)
+    (told,) = [name for name in packed if name.endswith("/METADATA")]
+    metadata = zipfile.ZipFile(wheel).read(told).decode()
+    assert "\nProject-URL: Repository, https://example.org/us/dplearn\n" in metadata
     assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]
     foreign = r"\.min\.|\.woff|katex|reveal|plotly.*js"
     assert not [name for name in packed if re.search(foreign, name)], "holds the code of others"

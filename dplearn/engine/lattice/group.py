@@ -149,7 +149,7 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Where a window may begin that is good for the guess, and the tilt that folds best."""
+        """Return a beginning of a window that suits the guess, and the tilt that folds best."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shape (n_tilts, n_rows), and (n_tilts, n_rows, n_mu) for what is needed.
         begin = np.minimum(lower, guess) - 2 / tilt

@@ -22,7 +22,7 @@ MOST_RELATIVE = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """What all rows of a group share."""
+    """The data that all rows of a group share."""
 
     tilt: float
     step: float

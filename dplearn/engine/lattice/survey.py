@@ -56,7 +56,7 @@ class Scan:
 
 
 class Survey:
-    """What 400 chords say about every row of a group; rows share the tilts."""
+    """Estimate every row of a group by 400 chords; rows share the tilts."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))

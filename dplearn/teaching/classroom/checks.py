@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from dplearn.teaching.classroom import sources
@@ -175,6 +176,32 @@ def mine(name: str) -> Callable:
     function, whose = saved.load(name, key, exercise)
     print(f"{name}: {whose}")
     return function or right
+
+
+@dataclass(frozen=True)
+class Used:
+    """A function, and whether it is "yours" or "ours"."""
+
+    function: Callable
+    whose: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(*arguments)
+
+
+def yours(key: str, answer: Any) -> Used:
+    """Return the student's answer to a code exercise if it is right, otherwise ours."""
+    exercise = exercise_of(key)
+    right = exercise.verdict(answer).outcome == "right"
+    return Used(answer, "yours") if right else Used(exercise.right, "ours")
+
+
+def pictures(number: str) -> Any:
+    """Return what ``figures.py`` of a lesson defines, whose functions draw its pictures."""
+    if (lesson := sources.lessons().get(number)) is None:
+        raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
+    return SimpleNamespace(**runpy.run_path(str(lesson.figures)))
 
 
 def exercise_of(key: str) -> Any:

@@ -1,8 +1,10 @@
-"""How long a lesson takes in class: its built notebook is counted, and nothing is claimed."""
+"""Estimate how long a lesson takes in class from its built notebook."""
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
+from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
 
 # At most, in class.
@@ -45,7 +47,9 @@ def counted(lesson: Lesson) -> Load:
                 minutes[section] += _GUESS * cell.source.count("predict(") + _VOTE * votes
                 continue
             printed = "\n".join(output.get("text", "") for output in cell.outputs).splitlines()
-            minutes[section] += len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * folded
+            minutes[section] += len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * (
+                folded or draws(cell)
+            )
             continue
         # Without addresses and without what a fold hides; its summary is seen.
         seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
@@ -62,6 +66,12 @@ def counted(lesson: Lesson) -> Load:
             thinking = exercises + _PROOF * part.count("*Why.*") + _QUESTION * choices
             minutes[section] = minutes.get(section, 0.0) + read / _READ + thinking
     return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
+
+
+def draws(cell: Any) -> bool:
+    """Return whether a cell has drawn a picture that is no answer to a guess."""
+    kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+    return "reveal(" not in cell.source and bool(kinds & {PLOTLY, "text/html"})
 
 
 def too_much(load: Load) -> list[str]:

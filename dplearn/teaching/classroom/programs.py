@@ -8,7 +8,15 @@ from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
-from dplearn.teaching.classroom._guard import Busy, Complaint, Stop, guarded, is_blank, limited
+from dplearn.teaching.classroom._guard import (
+    Busy,
+    Complaint,
+    Stop,
+    guarded,
+    has_gap,
+    is_blank,
+    limited,
+)
 from dplearn.teaching.classroom._numbers import (
     as_floats,
     read_number,
@@ -89,6 +97,10 @@ class Program:
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
+        # Judged first: an index such as x[..., 0] is in a right function, too.
+        if has_gap(getattr(answer, "__code__", None)):
+            todo = "put your own code in place of `...` and run the cell again."
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         return self._mistake(results, wrong[0])
 
     def _mistake(self, results: list[Any], first: int) -> Reply:

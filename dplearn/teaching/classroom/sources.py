@@ -93,6 +93,11 @@ class Lesson:
         return self.folder / "exercises.py"
 
     @property
+    def figures(self) -> Path:
+        """The functions that draw, if the lesson has them; its notebook calls them."""
+        return self.folder / "figures.py"
+
+    @property
     def notebook(self) -> Path:
         """The students' edition, what a reader opens."""
         return self.folder.parents[1] / f"{self.name}.ipynb"
@@ -201,10 +206,13 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         told = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
         notebook.cells = told
     copies: Counter[str] = Counter()
+    drawing = lesson.figures.read_text(encoding="utf-8") if lesson.figures.exists() else ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
-        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:10]
+        told = f"{cell.cell_type}\n{cell.source}"
+        told += drawing if "pictures(" in cell.source else ""  # a changed picture makes it stale
+        digest = hashlib.sha256(told.encode()).hexdigest()[:10]
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
         cell.metadata = {k: v for k, v in cell.metadata.items() if k == "tags"}

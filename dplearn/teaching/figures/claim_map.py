@@ -1,4 +1,4 @@
-"""Where a claimed formula holds, over two of its parameters."""
+"""Map of where a claimed formula holds, over two of its parameters."""
 
 import math
 from collections.abc import Sequence

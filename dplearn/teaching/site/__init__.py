@@ -38,7 +38,9 @@ from dplearn.teaching.site.html import Page
 
 # Modules that the reference of public names shows.
 REFERENCE = (
-    *("dplearn", "dplearn.mechanisms", "dplearn.accountants", "dplearn.certificates"),
+    *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.mechanisms"),
+    *("dplearn.accountants", "dplearn.certificates", "dplearn.statement", "dplearn.calibrate"),
+    *("dplearn.run", "dplearn.ledger", "dplearn.tuning", "dplearn.sweeps"),
     *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
 )
 _ASSETS = Path(__file__).parent / "assets"

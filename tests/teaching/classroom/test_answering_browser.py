@@ -1,12 +1,17 @@
 """A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
 
+import re
+import shutil
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from browsing import DRAWN, visits
-from cases import each
+from browsing import DRAWN, SCREEN, answers, visits
+from cases import ROOT, clean_environment, each
 from dplearn.teaching import site
 from dplearn.teaching.classroom import answering, sources
 from dplearn.teaching.classroom.html import linked
@@ -110,3 +115,30 @@ def test_twelve_claims_are_answered_where_they_are_judged(written, visit):
     expect(opened).to_have_count(1)
     expect(opened).to_contain_text("false, UNSAFE side")
     expect(opened.locator("summary")).to_contain_text("Your guess for 1 classical noise: 2.")
+
+
+@pytest.mark.thorough
+def test_jupyter_opens_what_a_lesson_links_to(browser, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={url[17:]}"]
+    folders = {name: str(tmp_path) for name in ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
+    (tmp_path / "lessons").mkdir()
+    for name in ("README.md", "lessons/formulas.md", "lessons/03_gaussian_mechanism.ipynb"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={tmp_path}"]
+    settings = {"env": clean_environment(**folders), "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **settings) as lab:
+        try:
+            answers(f"{url}/api", lab)
+            view = browser.new_context(viewport=SCREEN).new_page()
+            view.goto(f"{url}/lab/tree/lessons/03_gaussian_mechanism.ipynb")
+            for place in ("lessons/formulas.md", "files/README.md"):
+                link = view.locator(f".jp-RenderedMarkdown a[href*='{place}']").first
+                link.wait_for(state="attached")
+                link.evaluate("link => link.click()")
+                name = Path(place).name
+                expect(view.get_by_role("tab", name=name, exact=True)).to_be_visible()
+        finally:
+            lab.terminate()

@@ -1,4 +1,4 @@
-"""What adds up: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
+"""Composition of epsilons, deltas, Rényi divergences and squares; parts of the data; groups."""
 
 import itertools
 import math

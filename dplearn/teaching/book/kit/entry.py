@@ -1,4 +1,4 @@
-r"""What an entry of the formula book is: a plain function under decorators that each say one thing.
+r"""Entries of the formula book: plain functions under decorators that each say one thing.
 
 ::
 

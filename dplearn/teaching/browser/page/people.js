@@ -28,15 +28,14 @@ export class People {
   }
 
   /** Show the attacker's rate by both its ends, null where it is open, undefined where it is not
-   * known; returns the share of members that are found. `say(finds, right)` hears what it means. */
-  show(ends, rate, say) {
+   * known; returns the share of members that are found. */
+  show(ends, rate) {
     const [members, others] = this.sides;
     const share = ends === undefined ? undefined : (ends?.upper ?? null);
     fill(others, rate);
     fill(members, share ?? 0);
     set(others.number, "text", text(up(100 * rate)));
     set(members.number, "text", share === undefined ? "…" : share === null ? "?" : people(share));
-    if (share !== undefined) say?.(this.words.finds(share, rate), share === null ? "" : this.words.right(share / rate));
     return share;
   }
 }
