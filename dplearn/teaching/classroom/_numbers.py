@@ -34,7 +34,7 @@ def read_number(value: Any) -> tuple[float | None, str]:
 
 
 def as_floats(value: Any) -> Any:
-    """Return the number in `value`, or nested lists of them; arrays and tensors are understood."""
+    """Return the number in `value`, or nested lists of them; an array or a tensor is understood."""
     value = unpacked(value.detach() if hasattr(value, "detach") else value)
     if not isinstance(value, (list, tuple, range)):
         return float(value)

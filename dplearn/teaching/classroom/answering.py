@@ -80,7 +80,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return what `reveal` has drawn in a cell, by prediction: what is stated, and named values."""
+    """Return what `reveal` has drawn in a cell, by prediction: the statement and named values."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -115,7 +115,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """Return what a browser must know of an exercise; a number goes with its tolerance."""
+    """Return what a browser must know of an exercise; each number has its tolerance."""
 
     def number(value: float) -> list[Any]:
         told = value if math.isfinite(value) else "Infinity"  # which JSON does not have
@@ -150,7 +150,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell whose outputs open after the guesses or a click; its script draws the lines."""
+    """Return a cell whose outputs open after the guesses or with a click; a script draws lines."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

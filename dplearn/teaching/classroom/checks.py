@@ -216,7 +216,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """Return what a lesson asks by key: ``exercises.py``, then choices; an appendix has none."""
+    """Return what a lesson asks, by key: ``exercises.py``, then choices; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -225,5 +225,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return a part of `CHOSEN` of a lesson's source; one without choices has no questions."""
+    """Return a part of `CHOSEN` of a lesson from its source; without choices it has no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

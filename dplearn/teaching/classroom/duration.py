@@ -33,7 +33,7 @@ class Load:
 
 
 def counted(lesson: Lesson) -> Load:
-    """Return the load of a built lesson in class, without folded cells and the part at home."""
+    """Return the load of a built lesson in class, without what is folded or done at home."""
     section, words, lines = 0, 0, 0
     minutes = {0: 0.0}
     for cell in built_cells(lesson):

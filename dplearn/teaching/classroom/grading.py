@@ -41,7 +41,7 @@ class Score:
 
 
 def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
-    """Return the marks of the student's notebook `path`, one for each exercise, in order.
+    """Return marks of the student's notebook `path`, one for each exercise of its lesson, in order.
 
     The exercises are those of the lessons in `folder` (default: around the working directory).
     """

@@ -27,7 +27,7 @@ _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as an expression without functions: cases, right and wrong in each.
+    """Return an exercise as an expression without functions: cases, what is right and wrong there.
 
     It is empty where what is measured needs more than the standard library.
     """

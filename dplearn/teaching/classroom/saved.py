@@ -119,7 +119,7 @@ def _block(text: str, key: str) -> re.Match | None:
 
 
 def _standing_alone(function: Callable, name: str) -> str:
-    """Return imports and text of a function of the notebook, which is then called `name`."""
+    """Return imports and text of a function of the notebook, which then answers to `name`."""
     text, tree = "", None
     with suppress(OSError, SyntaxError, TypeError, ValueError):
         text = textwrap.dedent(inspect.getsource(function))

@@ -104,7 +104,7 @@ class Lesson:
 
 
 def lessons_folder() -> Path:
-    """Return the folder ``lessons`` in or above the working directory or beside the package."""
+    """Return the folder ``lessons`` in or above the working directory, or beside the package."""
     working = Path.cwd()
     beside = Path(__file__).resolve().parents[3] / "lessons"
     above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
@@ -118,7 +118,7 @@ def lessons_folder() -> Path:
 
 
 def lessons(folder: Path | None = None) -> dict[str, Lesson]:
-    """Return number -> lesson for all lessons in `folder` (default: `lessons_folder`), in order."""
+    """Return every lesson in `folder` (default: `lessons_folder`) by its number, in order."""
     sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
@@ -188,7 +188,7 @@ def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """Return the notebook of a lesson's source, without outputs; metadata name only the kernel."""
+    """Return the notebook of a lesson's source without outputs; metadata name the kernel only."""
     import jupytext
 
     notebook = jupytext.reads(text(lesson), fmt="py:percent")
@@ -268,7 +268,7 @@ def exercise_key(cell: Any) -> str:
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return the choices of each question of a part of `CHOSEN`: letter -> why it is right."""
+    """Return the choices of the questions of a part of `CHOSEN`, with why each is right or not."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
@@ -292,7 +292,7 @@ def right_letters(choices: Sequence[dict[str, str]]) -> str:
 
 
 def solution(markdown: str, key: str) -> str:
-    """Return the code of the folded solution of exercise `key`, which `markdown` must be."""
+    """Return the code of the folded solution of exercise `key`, or raise a LessonError."""
     head = f"<details><summary>Solution of {key}</summary>"
     code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
     if not markdown.startswith(head) or code is None:
