@@ -106,7 +106,7 @@ def parts_stand_in_order(built):
 
 
 def bounds_are_rounded_to_their_side(built):
-    """An upper bound to the nearest digit may be below the truth: `round_up` it."""
+    """Ask for `round_up`: a bound to the nearest digit may be below the truth."""
     for cell in built.code:
         if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
             yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
@@ -155,7 +155,7 @@ def teachers_get_a_plan_and_notes(built):
 
 
 def the_class_is_short_and_is_asked(built):
-    """What a lesson with a vote keeps to in class."""
+    """Check what a lesson with a vote keeps to in class."""
     if not built.voted:
         return
     load, source = counted(built.lesson), built.lesson.source.read_text()
@@ -277,7 +277,7 @@ def links_lead_somewhere(built):
 
 
 def _unreadable(target):
-    """What the explorer's page does not understand of a link."""
+    """Yield what the explorer's page does not understand of a link."""
     page = urlparse(target)
     try:
         read = parse_qs(page.query, strict_parsing=bool(page.query))
@@ -296,7 +296,7 @@ COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 
 
 def problems(lesson):
-    """What a lesson lacks, one sentence each."""
+    """Return what a lesson lacks, one sentence each."""
     if reason := sources.is_stale(lesson):
         build = f"dplearn lessons build {lesson.number}"
         return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]

@@ -26,7 +26,7 @@ PROGRAMS = {each.key: each for each in EVERY if isinstance(each, Program)}
 
 
 def of_lists(function):
-    """A function of ours on what a page has in place of arrays."""
+    """Return a function of ours on what a page has in place of arrays."""
     return lambda *case: function(*(np.array(x) if isinstance(x, list) else x for x in case))
 
 
@@ -82,7 +82,7 @@ def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys
 
 @pytest.fixture(scope="session")
 def pyodide(tmp_path_factory):
-    """The folder of an unpacked Pyodide; it has no NumPy."""
+    """Return the folder of an unpacked Pyodide; it has no NumPy."""
     return site.from_npm("pyodide@314.0.7", tmp_path_factory.mktemp("pyodide"))
 
 
@@ -93,7 +93,7 @@ def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """A page of lesson 01 that runs Python from files, without a network."""
+    """Return a page of lesson 01 that runs Python from files, without a network."""
     lesson = sources.lessons()["01"]
     cells = sources.built_cells(lesson)
     body = answering.body(lesson, cells, python=True)
@@ -106,7 +106,7 @@ def opened(browser, tmp_path):
 
 
 def checked(view, code):
-    """What the page says to a student's code."""
+    """Return what the page says to a student's code."""
     view.locator("textarea").fill(code)
     view.locator("textarea").press("Control+Enter")
     view.wait_for_function("!document.querySelector('form.code button').disabled")

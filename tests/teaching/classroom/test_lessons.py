@@ -113,7 +113,7 @@ def test_a_picture_of_something_else_is_refused():
 
 
 def copied(number, folder):
-    """A copy of the sources, and of the notebook of one lesson with the glossary, elsewhere."""
+    """Return a lesson in a copy of the sources, its notebook and the glossary, elsewhere."""
     lesson = LESSONS[number]
     shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):

@@ -161,7 +161,7 @@ EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
-    """A lesson of a few cells, built in a folder of its own."""
+    """Return a lesson of a few cells, built in a folder of its own."""
     lesson = written_lesson(tmp_path_factory.mktemp("once"), "90_tiny", TINY, ITS_EXERCISE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(*NO_PICTURES)
@@ -171,7 +171,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture
 def tiny(once, tmp_path, monkeypatch):
-    """A copy of it that may be spoiled."""
+    """Return a copy of it that may be spoiled."""
     monkeypatch.setenv(*NO_PICTURES)
     shutil.copytree(once.notebook.parent, tmp_path / "lessons")
     return sources.lessons(tmp_path / "lessons")["90"]

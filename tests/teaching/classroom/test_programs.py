@@ -196,12 +196,12 @@ def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
 
 
 def with_numpy(function):
-    """A function that draws with NumPy, where Python's generator is its last argument."""
+    """Return a function that draws with NumPy, where Python's generator is its last argument."""
     return lambda *case: function(*case[:-1], np.random.default_rng(case[-1].getrandbits(64)))
 
 
 def noisy_sum(noise):
-    """The clipped sum of a lot, and `noise` in units of what is due."""
+    """Return the clipped sum of a lot, and `noise` in units of what is due."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
@@ -211,13 +211,13 @@ def noisy_sum(noise):
 
 
 def cut(rng, n):
-    """Normal noise without what lies beyond three deviations."""
+    """Return normal noise without what lies beyond three deviations."""
     z = rng.standard_normal(n + 50)
     return z[abs(z) < 3][:n] / 0.9866
 
 
 def centred(rng, n):
-    """Normal noise whose coordinates add up to zero."""
+    """Return normal noise whose coordinates add up to zero."""
     z = rng.standard_normal(n)
     return (z - z.mean()) * math.sqrt(n / (n - 1))
 

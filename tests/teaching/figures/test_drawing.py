@@ -18,7 +18,7 @@ RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1
 
 
 def panel():
-    """A figure of one curve, as pages draw it."""
+    """Return a figure of one curve, as pages draw it."""
     line = Curve(x=[1, 2], y=[0, 1], label="")
     return one_panel([line], Axis(lower=1.0, upper=2.0), Axis(lower=0.0, upper=1.0), "t", "")
 

@@ -30,7 +30,7 @@ HREF = re.compile(r'href="([^"]+)"')
 
 @pytest.fixture
 def view(browser) -> Page:
-    """A page that complains of errors and of whatever is fetched from elsewhere."""
+    """Return a page that complains of errors and of whatever is fetched from elsewhere."""
     page = browser.new_page()
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(str(error)))
