@@ -173,7 +173,7 @@ def delta_at(case: Case, epsilon: float) -> float:
 
 @lru_cache(1)
 def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(Sampled) Laplace: the dots of both profiles connected, composed without folding.
+    """Return both profiles of (sampled) Laplace noise with their dots connected, unfolded.
 
     Each law of a composed loss is given by its masses and their places.
     """
@@ -196,7 +196,7 @@ def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def drawn() -> list[Case]:
-    """The cases that are in: of those drawn in a family as many as it keeps."""
+    """Return the cases of the suite: of each family as many drawn ones as it keeps."""
     cases: list[Case] = []
     known = set()
     for case in candidates():
@@ -214,7 +214,7 @@ def drawn() -> list[Case]:
 
 
 def tables(cases: list[Case]) -> str:
-    """The text of tables.md as it stands before its first sheet, and the sheets."""
+    """Return the text of tables.md before its first sheet, and the sheets."""
     grid, places = HEAD["tables"], ("q", "delta", "sigma", "T")
     sampled = [case for case in cases if case["family"] == "poisson_gaussian"]
     upper = {tuple(case[place] for place in places): case["upper"] for case in sampled}

@@ -89,7 +89,7 @@ def serve(load, name, cases, pipe):
 
 
 def asked(epsilon, case):
-    """The verdict on a tool's answer to a case, and how far it is from both ends."""
+    """Return the verdict on a tool's answer to a case, and how far it is from both ends."""
     row = {"id": case["id"], "family": case["family"], "seconds": 0}
     lower, upper, start = float(case["lower"]), float(case["upper"]), time.monotonic()
     try:
@@ -112,7 +112,7 @@ def asked(epsilon, case):
 
 
 def command(template):
-    """A function that runs a program and reads the one number that it prints."""
+    """Return a function that runs a program and reads the one number that it prints."""
     words, names = shlex.split(template), set(re.findall(r"\{(\w+)\}", template))
     if not {"T", "delta"} <= names <= SHOWN:
         raise ValueError(
@@ -140,7 +140,7 @@ def command(template):
 
 
 def imported(name):
-    """The function `epsilon` of a module, or an adapter of it with the words that it takes."""
+    """Return the function `epsilon` of a module, or an adapter with the words that it takes."""
     file, *words = name.split(":")
     folder, module = os.path.split(os.path.abspath(file))
     sys.path.insert(0, folder)
@@ -155,7 +155,7 @@ def imported(name):
 
 
 def ordered(cases):
-    """What was picked by hand and the rest of each family take turns, in an order drawn once."""
+    """Return the cases in an order drawn once, families and hand-picked cases in turns."""
     turns = {}
     for case in random.Random(0).sample(cases, len(cases)):
         key = case["why"] in ("drawn", "sheet"), case["family"]
@@ -165,7 +165,7 @@ def ordered(cases):
 
 
 def markdown(results, cases):
-    """The table of all tools, what of the suite each covers, and its first wrong answers."""
+    """Return the table of all tools, what of the suite each covers, and its first wrong answers."""
     table, notes = [HEAD, ["---"] * len(HEAD)], []
     for name, rows in results.items():
         covered = [row for row in rows if row["verdict"] != "refused"]

@@ -2,12 +2,13 @@
 
 Names of this module, in the order of the way from a mechanism to a printed sentence:
 
-1. A mechanism is one release. Noise: `Gaussian`, `Laplace`, and on whole numbers `DiscreteGaussian`
-   and `Geometric`. Choices: `ExponentialMechanism`, `NoisyMax`, `PermuteAndFlip`, `SparseVector`,
-   `RandomizedResponse`. Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs:
-   `Shuffled`, `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets:
-   `SubsetSum`. What is known of other people's releases: `ApproximateDP`, `ZCDP`. Several
-   releases: `Composed`. All by name: `MECHANISMS`.
+1. A `Mechanism` is one release. Noise: `Gaussian`, `Laplace`; on whole numbers
+   `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
+   `ExponentialMechanism`, `NoisyMax`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
+   Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
+   `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets: `SubsetSum`.
+   Releases of which one number is known: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
+   All by name: `MECHANISMS`. The laws that a page draws: `Outputs`.
 2. A `Profile` is all that a mechanism can leak: delta as a function of epsilon.
 3. An accountant composes profiles: "pld", "rdp" and the others in `ACCOUNTANTS`.
 4. Its answer is a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
@@ -36,8 +37,8 @@ Examples
 `help(DPSGD)`, or of any other name above, tells its parameters. In a shell: `dplearn --help`.
 """
 
-# A name imported `as` itself is public to type checkers. With __all__, help(dplearn) would print
-# 4,400 lines: every method of every class.
+# Without __all__, with which help(dplearn) would print 4,400 lines: every method of every class.
+# A name imported `as` itself is public to type checkers.
 from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
 from dplearn.calibrate import largest_sample_rate as largest_sample_rate
 from dplearn.calibrate import largest_steps as largest_steps
@@ -46,25 +47,7 @@ from dplearn.calibrate import smallest_noise_multiplier as smallest_noise_multip
 from dplearn.core.guarantee import Guarantee as Guarantee
 from dplearn.engine.profile import Profile as Profile
 from dplearn.ledger import Ledger as Ledger
-from dplearn.mechanisms import MECHANISMS as MECHANISMS
-from dplearn.mechanisms import ZCDP as ZCDP
-from dplearn.mechanisms import ApproximateDP as ApproximateDP
-from dplearn.mechanisms import Composed as Composed
-from dplearn.mechanisms import CorrelatedGaussian as CorrelatedGaussian
-from dplearn.mechanisms import DiscreteGaussian as DiscreteGaussian
-from dplearn.mechanisms import ExponentialMechanism as ExponentialMechanism
-from dplearn.mechanisms import Gaussian as Gaussian
-from dplearn.mechanisms import Geometric as Geometric
-from dplearn.mechanisms import Laplace as Laplace
-from dplearn.mechanisms import NoisyMax as NoisyMax
-from dplearn.mechanisms import PermuteAndFlip as PermuteAndFlip
-from dplearn.mechanisms import PoissonSubsampled as PoissonSubsampled
-from dplearn.mechanisms import RandomAllocation as RandomAllocation
-from dplearn.mechanisms import RandomizedResponse as RandomizedResponse
-from dplearn.mechanisms import Shuffled as Shuffled
-from dplearn.mechanisms import SparseVector as SparseVector
-from dplearn.mechanisms import SubsetSum as SubsetSum
-from dplearn.mechanisms import WithoutReplacement as WithoutReplacement
+from dplearn.mechanisms import *  # noqa: F403
 from dplearn.run import DPSGD as DPSGD
 from dplearn.run import Phases as Phases
 from dplearn.sweeps import sweep as sweep

@@ -34,7 +34,7 @@ RUNS = {
 
 
 def candidate(case):
-    """The case as it is before it is judged."""
+    """Return the case as it is before it is judged."""
     found = ("lower", "upper", "proved by", "P", "Q", "certificate", "id")
     return {name: value for name, value in case.items() if name not in found}
 
@@ -116,7 +116,7 @@ COMMAND = f"{sys.executable} tool.py {{sigma}} {{T}} {{delta}}"
 
 
 def case(sigma, **more):
-    """A case that epsilon from 1 to 1.2 answers."""
+    """Return a case that epsilon from 1 to 1.2 answers."""
     ends = {"id": str(sigma), "sigma": str(sigma), "lower": "1", "upper": "1.2"}
     return {"family": "gaussian", "T": 1, "delta": "1e-5"} | ends | more
 

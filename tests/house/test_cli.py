@@ -32,7 +32,7 @@ def called(words, capsys):
 
 
 def rows_of(words, capsys, expected=0):
-    """What a command answers on standard output only, JSON as the standard has it: no NaN."""
+    """Return the JSON, without NaN, that a command writes to standard output alone."""
     status, out, err = called(f"{words} --json", capsys)
     assert (status, err) == (expected, "")
     return json.loads(out, parse_constant=pytest.fail)

@@ -125,7 +125,7 @@ def test_heavy_libraries_stay_in_their_room():
 
 
 def loaded(statement: str) -> set[str]:
-    """The heavy libraries that a fresh interpreter has loaded after a statement."""
+    """Return the heavy libraries that a fresh interpreter has loaded after a statement."""
     heavy = {"torch", "plotly", "streamlit", "pandas", "scipy.stats", "scipy.optimize"}
     heavy |= {"scipy.integrate", "matplotlib", "mpmath", "IPython"}
     command = [sys.executable, "-c", f"{statement}\nimport sys\nprint(*sys.modules)"]

@@ -13,7 +13,7 @@ from dplearn.teaching.site import REFERENCE
 
 
 def explained(value, module) -> str:
-    """What the reference shows of a name: its text, that of what it refers to, a class's source."""
+    """Return the text of a name in the reference, with that of names it refers to."""
     text = " ".join((inspect.getdoc(value) or "").split())
     for name in re.findall(r"(?:those of|as in|fields of)(?: the)? `(\w+)`", text):
         text += explained(getattr(module, name, None), module)
@@ -21,7 +21,7 @@ def explained(value, module) -> str:
 
 
 def public_names(module) -> dict:
-    """Names that the reference of a module shows."""
+    """Return the names that the reference of a module shows."""
     own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
     chosen = getattr(module, "__all__", [name for name in own if not name.startswith("_")])
     return {name: getattr(module, name) for name in chosen}

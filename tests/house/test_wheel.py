@@ -21,7 +21,7 @@ INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-che
 
 
 def done(command: list, *, folder: Path) -> str:
-    """What a command prints; it runs without this checkout on its path, and ends well."""
+    """Return what a command prints; it runs without this checkout on its path, and ends well."""
     environment = clean_environment(PYTHONPATH="")
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"
@@ -30,7 +30,7 @@ def done(command: list, *, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """A wheel of a copy of the tree: building leaves files behind."""
+    """Build a wheel of a copy of the tree: building leaves files behind."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     for name in ("dplearn", "data"):

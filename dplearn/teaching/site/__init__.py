@@ -124,7 +124,7 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """What the minute and the page of epsilon against T need: file names and texts."""
+    """Yield what the minute and the page of epsilon against T need: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": known, "ACCOUNTANTS": accountants()}
