@@ -40,9 +40,9 @@ from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs
 
-# Counts from which on an integral is too long, or long at orders above _ORDER; a log delta without
+# Counts from which on an integral is long at orders above _ORDER, and at all; a log delta without
 # digits.
-_MOST_COUNTS, _RIPPLES, _ORDER, _DEEP = 2000, 200, 1000, -1e6
+_RIPPLES, _MOST_COUNTS, _ORDER, _DEEP = 200, 2000, 10**4, -1e6
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -121,15 +121,15 @@ class SubsetSum(Mechanism):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
-        counts = max(pair.count.size for pair in pairs)
-        if counts < _RIPPLES or (counts < _MOST_COUNTS and np.all(orders <= _ORDER)):
+        counts, low = max(pair.count.size for pair in pairs), orders <= _ORDER
+        if counts < _RIPPLES:
             return None
-        if counts < _MOST_COUNTS:
-            # High orders would follow the loss's ripple at each of many counts.
-            sides = [side.renyi(orders, rtol=1e-5) for side in self._profiles(adjacency)]
-            return np.max(sides, axis=0) * (1 + 1e-5)
-        largest = max(pair.largest for pair in pairs)
-        return np.minimum(2 * orders / self.noise_multiplier**2, largest)
+        values = np.minimum(2 * orders / self.noise_multiplier**2, max(p.largest for p in pairs))
+        if counts < _MOST_COUNTS and np.any(low):
+            # Higher orders would follow the loss's ripple at each of many counts.
+            sides = self._profiles(adjacency)
+            values[low] = np.max([side.renyi(orders[low]) for side in sides], axis=0)
+        return values
 
 
 class _Pair:
