@@ -379,7 +379,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """A curve that is linear in e^epsilon between the nodes: above log delta, which is convex."""
+    """Return a curve linear in e^epsilon between the nodes: above log delta, which is convex."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

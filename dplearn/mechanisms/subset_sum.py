@@ -162,7 +162,7 @@ class _Pair:
         return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
     def _near(self, least: float, most: float) -> slice:
-        """The counts in reach: the chances of others sum to less than e^-45 of theirs."""
+        """Return the counts in reach: the chances of others sum to less than e^-45 of theirs."""
         ends = least - self._reach, most + self._reach
         return slice(*map(int, np.searchsorted(self.count, ends)))
 
@@ -185,7 +185,7 @@ class _Pair:
         return logs
 
     def _tails(self, epsilon: NDArray) -> NDArray:
-        """The same of some epsilons, from the counts in reach of their thresholds."""
+        """Return the same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
         # The mean count at the threshold, of m draws from all n + 1 records.
