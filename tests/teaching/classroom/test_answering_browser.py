@@ -1,6 +1,5 @@
 """A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
 
-import re
 import shutil
 import socket
 import subprocess
