@@ -420,7 +420,7 @@ class Phases(Plan):
         object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
-        sizes = {phase.dataset_size for phase in self.phases} - {None}
+        sizes = {p.dataset_size for p in self.phases if p.dataset_size is not None}
         if len(sizes) > 1:
             raise ValueError(f"Expected one dataset_size in all phases, got {sorted(sizes)}.")
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))
