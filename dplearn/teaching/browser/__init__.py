@@ -48,13 +48,14 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 
 
 def presets() -> list[dict[str, str]]:
-    """Published runs: title, and query of the address that shows it."""
+    """Return published runs: title, and query of the address that shows it."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
 def shuffled() -> dict[str, Any]:
-    """Ends of epsilon of the shuffled preset, which take seconds and are stored, with the curve
-    that Poisson accounting claims of it; and ends of the first published run, were it shuffled."""
+    """Return stored ends of epsilon of two shuffled runs, which take seconds to prove.
+
+    The preset, with the curve that Poisson accounting claims of it; the first published run."""
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 
@@ -91,7 +92,7 @@ def style(*entries: str) -> str:
 
 
 def _ordered(path: Path) -> list[Path]:
-    """The modules that one needs, each after those that it needs, and itself last."""
+    """Return the modules that one needs, each after those that it needs, and itself last."""
     needed = (
         _ordered((path.parent / other).resolve()) for _, other in _NEEDED.findall(_text(path))
     )
@@ -103,7 +104,7 @@ def _variable(path: Path) -> str:
 
 
 def _scope(path: Path) -> str:
-    """A module as a function's value: an object of its exports."""
+    """Return a module as a function's value: an object of its exports."""
     text = _text(path)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
     bound = lambda m: f"const {m[1]} = {_variable((path.parent / m[2]).resolve())};"
@@ -112,5 +113,5 @@ def _scope(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """A module without the lines that only comment; `/*!` begins a licence, which stays."""
+    """Return a module without comment lines; `/*!` begins a licence, which stays."""
     return _COMMENTS.sub("", path.read_text(encoding="utf-8"))

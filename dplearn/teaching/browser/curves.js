@@ -96,7 +96,7 @@ function exact(release, steps, delta, draft) {
   return drawn(close, "bracket");
 }
 
-/** Ends with running maxima for lower ones. Epsilon cannot fall with the number of steps: whoever
+/** Ends with running maxima for lower ones. Epsilon cannot fall with the number of steps: an attacker who
  * has the outputs of more can drop those of the rest, and to drop them is post-processing.
  * @param {Bracket[]} ends @param {number[]} steps */
 function rising(ends, steps) {

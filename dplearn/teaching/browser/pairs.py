@@ -60,7 +60,7 @@ _WORDS = ("title", "label", "about", "conditions", "reason")
 
 
 def worded(told: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
-    """A catalogue or a table with its words put into languages."""
+    """Return a catalogue or a table with its words put into languages."""
     if isinstance(told, dict):
         below = lambda key: part if part in _WORDS else key
         return {key: worded(inner, in_each, below(key)) for key, inner in told.items()}
@@ -78,7 +78,7 @@ def catalogue() -> dict[str, Any]:
 
 
 def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
-    """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
+    """Return a mechanism's parameters, what they are, and the neighbours of its profiles."""
     mechanism, keys = mechanism_of(name, start), _settable(name)
     examples, neighbours, about = type(mechanism).examples(), covered(mechanism), {}
     for law, key in _used(name, start):
@@ -103,7 +103,7 @@ def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
-    """The mechanism that the values describe, or its own ValueError where it refuses them."""
+    """Return the mechanism of these values, or raise its own ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
     inside = lambda: mechanism_of(_base(name, values), values)
@@ -174,7 +174,7 @@ def _number(key: str) -> dict[str, Any] | None:
 
 
 def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
-    """The values of a number in a mechanism and in those inside it."""
+    """Yield the values of a number in a mechanism and in those inside it."""
     for field in dataclasses.fields(mechanism):  # type: ignore[arg-type]
         value = getattr(mechanism, field.name)
         if isinstance(value, Mechanism):
@@ -231,7 +231,7 @@ class Pair:
 
 
 def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
-    """The adjacencies under which it has a profile."""
+    """Return the adjacencies under which it has a profile."""
     return tuple(a for a in ADJACENCIES if not refusal(mechanism, a))
 
 
@@ -252,7 +252,7 @@ def conditions(mechanism: Mechanism) -> str:
 
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
-    """The profile, exact or from above; of a composition, by the dots of a lattice."""
+    """Return the profile, exact or from above; of a composition, by the dots of a lattice."""
     if not pair.composed:
         return pair.mechanism.profiles(pair.adjacency)[pair.end]
     mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)

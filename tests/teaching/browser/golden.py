@@ -1,5 +1,4 @@
-"""Answers of the Python engine that the one in JavaScript is held against, and the numbers of the
-minute's shuffled scene.
+"""Answers of the Python engine that test the one in JavaScript, and the shuffled scene's numbers.
 
 `python tests/teaching/browser/golden.py` makes them anew, in about a minute.
 """
@@ -32,13 +31,13 @@ _NAMES = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} |
 
 
 def step(run: dict[str, Any]) -> Mechanism:
-    """The mechanism of one step of a run, written as the page writes it."""
+    """Return the mechanism of one step of a run, written as the page writes it."""
     base = Gaussian(run["noise_multiplier"])
     return base if run["sample_rate"] == 1 else PoissonSubsampled(base, run["sample_rate"])
 
 
 def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee, ...]:
-    """What an accountant says after each number of steps."""
+    """Return an accountant's guarantee after each number of steps."""
     target = {"delta": run["delta"], "adjacency": run["adjacency"]}
     return ACCOUNTANTS[name]().epsilon_curve(step(run), steps=steps, **target)
 
@@ -63,7 +62,7 @@ def _up(value: float) -> float:
 
 
 def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
-    """A run and some numbers of steps, spread over all that the page offers."""
+    """Draw a run and numbers of steps, spread over all that the page offers."""
     between = lambda low, high: float(f"{low * (high / low) ** rng.random():.4g}")
     rate = 1.0 if rng.random() < 0.12 else between(1e-5, 1)
     run = {
@@ -89,7 +88,7 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
 
 
 def shuffled() -> dict[str, Any]:
-    """What `browser.shuffled` has stored."""
+    """Return what `browser.shuffled` has stored."""
     queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
     asked = next(query for query in queries if query.get("sampling") == "shuffled")
     run = {symbol: float(asked[name]) for symbol, name in _NAMES.items()}
@@ -110,7 +109,7 @@ def _plan(run: Mapping[str, float], sampling: Sampling, drop_last: bool = False)
 
 
 def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]:
-    """What is proved from below and above of a run on shuffled batches."""
+    """Return what is proved from below and above of a run on shuffled batches."""
     proved = _plan(run, "shuffled", drop_last).guarantee(delta=run["delta"])
     return {"lower": proved.lower, "upper": proved.epsilon}
 

@@ -25,7 +25,7 @@ REOPENED = """hash => {
 
 @contextmanager
 def minutes(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
-    """Opens the minute at a run, a scene, an address, mostly in a page that was used before."""
+    """Open the minute at a run, a scene, an address, mostly in a page that was used before."""
     told = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
     mount = f"""const shown = minute.mount(here, {{
       engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).page;"""

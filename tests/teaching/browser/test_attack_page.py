@@ -83,7 +83,7 @@ def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, att
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
-    """The page as a file."""
+    """Return the address of the page as a file."""
     file = tmp_path_factory.mktemp("attack") / "index.html"
     file.write_text(engine.attack_page(), encoding="utf-8")
     return file.as_uri()
@@ -91,7 +91,7 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def opened(browser, address):
-    """Opens the page at an address; it must not complain."""
+    """Open the page at an address; it must not complain."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, scheme="light", **told: visit(
             f"{address}#{urlencode(told)}", ".dp[data-drawn='1']", screen, color_scheme=scheme

@@ -140,7 +140,7 @@ def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacenc
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
-    """The page as a file."""
+    """Return the address of the page as a file."""
     told = json.dumps(pairs.worded(TOLD, in_each))
     mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {told}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
@@ -150,7 +150,7 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def open_page(browser, address):
-    """Opens the page with a state in its address; it must not complain."""
+    """Open the page with a state in its address; it must not complain."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, scheme="light", **state: visit(
             f"{address}#{urlencode(state)}", ".dp[data-drawn='1']", screen, color_scheme=scheme

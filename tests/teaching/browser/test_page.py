@@ -42,13 +42,13 @@ def as_page(folder, more: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
-    """The page as a file."""
+    """Return the address of the page as a file."""
     return as_page(tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture
 def open_page(browser, address):
-    """Opens the page with a run in its address; it must not complain."""
+    """Open the page with a run in its address; it must not complain."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, **run: visit(
             f"{address}#{urlencode(run)}", ".dp[data-drawn]", screen
@@ -63,7 +63,7 @@ def shown(browser, address):
 
 
 def number(text: str) -> float:
-    """A value as the page writes it."""
+    """Read a value as the page writes it."""
     plain = text.replace("\u202f", "").strip("↑≈◌ ")
     if "10" in plain and re.search("[⁰-⁹⁻]", plain):
         mantissa, _, power = plain.rpartition("10")
@@ -409,7 +409,7 @@ def test_the_python_that_is_copied_says_the_same_epsilon(open_page, capsys):
 
 
 def copied(view, run: dict) -> str:
-    """The code of a run, which may be of a kind that this page does not draw."""
+    """Copy the code of a run, which may be of a kind that this page does not draw."""
     view.evaluate(
         """run => {
       navigator.clipboard.writeText = async (text) => { window.copied = text; };

@@ -38,7 +38,7 @@ def evaluate():
 
 
 def runs():
-    """Runs as addresses and counts make them: q = 256/60000, delta = 1/60000, seven digits."""
+    """Yield runs as addresses and counts make them: q = 256/60000, delta = 1/60000."""
     rng = np.random.default_rng(48)
     for _ in range(40):
         records = int(np.exp(rng.uniform(7, 14)))

@@ -27,7 +27,7 @@ BROKEN = "/NaN|undefined|Infinity|null/"
 
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
-    """Opens the minute; it must not complain."""
+    """Open the minute; it must not complain."""
     with minutes(browser, tmp_path_factory.mktemp("minute")) as opened:
         yield opened
 

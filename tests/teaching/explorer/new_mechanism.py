@@ -24,6 +24,6 @@ class NewMechanism(Laplace):
 
 @pytest.fixture
 def registered(monkeypatch) -> type[NewMechanism]:
-    """A mechanism that is in the registry for one test, as a new file in its folder would be."""
+    """Register a mechanism for one test, as a new file in its folder would be."""
     monkeypatch.setitem(MECHANISMS, NewMechanism.name, NewMechanism)
     return NewMechanism

@@ -33,7 +33,7 @@ HERE = Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
 
 def asked(*boxes: str, given: Answers = HERE, language: str = "en"):
-    """The page after the library was asked, with these boxes open."""
+    """Open the page after the library was asked, with these boxes open."""
     app = opened("epsilon_vs_steps")
     app.session_state["language"] = language
     app.session_state["epsilon_details"] = given
@@ -43,7 +43,7 @@ def asked(*boxes: str, given: Answers = HERE, language: str = "en"):
 
 
 def told(app, **parts):
-    """The page after these parts of the statement were told."""
+    """Enter these parts of the statement."""
     for part, said in parts.items():
         kind = app.text_input if part in ("unit", "period", "trusted") else app.selectbox
         kind = app.number_input if part == "records" else kind

@@ -19,7 +19,7 @@ TEXTS = """() => [...document.querySelectorAll('.stMain *')].flatMap(node =>
 
 @pytest.fixture
 def sent(page) -> list:
-    """What the page sends to the server."""
+    """List what the page sends to the server."""
     frames: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
     return frames

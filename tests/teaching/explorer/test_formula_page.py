@@ -59,7 +59,7 @@ def quick(monkeypatch):
 
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
-    """A point or two of a picture, once its axis is known to be finite."""
+    """Return a point or two of a picture, once its axis is known to be finite."""
     view = View(id, misprint)
     if view.axes:
         picture = curve(view, view.axes[0], seconds=0.0)

@@ -35,7 +35,7 @@ ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
 
 
 def asked_for(file: Path) -> Iterator[tuple[str, str]]:
-    """The file of words, and a pattern for each key, that a module names."""
+    """Yield the file of words, and a pattern for each key, that a module names."""
     named = re.search(r'_say = Words\("(\w+)"\)', file.read_text())
     for node in ast.walk(ast.parse(file.read_text())) if named else ():
         if isinstance(node, ast.Call) and node.args:
@@ -66,7 +66,7 @@ def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
 
 
 def handed_over() -> Iterator[str]:
-    """What other rooms hand over word for word, and templates that they say with their values."""
+    """Yield sentences and templates that other packages hand over."""
     nodes = ast.walk(ast.parse(inspect.getsource(sentences)))
     calls = (node for node in nodes if isinstance(node, ast.Call))
     of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
@@ -100,7 +100,7 @@ def test_every_sentence_has_one_translation_and_every_template_keeps_its_places(
 
 
 def library() -> dict[str, str]:
-    """What the library says, without the sentences that have keys."""
+    """Return what the library says, without the sentences that have keys."""
     by_key = {english for name in KEYED for english, _ in language.keyed(name).values()}
     return {english: zh for english, zh in language.chinese().items() if english not in by_key}
 
@@ -117,7 +117,7 @@ def test_each_part_of_the_librarys_words_stands_in_its_sources():
 
 
 def written(part: object) -> Iterator[str]:
-    """The texts in a part of a figure."""
+    """Yield the texts in a part of a figure."""
     if isinstance(part, dict):
         told = (part.get(key) for key in ("text", "hovertemplate"))
         yield from (words for words in told if isinstance(words, str))
@@ -127,7 +127,7 @@ def written(part: object) -> Iterator[str]:
 
 
 def left(app: AppTest) -> set[str]:
-    """What a page of the explorer says in English."""
+    """Return what a page of the explorer says in English."""
     kinds = "error warning info success markdown caption subheader button selectbox text_input"
     kinds += " expander toggle button_group"
     elements = [e for kind in kinds.split() for e in getattr(app, kind)]
@@ -152,7 +152,7 @@ def _stays() -> re.Pattern[str]:
 
 
 def untitled(text: str) -> str:
-    """A text without what stays English."""
+    """Remove what stays English from a text."""
     return _stays().sub("", text)
 
 
@@ -209,7 +209,7 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
 
 
 def in_chinese(part: object) -> Iterator[str]:
-    """What is said in Chinese in something that the page of mechanisms is sent."""
+    """Yield the Chinese in what the page of mechanisms is sent."""
     if isinstance(part, dict):
         yield from (part["zh"],) if set(part) == {"en", "zh"} else in_chinese([*part.values()])
     for inner in part if isinstance(part, list | tuple) else ():

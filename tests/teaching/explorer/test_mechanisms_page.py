@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from browsing import DRIVEN, settled
 from cases import each
 from dplearn.mechanisms import MECHANISMS, Composed, Gaussian, Laplace, PoissonSubsampled
-from dplearn.teaching.browser.pairs import Pair, catalogue, mechanism_of, worded
+from dplearn.teaching.browser.pairs import Pair, catalogue, mechanism_of
 from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 from explorer import opened
@@ -34,12 +34,6 @@ def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
             assert (
                 mechanism_of(name, START | {key: end}) != mechanism_of(name, START) or end == start
             )
-
-
-def test_words_and_nothing_else_are_put_into_languages():
-    twice = lambda words: [words, words]
-    told = worded({"about": {"a": "A"}, "reason": "R", "keys": ["k"], "ends": (1, 2)}, twice)
-    assert told == {"about": {"a": ["A", "A"]}, "reason": ["R", "R"], "keys": ["k"], "ends": (1, 2)}
 
 
 def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
@@ -95,12 +89,12 @@ def test_tables_are_light():
 
 
 def driven(test):
-    """A test in a browser."""
+    """Mark a test as one in a browser."""
     return functools.reduce(lambda marked, mark: mark(marked), DRIVEN, test)
 
 
 def counted(page) -> list:
-    """What goes between the browser and the server from now on."""
+    """List what goes between the browser and the server from now on."""
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     return sent

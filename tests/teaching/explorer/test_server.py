@@ -29,7 +29,7 @@ from dplearn.teaching.explorer.kit import questions, scripts
 
 @pytest.fixture(scope="module")
 def watched():
-    """A server and a list of who connects to the proxy that it would send requests through."""
+    """Start a server; list who connects to the proxy that it would send requests through."""
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         calls: list[object] = []
 

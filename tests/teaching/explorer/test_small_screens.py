@@ -34,7 +34,7 @@ def test_nothing_is_cut_on_small_screens(browser, address, width, name):
 
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory) -> str:
-    """The script that looks for what keeps people out."""
+    """Return the script that looks for what keeps people out."""
     folder = tmp_path_factory.mktemp("axe")
     return (from_npm("axe-core@4.10.3", folder) / "axe.min.js").read_text()
 

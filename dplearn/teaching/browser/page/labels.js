@@ -20,7 +20,7 @@ export class Labels {
     for (const name of ACCOUNTANTS) {
       const title = el("title");
       title.textContent = STYLES[name].about[words.code];
-      this.names[name].append(title, STYLES[name].label);
+      this.names[name].append(title, STYLES[name].label[words.code]);
     }
   }
 
@@ -95,7 +95,7 @@ export class Labels {
       set(this.links[name], "d", "");
       if (!end) continue;
       const [x, y] = end;
-      const room = widthOf(STYLES[name].label, frame.box.named) + 10;
+      const room = widthOf(STYLES[name].label[this.words.code], frame.box.named) + 10;
       if (y <= top) tops.push({ name, want: Math.min(Math.max(x, left + 20), right - 10), room });
       else sides.push({ name, want: Math.min(y, bottom), y });
     }

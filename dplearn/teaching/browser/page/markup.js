@@ -22,7 +22,7 @@ export function markup(words, presets, kinds) {
   const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
   const adjacency = select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies), `title="${served ? "" : words.unsampled}"`);
   const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
-    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label)}</button>`).join("");
+    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><h2>${words.title}</h2>${published}

@@ -156,7 +156,7 @@ class Page extends View {
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
-    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label, named)));
+    const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label[this.words.code], named)));
     const [left, right] = [small ? 40 : 56, Math.ceil(widest) + 20];
     this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
     this.body.classList.toggle("dp-small", small);

@@ -63,7 +63,7 @@ function writeProof({ run, words, body, view, confirmed }, end = { lower: null, 
   const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
   const proof = () => {
     if (view.status !== "known") return view.status === "asked" ? words.waiting : "";
-    if (!known) return words.open(STYLES[name].label);
+    if (!known) return words.open(STYLES[name].label[words.code]);
     if (end.upper === 0) return words.fits;
     if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
     return words.proved(count);
@@ -118,7 +118,7 @@ function writeTable(page) {
     const below = lower && name === "pld" ? `${down(lower, 8)} ≤ ` : "";
     const epsilon = upper === null ? "—" : `${below}ε ${approximate ? "≈" : "≤"} ${bound(upper, name === "pld" ? 8 : 5)}`;
     const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
-    return [STYLES[name].label, epsilon, budget, STYLES[name].about[words.code]];
+    return [STYLES[name].label[words.code], epsilon, budget, STYLES[name].about[words.code]];
   });
   const cells = rows.flat();
   const body = page.body.querySelector(".dp-more tbody");

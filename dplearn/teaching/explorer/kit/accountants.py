@@ -12,19 +12,17 @@ def accountants() -> list[dict[str, Any]]:
     """Return name, kind, label, mark and description of all accountants, in the order of chips."""
     words = language.keyed("epsilon_vs_steps")
 
-    def told(name: str) -> dict[str, str]:
-        both = words.get(f"accountants.{name}")
-        if not both:
-            return language.in_each(ACCOUNTANTS[name].title)
-        return dict(zip(("en", "zh"), both, strict=True))
+    def told(key: str, otherwise: str) -> dict[str, str]:
+        both = words.get(key)
+        return dict(zip(("en", "zh"), both, strict=True)) if both else language.in_each(otherwise)
 
     return [
         {
             "name": name,
             "kind": ACCOUNTANTS[name].kind,
-            "label": words.get(f"labels.{name}", (style_of(name).label,))[0],
+            "label": told(f"labels.{name}", style_of(name).label),
             "symbol": style_of(name).symbol,
-            "about": told(name),
+            "about": told(f"accountants.{name}", ACCOUNTANTS[name].title),
         }
         for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
     ]

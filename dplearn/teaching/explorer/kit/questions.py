@@ -52,7 +52,7 @@ def _settle() -> None:
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Return the answer of a library function, or raise; `Refused` where it costs too much."""
+    """Return what a function of the library returns; raise `Refused` where too much is asked."""
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)

@@ -155,7 +155,7 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
 
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """What an accountant answers; of a draft, with less work, which loosens it a little."""
+    """Return an accountant's curve; of a draft, with less work, which loosens it a little."""
     law, base, sampling = ACCOUNTANTS[name](), scenario.base, scenario.sampling
     delta, adjacency = scenario.delta, scenario.adjacency
     if scenario.draft and name == REFERENCE:
@@ -186,7 +186,7 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """What the library says to a question of the browser; `refused` where it cannot."""
+    """Return the library's reply to a question of the browser; `refused` where it has none."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
@@ -210,7 +210,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def details_of(question: Mapping[str, Any]) -> Answers:
-    """The run of a question, and what its accountants say at T."""
+    """Return the run of a question with the guarantees of its accountants at T."""
     here = _here(question)
     scenario = _scenario(question, here)
     names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})

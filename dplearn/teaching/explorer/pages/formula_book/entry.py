@@ -237,7 +237,7 @@ def claim_address(id: str, misprint: str = "none") -> str:
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
-    """The address of the run that parameters describe, read after all its steps; "" of no run."""
+    """Return the address of the run of these parameters, read at its last step; "" of no run."""
     if not all(name in parameters for name in _RUN):
         return ""
     return address.to(
