@@ -313,10 +313,6 @@ class Outputs:
             self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
-    def mix_second(self, weight: float) -> Self:
-        """Laws P and (1-w)P + wQ, made of these laws P and Q; 0 < w < 1."""
-        return self.reverse().mix_first(weight).reverse()
-
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Places x, their weights in a sum, p(x) and q(x), for the area of p above e^epsilon q.
 
