@@ -43,7 +43,7 @@ from dplearn.mechanisms._base import Mechanism, Outputs
 # Counts from which on an integral is long at orders above _ORDER, and at all; a log delta without
 # digits.
 _RIPPLES, _MOST_COUNTS, _ORDER, _DEEP = 200, 2000, 10**4, -1e6
-# Epsilons that share their counts, and these mean counts; trials for a threshold, about five needed.
+# Epsilons that share their counts, mean counts too; trials for a threshold, about five needed.
 _BLOCK, _APART, _MOST_TRIALS = 128, 200, 100
 
 
