@@ -271,7 +271,6 @@ class Sampled(Wrapped):
         return self.base.gaussian_shift(adjacency) if self.sample_rate == 1 else None
 
     def _pairs(self, adjacency: Adjacency, *sides: Any) -> tuple[SampledGaussian, ...]:
-        """Return sampled Gaussians of the base between these neighbours, if it is one."""
         shift = self.base.gaussian_shift(adjacency) or 0.0
         if not 0 < shift < math.inf or self.sample_rate == 1:
             return ()

@@ -254,7 +254,6 @@ def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
 
 
 def _moments(logs: NDArray, count: NDArray) -> tuple[NDArray, NDArray]:
-    """log of the sum of each row, and the mean count."""
     top = np.max(logs, axis=-1)
     weights = np.exp(logs - top[:, None])
     total = np.sum(weights, axis=-1)
