@@ -245,8 +245,6 @@ def _asked(
 
 
 class _Place(NamedTuple):
-    """The start of a search, and the ends between which it stays."""
-
     guess: float
     lower: float
     upper: float
@@ -255,8 +253,6 @@ class _Place(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """A quantity and the most that it may be."""
-
     name: str
     most: float
     ask: Callable[[Accountant, Mechanism], Any]  # for a guarantee, or an attack
@@ -266,7 +262,6 @@ class _Target(NamedTuple):
 
 
 def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
-    """Return an epsilon to reach at delta after so many steps."""
     validate.positive(epsilon=epsilon)
     return _Target(
         "epsilon",
@@ -278,7 +273,6 @@ def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _
 
 
 def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Target:
-    """Return a true positive rate that no test may exceed at a false positive rate."""
     validate.probability(false_positive_rate=rate, true_positive_rate=most)
     if most <= rate:
         got = f"{most!r} and {rate!r}"

@@ -306,7 +306,6 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return reduce(lambda total, more: np.nextafter(total + more, np.inf), each)
 
     def _composed(self, lines: Sequence[Release]) -> Guarantee:
-        """Return the tightest guarantee of releases that were all chosen beforehand."""
         if not lines:
             return Guarantee(epsilon=0.0, kind="exact", method="pld", **self._question)
         run = Composed((line.mechanism, line.steps) for line in lines)

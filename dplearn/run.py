@@ -166,7 +166,6 @@ class Plan(HasGuarantee):
         return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
-        """Return a guarantee that says whom it is about, where that is not one record."""
         return stated
 
     @property

@@ -87,7 +87,7 @@ def mixtures(p, q, weight):
     """Both mixtures of a pair and their reverses: profile, first law, second law."""
     pair = of_atoms(p, q)
     mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
-    first, second = pair.mix_first(weight), pair.mix_second(weight)
+    first, second = pair.mix_first(weight), pair.reverse().mix_first(weight).reverse()
     yield from [(first, mixed, q), (first.reverse(), q, mixed)]
     yield from [(second, p, other), (second.reverse(), other, p)]
 

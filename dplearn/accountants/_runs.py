@@ -71,7 +71,6 @@ class Runs:
         return self.counts.sum(axis=1)
 
     def __getitem__(self, rows: NDArray) -> Self:
-        """Return runs with only these rows."""
         return dataclasses.replace(self, counts=self.counts[rows])
 
     @cached_property

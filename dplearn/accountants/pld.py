@@ -193,7 +193,6 @@ class PLD(Accountant):
 
 
 def _closed_bound(runs: Runs, delta: float) -> NDArray:
-    """Upper bounds by Rényi divergences, by zCDP and by the Gaussians that dominate, per row."""
     others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
     bounds = [np.array([bound.epsilon for bound in other]) for other in others]
     if (shifts := dominating_shifts(runs)) is not None:

@@ -135,7 +135,6 @@ class SampledRun:
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
 
     def _moment(self, mu: arb) -> arb:
-        """Upper bound on M at a real mu."""
         _, weights, beyond, error = self._line(mu, arb(0), self._room(mu))
         _require(error < 1, "too few nodes in x")
         return sum((weight.real for weight in weights), beyond) / (1 - error)

@@ -54,7 +54,6 @@ class Guarantee:
     proof: str = ""  # how epsilon was bounded, where the method has several ways to do it
 
     def __post_init__(self) -> None:
-        """Raise where the ends contradict each other, or one is no number."""
         ends = ("epsilon", self.lower, self.epsilon), ("delta", self.delta_lower, self.delta)
         for name, low, high in ends:
             if not 0 <= low <= high:

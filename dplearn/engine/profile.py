@@ -181,10 +181,6 @@ class Profile:
         """
         return self if weight == 1.0 else _mixed(self, weight)
 
-    def mix_second(self, weight: float) -> Profile:
-        """Profile of (P, (1-w)P + wQ): Poisson sampling, a record added."""
-        return self.reverse().mix_first(weight).reverse()
-
     def renyi(self, orders: ArrayLike) -> NDArray:
         r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 

@@ -271,7 +271,6 @@ class Sampled(Wrapped):
         return self.base.gaussian_shift(adjacency) if self.sample_rate == 1 else None
 
     def _pairs(self, adjacency: Adjacency, *sides: Any) -> tuple[SampledGaussian, ...]:
-        """Return sampled Gaussians of the base between these neighbours, if it is one."""
         shift = self.base.gaussian_shift(adjacency) or 0.0
         if not 0 < shift < math.inf or self.sample_rate == 1:
             return ()
@@ -312,10 +311,6 @@ class Outputs:
         return dataclasses.replace(
             self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
-
-    def mix_second(self, weight: float) -> Self:
-        """Laws P and (1-w)P + wQ, made of these laws P and Q; 0 < w < 1."""
-        return self.reverse().mix_first(weight).reverse()
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Places x, their weights in a sum, p(x) and q(x), for the area of p above e^epsilon q.

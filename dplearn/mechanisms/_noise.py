@@ -220,7 +220,9 @@ class TabledNoise(WholeNoise):
         )
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-        return even_draws(self._log_masses(scale), size, rng)
+        masses = even_law(np.exp(self._log_masses(scale)))
+        k = np.arange(masses.size) - masses.size // 2
+        return rng.choice(k, size=size, p=masses / masses.sum())
 
 
 @remembered(4)
@@ -240,9 +242,3 @@ def tabled_profile(law: TabledNoise, pair: Adjacency | float, *, finite: bool = 
 def even_law(masses: NDArray) -> NDArray:
     """Masses of -n, ..., n of an even law from those of 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])
-
-
-def even_draws(log_masses: NDArray, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
-    """Random whole numbers of an even law, given its log masses of 0, 1, ... up to a constant."""
-    chance, k = np.exp(even_law(log_masses)), np.arange(1 - log_masses.size, log_masses.size)
-    return rng.choice(k, size=size, p=chance / chance.sum())

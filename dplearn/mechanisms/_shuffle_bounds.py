@@ -96,8 +96,6 @@ def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
 
 
 def _curve(epoch: "_Epoch", shift: float) -> _Curve:
-    """Return epsilons from 0 on, and bounds on delta there."""
-
     def bound(epsilon: float) -> float:
         gaussian = math.exp(float(gaussian_log_delta(epsilon, shift)))
         return min(epoch.delta(epsilon), gaussian)

@@ -219,7 +219,6 @@ class SparseVector(Mechanism):
         validate.integer(minimum=1, positives=self.positives)
 
     def _largest(self, adjacency: Adjacency) -> tuple[float, float]:
-        """Largest loss with the record, and without it."""
         noes, yeses = 1 / self.threshold_scale, self.positives / self.query_scale
         if adjacency == "replace_one":
             return noes + 2 * yeses, noes + 2 * yeses
@@ -295,7 +294,6 @@ class RandomizedResponse(Mechanism):
 
     @property
     def _log_masses(self) -> tuple[float, float]:
-        """log p, log r."""
         total = float(np.logaddexp(self.local_epsilon, math.log(self.answers - 1)))
         return self.local_epsilon - total, -total
 

@@ -118,9 +118,10 @@ class PoissonSubsampled(Sampled):
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
             return pairs
-        remove = pairs[0]
-        add = pairs[1] if len(pairs) == 2 else remove.reverse()
-        return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
+        # The pair of an added record is mixed the other way round.
+        behind = pairs[1].reverse() if len(pairs) == 2 else pairs[0]
+        remove, add = (pair.mix_first(self.sample_rate) for pair in (pairs[0], behind))
+        return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         """Return the closed form of a Gaussian; remove is larger (Mironov et al. 2019, Thm. 5)."""

@@ -43,8 +43,8 @@ from dplearn.mechanisms._base import Mechanism, Outputs
 # Counts from which on an integral is long at orders above _ORDER, and at all; a log delta without
 # digits.
 _RIPPLES, _MOST_COUNTS, _ORDER, _DEEP = 200, 2000, 10**4, -1e6
-# Epsilons that share their counts, and trials for a threshold, of which about five are needed.
-_BLOCK, _MOST_TRIALS = 128, 100
+# Epsilons that share their counts, mean counts too; trials for a threshold, about five needed.
+_BLOCK, _APART, _MOST_TRIALS = 128, 200, 100
 
 
 @dataclass(frozen=True)
@@ -180,20 +180,23 @@ class _Pair:
         logs = np.full((2, *epsilon.shape), -np.inf)
         inside = epsilon < self.largest
         chosen = epsilon[inside]
-        parts = [self._tails(part) for part in np.array_split(chosen, chosen.size // _BLOCK + 1)]
-        logs[:, inside] = np.concatenate(parts, axis=1)
+        # Epsilons whose mean counts are far apart share few counts.
+        cuts = 1 + np.flatnonzero(np.diff(np.floor(self._mean(chosen) / _APART)))
+        near = [np.array_split(part, part.size // _BLOCK + 1) for part in np.split(chosen, cuts)]
+        logs[:, inside] = np.concatenate([self._tails(x) for part in near for x in part], axis=1)
         return logs
+
+    def _mean(self, epsilon: NDArray) -> NDArray:
+        """Return the mean count at the threshold, of m draws from all n + 1 records."""
+        ones, rest = math.log(self._ones), math.log(self._size - self._ones)
+        weight = np.logaddexp(math.log(self._size), log_expm1(epsilon) + rest)
+        return self._ones - np.exp(ones + math.log(self._size - self._drawn) - weight)
 
     def _tails(self, epsilon: NDArray) -> NDArray:
         """Return the same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
-        # The mean count at the threshold, of m draws from all n + 1 records.
-        weight = np.logaddexp(
-            math.log(self._size), log_expm1(epsilon) + math.log(self._size - self._ones)
-        )
-        stays = math.log(self._ones) + math.log(self._size - self._drawn)
-        mean = self._ones - np.exp(stays - weight)
+        mean = self._mean(epsilon)
         near = self._near(np.min(mean), np.max(mean))
         place = self._threshold(epsilon, mean, near)
         # Counts far above all thresholds are past them, whatever the noise.
@@ -251,7 +254,6 @@ def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
 
 
 def _moments(logs: NDArray, count: NDArray) -> tuple[NDArray, NDArray]:
-    """log of the sum of each row, and the mean count."""
     top = np.max(logs, axis=-1)
     weights = np.exp(logs - top[:, None])
     total = np.sum(weights, axis=-1)

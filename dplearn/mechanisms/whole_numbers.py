@@ -152,7 +152,6 @@ class DiscreteGaussian(TabledNoise):
 
 
 def _log_discrete(x: ArrayLike, sigma: float) -> NDArray:
-    """log probability of a discrete Gaussian."""
     return -0.5 * (np.asarray(x) / sigma) ** 2 - _log_theta(0.0, sigma)
 
 

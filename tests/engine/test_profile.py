@@ -252,7 +252,7 @@ def test_tails_are_probabilities_of_the_loss(law, mu, weight):
     found = np.transpose([*mixed.log_tails(epsilons), *mixed.reverse().log_tails(epsilons)])
     # log w and log (e^eps - 1) are rounded at sizes near 20, the hazard of the tail multiplies it.
     np.testing.assert_allclose(found, truth, rtol=1e-14, atol=1e-14)
-    second = pair.mix_second(weight)
+    second = pair.reverse().mix_first(weight).reverse()
     swapped = np.transpose([*second.reverse().log_tails(epsilons), *second.log_tails(epsilons)])
     np.testing.assert_array_equal(swapped, found)  # both base pairs are symmetric
 
@@ -348,5 +348,6 @@ def test_a_profile_of_delta_alone_has_no_tails():
         assert not without.has_tails
         with pytest.raises(NotImplementedError, match="log_tails"):
             without.log_tails(1.0)
-    assert half.mix_second(0.3).delta(1.0) == pair.mix_second(0.3).delta(1.0)
+    behind = [p.reverse().mix_first(0.3).reverse() for p in (half, pair)]
+    assert behind[0].delta(1.0) == behind[1].delta(1.0)
     assert half.reverse().reverse().log_tail_of is pair.log_tail_of

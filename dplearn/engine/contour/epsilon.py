@@ -124,7 +124,8 @@ def worse_brackets(
     rows = rows[~proved]
     if rows.size:
         low, high = _brackets(table, steps[rows], log_delta, math.log(SHARE * rtol))
-        high = np.minimum(high, table.chernoff_epsilon(steps[rows], log_delta))
+        chernoff = (steps[rows, None] * table.k_above + table.log_c - log_delta) / table.mu_below
+        high = np.minimum(high, np.maximum(np.min(chernoff, axis=1), 0.0))
         lower[rows], upper[rows] = np.maximum(lower[rows], low), np.maximum(upper[rows], high)
     return lower, upper
 

@@ -81,11 +81,6 @@ class Table:
         """log of c(mu) e^{T K(mu) - mu epsilon}, rounded up, shape (n, n_mu): log delta is less."""
         return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
-    def chernoff_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Smallest epsilon that a Chernoff bound proves."""
-        logs = steps[:, None] * self.k_above + self.log_c - log_delta
-        return np.maximum(np.min(logs / self.mu_below, axis=1), 0.0)
-
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
         """Epsilon with its saddle at mu, and the estimate of log delta there: (n, n_mu) each."""
         a, t = self.mu, steps[:, None]

@@ -156,7 +156,6 @@ class Trapezoid:
 
 
 def _exp(x: NDArray, least: float) -> NDArray:
-    """e^x, of x between `least` and 300."""
     return np.exp(np.minimum(np.maximum(x, least), 300.0))
 
 

@@ -131,7 +131,7 @@ def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
         lower, upper = ends[i]
         # Smaller, or so much smaller than the other that it would tell next to nothing.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
-        if groups[i].composes and np.any(rows):
+        if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])
     lower, upper = np.max(ends, axis=0)
     return lower, upper

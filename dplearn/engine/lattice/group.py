@@ -73,15 +73,10 @@ class Group:
         self.survey = surveys[-1]
         self.survey.fallback = np.min([survey.fallback for survey in surveys], axis=0)
 
-    @property
-    def composes(self) -> bool:
-        """Whether there is any finite loss but 0."""
-        return self.survey.scale > 0
-
     def coarse(self) -> tuple[NDArray, NDArray]:
         """Return a first bracket from few cells, starting from what holds already."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
-        if not self.composes or not np.any(np.isfinite(upper) & (upper > 0)):
+        if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
