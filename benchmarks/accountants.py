@@ -69,7 +69,7 @@ class Clock:
         return now
 
     def around(self, run: Callable[[], Outcome]) -> tuple[Outcome, list[float]]:
-        """The outcome of `run`, and the median of each of ours just before and just after it."""
+        """Return the outcome of `run` and the median of each of ours just before and after it."""
         ticks = [self._tick(), self._tick()]
         outcome = run()
         ticks += [self._tick(), self._tick(), self._tick()]
@@ -117,7 +117,7 @@ def _peer_cells(peer: Peer, clock: Clock, lower: np.ndarray, limit: float) -> li
 
 
 def small_deltas(settings: Sequence[Setting], all_steps: Sequence[int], limit: float) -> str:
-    """What is left of dp-accounting's PLD as delta falls."""
+    """Show what is left of dp-accounting's PLD as delta falls."""
     rows = []
     for setting, steps in ((s, t) for s in settings for t in all_steps):
         ours = [PLD().epsilon(setting.step, delta=d, steps=steps) for d in DELTAS]
@@ -133,7 +133,7 @@ def small_deltas(settings: Sequence[Setting], all_steps: Sequence[int], limit: f
 
 
 def calibrations(targets: Sequence[Target], limit: float) -> str:
-    """The smallest noise multiplier for a target."""
+    """Time the search for the smallest noise multiplier of a target."""
     head = ["target", "accountant", "time", "÷ pld", "σ", "σ / ours - 1", "notes"]
     return table(head, [row for target in targets for row in _calibration_rows(target, limit)])
 
@@ -194,7 +194,7 @@ def _single_cells(case: Single, limit: float) -> list[str]:
 
 
 def sections(quick: bool, limit: float) -> Iterable[str]:
-    """The report, part by part as it is measured."""
+    """Yield the report part by part as it is measured."""
     points, settings = (12, [SETTINGS[1], SETTINGS[4]]) if quick else (50, SETTINGS)
     # Whole numbers from 1 to 1e5, even on a log scale.
     steps = [int(t) for t in np.geomspace(1, 1e5, points).round()]

@@ -73,7 +73,7 @@ def _has_parameters(kind: type) -> bool:
 
 
 def grids(kind: str, build: Callable[..., nn.Module], **options: Any) -> dict[str, Any]:
-    """A module for one, two and three dimensions."""
+    """Return a module for one, two and three dimensions."""
     sizes = {1: (8,), 2: (4, 4), 3: (4, 2, 2)}
     return {
         f"{kind}{dims}d": lambda b, w, dims=dims: (

@@ -156,7 +156,7 @@ def perceptron() -> nn.Module:
 
 
 def mnist() -> nn.Module:
-    """The network of the MNIST example of opacus, 26,010 parameters."""
+    """Return the network of the MNIST example of opacus, 26,010 parameters."""
     return nn.Sequential(
         nn.Conv2d(1, 16, 8, 2, padding=3), nn.ReLU(), nn.MaxPool2d(2, 1),
         nn.Conv2d(16, 32, 4, 2), nn.ReLU(), nn.MaxPool2d(2, 1),
@@ -165,7 +165,7 @@ def mnist() -> nn.Module:
 
 
 def cifar() -> nn.Module:
-    """The network of Papernot et al. (2020) for CIFAR-10, 0.55 million parameters."""
+    """Return the network of Papernot et al. (2020) for CIFAR-10, 0.55 million parameters."""
     layers: list[nn.Module] = []
     channels = 3
     for width in (32, 64, 128):
@@ -340,7 +340,7 @@ def peak(step: Step) -> float:
 
 
 def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
-    """The section of one workload."""
+    """Return the section of one workload."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     if DEVICE.type == "cpu":
@@ -382,7 +382,7 @@ def verdict(work: Workload, times: dict[str, list[float]]) -> str:
 
 
 def where(rounds: int) -> str:
-    """The machine, how busy it was, and how often it was measured."""
+    """Name the machine, how busy it was, and how often it was measured."""
     name = torch.cuda.get_device_name() if DEVICE.type == "cuda" else machine()
     load = f"Load {os.getloadavg()[0]:.1f}, " if hasattr(os, "getloadavg") else ""
     return f"{name} {load}{rounds} rounds."

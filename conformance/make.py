@@ -173,7 +173,7 @@ def delta_at(case: Case, epsilon: float) -> float:
 
 @lru_cache(1)
 def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return both profiles of (sampled) Laplace noise with their dots connected, unfolded.
+    """Connect the dots of both profiles of (sampled) Laplace, and compose without folding.
 
     Each law of a composed loss is given by its masses and their places.
     """
@@ -196,7 +196,7 @@ def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def drawn() -> list[Case]:
-    """Return the cases of the suite: of each family as many drawn ones as it keeps."""
+    """Return as many cases of each family as it keeps, of those that were drawn."""
     cases: list[Case] = []
     known = set()
     for case in candidates():

@@ -89,7 +89,7 @@ def serve(load, name, cases, pipe):
 
 
 def asked(epsilon, case):
-    """Return the verdict on a tool's answer to a case, and how far it is from both ends."""
+    """Judge a tool's answer to a case, and measure how far it is from both ends."""
     row = {"id": case["id"], "family": case["family"], "seconds": 0}
     lower, upper, start = float(case["lower"]), float(case["upper"]), time.monotonic()
     try:
@@ -140,7 +140,7 @@ def command(template):
 
 
 def imported(name):
-    """Return the function `epsilon` of a module, or an adapter with the words that it takes."""
+    """Return `epsilon` of a module, or an adapter of it with the words that it takes."""
     file, *words = name.split(":")
     folder, module = os.path.split(os.path.abspath(file))
     sys.path.insert(0, folder)
@@ -155,7 +155,7 @@ def imported(name):
 
 
 def ordered(cases):
-    """Return the cases in an order drawn once, families and hand-picked cases in turns."""
+    """Let cases picked by hand and the rest of each family take turns, in an order drawn once."""
     turns = {}
     for case in random.Random(0).sample(cases, len(cases)):
         key = case["why"] in ("drawn", "sheet"), case["family"]
@@ -165,7 +165,7 @@ def ordered(cases):
 
 
 def markdown(results, cases):
-    """Return the table of all tools, what of the suite each covers, and its first wrong answers."""
+    """Return the table of all tools: what each covers, and its first wrong answers."""
     table, notes = [HEAD, ["---"] * len(HEAD)], []
     for name, rows in results.items():
         covered = [row for row in rows if row["verdict"] != "refused"]

@@ -4,7 +4,7 @@ Names of this module, in the order of the way from a mechanism to a printed sent
 
 1. A `Mechanism` is one release. Noise: `Gaussian`, `Laplace`; on whole numbers
    `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
-   `ExponentialMechanism`, `NoisyMax`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
+   `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
    Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
    `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets: `SubsetSum`.
    Releases of which one number is known: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
@@ -37,8 +37,8 @@ Examples
 `help(DPSGD)`, or of any other name above, tells its parameters. In a shell: `dplearn --help`.
 """
 
-# Without __all__, with which help(dplearn) would print 4,400 lines: every method of every class.
-# A name imported `as` itself is public to type checkers.
+# A name imported `as` itself, or by a star, is public to type checkers. With __all__, help(dplearn)
+# would print 4,400 lines: every method of every class.
 from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
 from dplearn.calibrate import largest_sample_rate as largest_sample_rate
 from dplearn.calibrate import largest_steps as largest_steps

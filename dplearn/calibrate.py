@@ -105,7 +105,7 @@ def smallest_noise_multiplier(
     3.7306
     >>> attack = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
     >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
-    noise_multiplier = 1.467365: true positive rate <= 0.05 at false positive rate 0.01, add_remove
+    noise_multiplier = 1.467364: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
@@ -245,7 +245,7 @@ def _asked(
 
 
 class _Place(NamedTuple):
-    """Where a search begins, and between which ends it stays."""
+    """The start of a search, and the ends between which it stays."""
 
     guess: float
     lower: float
@@ -364,7 +364,7 @@ def _search(
     def crossed(
         law: Accountant, place: _Place, enough: float, part: float = 0.0, last: float = 0.0
     ) -> Crossing:
-        """Where answers cross the target: `enough` near, or a part of the bracket, or `last`."""
+        """Return where answers cross the target: `enough` near, part of the bracket, or `last`."""
 
         def excess(x: float) -> float:
             nonlocal cost

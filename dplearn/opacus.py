@@ -8,7 +8,7 @@ from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 
 class CertifiedAccountant(IAccountant):
-    """An accountant for opacus: the `pld` guarantee of the steps that it tells of.
+    """An accountant for opacus: the `pld` guarantee of the steps that opacus records.
 
     opacus does not say how batches were drawn; the guarantee assumes fresh Poisson samples, and
     so neighbours that differ by a record added or removed.

@@ -263,7 +263,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         adjacency: Adjacency | None = None,
         certificate: str = "",
     ) -> Statement:
-        """Return a privacy statement of this plan; ValueError names the part that is missing.
+        """Return a complete privacy statement of this plan; ValueError names what is missing.
 
         `unit` is whose data neighbours differ in, and `records` how many such units there are,
         fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does.
@@ -412,7 +412,7 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
-    """Return the sentence that a certificate proves; raise unless it is about this run."""
+    """Return what a certificate proves; raise unless it names this run of one repeated step."""
     from dplearn.certificates import check
 
     proved = check(certificate)

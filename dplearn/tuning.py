@@ -1,4 +1,4 @@
-"""What it costs to try several settings and to release the best run."""
+"""The privacy cost of trying several settings and releasing the best run."""
 
 import math
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ class Tuned:
         )
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Random number of tries, at least 1; who knows the generator's seed knows it."""
+        """Draw the number of tries, at least 1; the generator's seed gives it away."""
         left, count, log_stop = rng.random(), 1, math.log(self.stop)
         share = -math.expm1(log_stop)
         chance = -share / log_stop

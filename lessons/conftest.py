@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items):
 
 
 def _besides(item):
-    """What runs after a cell of a lesson."""
+    """Compare what a cell of a lesson printed and drew."""
     if not isinstance(item, IPyNbCell) or not _lesson(item).source.exists():
         return
     if key := exercise_key(item.cell):

@@ -52,7 +52,7 @@ def patience() -> float:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A running server of this checkout."""
+    """Run a server of this checkout."""
     with served() as url:
         yield url
 
@@ -104,7 +104,7 @@ _OPEN, _CLOSING = list[Any](), ExitStack()
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The Chromium of this file and of those run before and after it that need one."""
+    """Share one Chromium among all files that need one."""
     if not _OPEN:
         # It loads playwright, which most tests do without.
         from playwright.sync_api import sync_playwright
@@ -141,7 +141,7 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 
 @pytest.fixture
 def page(browser, address) -> Iterator[Any]:
-    """A fresh page that must end without console errors and without requests elsewhere."""
+    """Open a page that must end without console errors and without requests elsewhere."""
     context = browser.new_context(viewport=SCREEN)
     opened = context.new_page()
     complaints: list[str] = []
@@ -192,7 +192,7 @@ def one_in_four() -> list[Any]:
 
 
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
-    """A page of the browser's own, written into a folder."""
+    """Write a page of the browser's own into a folder."""
     file = folder / "index.html"
     file.write_text(_FILE.format(style=style, scripts=scripts, mount=mount), encoding="utf-8")
     return file
@@ -200,7 +200,7 @@ def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
 
 @contextmanager
 def visits(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens addresses, each in its own context, until something is there; none may complain."""
+    """Open addresses, each in its own context, until something is there; none may complain."""
     contexts, complaints = [], []
 
     def visit(url: str, ready: str, screen: Any = SCREEN, route: Any = None, **options: Any) -> Any:

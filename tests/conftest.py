@@ -35,7 +35,7 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """True for a file whose tests are all slow where slow ones are left out: it is not imported."""
+    """Ignore a file whose tests are all slow where slow ones are left out."""
     if "not slow" not in config.option.markexpr or not collection_path.name.startswith("test_"):
         return None
     return bool(ALL_SLOW.search(collection_path.read_text())) or None
@@ -43,7 +43,7 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
-    """Tests hold no doctests, and looking for them takes as long as reading the tests."""
+    """Leave doctests out: tests hold none, and looking for them takes long."""
     return [file for file in (yield) if not isinstance(file, DoctestModule)]
 
 

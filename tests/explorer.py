@@ -4,23 +4,26 @@ import functools
 import json
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlencode
 
 from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
+from dplearn.teaching import browser
 from dplearn.teaching.book import book
 from dplearn.teaching.explorer.kit import navigation
 from dplearn.teaching.explorer.kit.fields import RANGES, read
 from dplearn.teaching.explorer.pages import check_a_claim, mechanisms
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.formula_book import entry
+from javascript import javascript
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
 
 
 def page_at(path: str) -> ModuleType:
-    """The page that a path leads to; an address of a run alone leads to epsilon against T."""
+    """Find the page of a path; an address of a run alone leads to epsilon against T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
     return named[path.strip("/") or "epsilon_vs_steps"]
 
@@ -30,9 +33,12 @@ def understood(path: str, address: dict[str, str]) -> None:
     page = navigation.path_of(page_at(path))
     numbers, words = dict(RANGES), {}
     if page == "epsilon_vs_steps":
-        words = confirmation.options() | {"rate_from": ("rate", "counts")}
-        numbers |= {"here": RANGES["steps"], "dataset_size": (1, 1e10), "batch_size": (1, 1e10)}
-        address = {key: text for key, text in address.items() if key != "accountants"}
+        kinds = {key: dict.fromkeys(names) for key, names in confirmation.options().items()}
+        with javascript(browser.source("run", "page/run")) as call:
+            unread = call("x => run.fromAddress(...x).unread", [urlencode(address), kinds])
+        if unread:
+            raise ValueError(*unread)
+        return
     elif page == "mechanisms":
         catalogue = mechanisms._catalogue(())
         numbers = {key: number["ends"] for key, number in catalogue["numbers"].items()}
@@ -66,12 +72,12 @@ def opened(page: str = "", **address: str) -> AppTest:
 
 
 def again(app: AppTest, page: str = "") -> AppTest:
-    """What the address of a page shows to somebody else."""
+    """Return what the address of a page shows to somebody else."""
     return opened(page, **{key: str(value) for key, value in app.query_params.items()})
 
 
 def checked(app: AppTest) -> AppTest:
-    """The same, if nothing went wrong."""
+    """Return the app, if nothing went wrong."""
     assert not app.exception, [error.message for error in app.exception]
     return app
 
@@ -92,7 +98,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def figure(app: AppTest, rank: int = 0) -> dict[str, Any]:
-    """A figure as Plotly's JSON."""
+    """Return a figure as Plotly's JSON."""
     return json.loads(app.get("plotly_chart")[rank].proto.spec)
 
 
@@ -102,8 +108,9 @@ def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
 
 
 def title(app: AppTest, rank: int = 0) -> str:
-    """The title of a figure."""
-    return figure(app, rank)["layout"]["title"]["text"].replace("\u00a0", " ")
+    """Return the title above a figure."""
+    titles = [e.proto.body for e in app.get("html") if e.proto.body.startswith("<p>")]
+    return titles[rank].removeprefix("<p>").partition("<br>")[0].replace("\u00a0", " ")
 
 
 def errors(app: AppTest) -> list[str]:

@@ -25,14 +25,14 @@ def bracket(sides, counts, delta, lattice=LATTICE):
 
 
 def assert_holds(ends, truth, *, below=1.0, above=math.inf):
-    """The truth lies inside, and no further from the ends than these relative distances."""
+    """Check that the truth lies inside, and within these relative distances of the ends."""
     lower, upper = ends
     assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
 
 
 def assert_encloses(ends, true_delta, delta, slack=1e-9):
-    """The truth is at least delta at the lower end and at most delta at the upper one."""
+    """Check that the truth is at least delta at the lower end, at most delta at the upper."""
     lower, upper = ends
     assert true_delta(upper) <= delta * (1 + slack)
     assert lower == 0 or true_delta(lower) >= delta * (1 - slack)
@@ -62,7 +62,7 @@ def delta_by_definition(p, q, epsilon=EPSILONS):
 
 
 def most_powerful(p, q, rates):
-    """True positive rates by Neyman and Pearson: largest ratios first, a coin between two atoms."""
+    """Find true positive rates by Neyman and Pearson: largest ratios first, then a coin."""
     with np.errstate(divide="ignore"):
         order = np.argsort(-np.where(q > 0, p / q, np.inf), kind="stable")
     false, true = (np.append(0.0, np.cumsum(law[order])) for law in (q, p))

@@ -72,7 +72,7 @@ def boxed(prepare: Callable[[], Ask], inputs: Sequence[Any], *, limit: float) ->
 def _answer(
     pipe: Connection, prepare: Callable[[], Ask], inputs: Sequence[Any], limit: float
 ) -> None:
-    """The forked side: send (value, seconds so far, error) per input, then the peak."""
+    """Send (value, seconds so far, error) per input, then the peak, from the forked side."""
     most = int(0.75 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     idle, start = _reset_peak(), time.perf_counter()
@@ -145,7 +145,7 @@ def forget() -> None:
 
 
 def machine() -> str:
-    """The day, the processor and the versions that matter."""
+    """Name the day, the processor and the versions that matter."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next(x.split(": ")[1] for x in lines if x.startswith("model name"))

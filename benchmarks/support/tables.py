@@ -21,7 +21,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def arguments(about: str | None, results: Path, *, rounds: int) -> ArgumentParser:
-    """What a script is asked: a part of it, how many rounds, and whether to renew its results."""
+    """Parse which part to run, how many rounds, and whether to write the results."""
     parser = ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument("--only", default="", help="part of a name")
     parser.add_argument("--rounds", type=int, default=rounds)

@@ -27,15 +27,7 @@ class Basic(Accountant):
 
     name = "basic"
     title = "Basic composition"
-    statement = (
-        r"\varepsilon = \sum_t \varepsilon_t,\qquad \delta = \sum_t \delta_t,"
-        r"\qquad \delta_t = \delta / T"
-    )
     reference = Reference("Dwork & Roth", 2014, "Theorem 3.16")
-    explanation = (
-        "It adds the worst case of every step, as if each step could be the unluckiest one. "
-        "So it grows like T and is the smallest bound only when T is very small."
-    )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         return _with_shares(runs.summed_epsilons(delta), delta / runs.totals)
@@ -57,16 +49,7 @@ class Advanced(Accountant):
 
     name = "advanced"
     title = "Advanced composition"
-    statement = (
-        r"\varepsilon = \varepsilon_0\sqrt{2T\ln(1/\delta')} + T\varepsilon_0\,"
-        r"\frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1},\qquad "
-        r"\delta = 1-(1-\delta_0)^T(1-\delta')"
-    )
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.4")
-    explanation = (
-        "Lucky and unlucky steps partly cancel, so the total grows like √T at first. "
-        "It still keeps of each step only one pair (ε₀, δ₀) and forgets how the loss is spread."
-    )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
@@ -76,7 +59,7 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
+        """Return closed forms, inf where no delta is left, and the slack, by row and candidate."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
         totals = theorems.heterogeneous_composition(
@@ -102,23 +85,14 @@ class Optimal(Accountant):
 
     name = "optimal"
     title = "Optimal composition (KOV)"
-    statement = (
-        r"\delta = 1-(1-\delta_0)^T\Big(1-\sum_k\tbinom Tk p^k(1-p)^{T-k}"
-        r"\big(1-e^{\varepsilon-(2k-T)\varepsilon_0}\big)_+\Big),\quad "
-        r"p=\tfrac{e^{\varepsilon_0}}{1+e^{\varepsilon_0}}"
-    )
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
-    explanation = (
-        "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
-        "Curves below it know more: the whole distribution of one step's loss."
-    )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         # Equal shares of delta need not be among the divisions that are tried.
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """The exact composition at divisions around the closed form's, never above that."""
+        """Return the exact composition at divisions around the closed form's, never above that."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = Advanced._totals(runs, paid, each, delta)
@@ -127,7 +101,7 @@ class Optimal(Accountant):
                 _of_different(each, row, paid, left, total)
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
-        # Candidates spread around the closed form's choice, kept on the grid.
+        # Candidates spread around the closed form's choice, on the grid.
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)

@@ -43,15 +43,7 @@ class RDP(Accountant):
 
     name = "rdp"
     title = "Rényi DP"
-    statement = (
-        r"\varepsilon = \min_{\alpha>1}\ T D_\alpha + \ln\frac{\alpha-1}{\alpha}"
-        r" - \frac{\ln\delta+\ln\alpha}{\alpha-1}"
-    )
     reference = Reference("Mironov 2017; Canonne, Kamath & Steinke", 2020, "Proposition 12")
-    explanation = (
-        "The same moments at all orders, turned into (ε, δ) by a sharper conversion. "
-        "What remains above the exact curve is the price of that one conversion."
-    )
 
     def __post_init__(self) -> None:
         orders = tuple(float(a) for a in self.orders)
@@ -110,15 +102,7 @@ class Moments(Accountant):
 
     name = "moments"
     title = "Moments accountant (2016)"
-    statement = (
-        r"\varepsilon = \min_{1\le\lambda\le32}\ \frac{T\,K(\lambda) + \ln(1/\delta)}{\lambda},"
-        r"\qquad K(\lambda) = \lambda\,D_{\lambda+1}"
-    )
     reference = Reference("Abadi et al.", 2016, "Theorem 2", checked=True)
-    explanation = (
-        "It composes the moments of the loss exactly and loses only when turning them into δ. "
-        "With λ ≤ 32 it cannot fall below ln(1/δ)/32, the flat part on the left."
-    )
 
     def __post_init__(self) -> None:
         validate.integer(minimum=1, maximum=10**6, largest_moment=self.largest_moment)
@@ -143,16 +127,7 @@ class ZCDP(Accountant):
 
     name = "zcdp"
     title = "Zero-concentrated DP"
-    statement = (
-        r"\rho = \sum_t\rho_t,\qquad \varepsilon = \min_{\alpha>1}\ \rho\alpha"
-        r" + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta+\ln\alpha}{\alpha-1}"
-        r"\ \le\ \rho + 2\sqrt{\rho\ln(1/\delta)}"
-    )
     reference = Reference("Bun & Steinke", 2016, "Proposition 1.3")
-    explanation = (
-        "One line ρα must lie above the Rényi curve at every order, so a single ρ cannot see "
-        "that sampling helps: at q < 1 it is the bound of the full batch."
-    )
 
     def _refusal(self, runs: Runs) -> str:
         if refusal := super()._refusal(runs):

@@ -66,22 +66,14 @@ class PLD(Accountant):
 
     name = "pld"
     title = "Privacy loss distribution"
-    statement = (
-        r"\delta(\varepsilon) = E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad "
-        r"L_t = \ln\frac{dP}{dQ}\ \text{ independent under } P"
-    )
     reference = Reference("Doroshenko et al.", 2022, "Algorithm 1")
-    explanation = (
-        "It keeps the whole distribution of one step's loss and composes it T times. "
-        "Nothing is forgotten, so up to numerical width this is the exact value."
-    )
 
     def __post_init__(self) -> None:
         validate.positive(rtol=self.rtol)
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
     def coarse(self) -> Self:
-        """An accountant with a bracket a thousand times wider, from fewer cells."""
+        """Return an accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Iterator[Bound]:
@@ -239,16 +231,7 @@ class GDP(Accountant):
     name = "gdp"
     kind = "approximate"
     title = "Gaussian DP (CLT)"
-    statement = (
-        r"\mu = q\sqrt{T(e^{1/\sigma^2}-1)},\qquad \delta = \Phi\big(\tfrac\mu2-"
-        r"\tfrac\varepsilon\mu\big) - e^\varepsilon\Phi\big(-\tfrac\mu2-\tfrac\varepsilon\mu\big)"
-        r"\quad\text{as } T\to\infty"
-    )
     reference = Reference("Bu, Dong, Long & Su", 2020, "Theorem 5")
-    explanation = (
-        "It replaces the loss by its normal limit, which has too light a tail: the value can be "
-        "below the true ε, and is for small T and small δ. Never report it as a guarantee."
-    )
 
     def _refusal(self, runs: Runs) -> str:
         if refusal := super()._refusal(runs):

@@ -195,7 +195,7 @@ def tails_error(steps: NDArray) -> NDArray:
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """P(K > k) and Q(K > k) of the number K of truths, or of lies, among `steps` coins."""
+    """P(K > k) and Q(K > k) of the number K of true, or of false, answers among `steps` coins."""
     truth, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))

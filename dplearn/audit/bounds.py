@@ -1,4 +1,4 @@
-"""What observations prove about epsilon: from below, at a confidence, and never from above."""
+"""Lower bounds on epsilon from observations, at a confidence."""
 
 import math
 from bisect import bisect_left
@@ -48,7 +48,7 @@ class LowerBound:
         validate.one_of(get_args(Assumption), assume=self.assume)
 
     def contradicts(self, guarantee: Guarantee) -> bool:
-        """True where the outputs are impossible, at the confidence, if the guarantee is true.
+        """Return whether a true guarantee makes the outputs impossible, at the confidence.
 
         ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
         about other neighbours or a larger delta. A bound that assumes a Gaussian accuses wrongly
@@ -118,7 +118,7 @@ def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
-    """The bound with this epsilon, or that of a Gaussian of this mu, rounded down."""
+    """Return the bound with this epsilon, or that of a Gaussian of this mu, rounded down."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
         gaussian = Gaussian(1 / max(strength, 1e-9))
@@ -235,7 +235,7 @@ def from_scores(
         return [(int(one.sum()), one.size) for one in (runs[1] > threshold, runs[0] <= threshold)]
 
     def worth(threshold: float) -> tuple[float, float]:
-        """What a first look proves; where that is nothing, how rarely it errs."""
+        """Return what a first look proves; where that is nothing, how rarely it errs."""
         first = errors(tried, threshold)
         return _strength(bound, *first), -sum(k / n for k, n in first)
 

@@ -34,7 +34,7 @@ def laplace_by_inversion(
 def reachable(
     outputs: ArrayLike, release: Callable[[NDArray], NDArray], *, bits: int = 53
 ) -> NDArray[np.bool_]:
-    """True for each output that a program gives for one of the uniform numbers k / 2^bits.
+    """Mark each output that a program gives for one of the uniform numbers k / 2^bits.
 
     An output that is reached from one value and not from its neighbour has an infinite privacy
     loss. Answers are exact, by bisection on the grid. `release` is what the program releases for an

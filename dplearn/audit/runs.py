@@ -64,7 +64,7 @@ class _Run(NamedTuple):
 
     @property
     def drawn(self) -> tuple[NDArray[np.bool_], int]:
-        """Truth values of the canaries that are in, by fair coins, and the seed of all else."""
+        """Draw by fair coins which canaries are in, and the seed of all else."""
         rng = np.random.default_rng([self.seed, self.number])
         return rng.random(self.canaries) < 0.5, int(rng.integers(2**31))
 

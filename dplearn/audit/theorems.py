@@ -32,20 +32,20 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
 
 
 def least_of_dp(epsilon: float, delta: float) -> Least:
-    """Function from P(E) in [0, 1] to the least Q(E) under (epsilon, delta)-DP."""
+    """Return a function from P(E) in [0, 1] to the least Q(E) under (epsilon, delta)-DP."""
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
 
 
 def least_of_gaussian(mu: float) -> Least:
-    """Function from P(E) in [0, 1] to the least Q(E) under mu-GDP."""
+    """Return a function from P(E) in [0, 1] to the least Q(E) under mu-GDP."""
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
 def allows_guesses(
     least: Least, *, canaries: int, guesses: int, correct: int, chance: float
 ) -> bool:
-    """True where the curve allows so many right guesses with this chance, or a larger one.
+    """Return whether the curve allows so many right guesses with at least this chance.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """

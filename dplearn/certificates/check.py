@@ -164,7 +164,7 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """How far phi is moved: any choice is sound, this one needs few nodes."""
+        """Choose how far phi is moved: any choice is sound, this one needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)

@@ -1,1 +1,1 @@
-"""What every floor stands on: guarantees, errors, registries, logarithms, roots, typed formulas."""
+"""Shared by all packages: guarantees, errors, registries, logarithms, roots, typed formulas."""

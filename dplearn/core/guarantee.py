@@ -1,4 +1,4 @@
-"""What is proved about a mechanism: adjacency, guarantee, and where the theorem stands."""
+"""Guarantees: what is proved about a mechanism, under which adjacency, by which theorem."""
 
 import html
 import math

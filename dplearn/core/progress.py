@@ -1,4 +1,4 @@
-"""A line that tells how far a run is."""
+"""A line that shows the progress of a run."""
 
 import sys
 import time

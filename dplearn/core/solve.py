@@ -15,7 +15,7 @@ Snap = Callable[[float, float, float], float]
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Points just above the place where `holds` turns from False to True, elementwise.
+    """Points just above where `holds` turns from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
     at `upper`. The value returned is one at which `holds` was seen to be true, within `rtol`

@@ -1,4 +1,4 @@
-"""What a computation costs, in units of about 10 ns that depend on nothing but the question.
+"""Count the cost of a computation, in units of about 10 ns that depend on the input alone.
 
 A search stops by them: seconds would make its result depend on the machine, and work that a cache
 spares on earlier questions.
@@ -43,7 +43,7 @@ def spend(units: float) -> None:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator: an `lru_cache` whose hits count as work, too, once in each `counting`."""
+    """Decorate with an `lru_cache` whose hits count as work, too, once in each `counting`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(maxsize)

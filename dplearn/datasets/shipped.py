@@ -35,7 +35,7 @@ def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelle
 def split(
     records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> tuple[Labelled, Labelled, Labelled]:
-    """Training, validation and test part: a partition that everybody may know.
+    """Training, validation and test part: a public partition.
 
     Which record goes where depends on the number of records and the seed alone. `validation` and
     `test` are shares in [0, 1), together < 1; each part is rounded to whole records.
@@ -108,7 +108,7 @@ def digits() -> Labelled:
 
 
 class School(NamedTuple):
-    """A made-up school, a row per pupil: who they are, and the digit that they wrote."""
+    """A made-up school, a row per pupil: attributes, and the digit that each wrote."""
 
     age: NDArray[np.int64]  # years; those above 18 learn in the evening
     month: NDArray[np.int64]  # of birth, 1 to 12
@@ -125,7 +125,7 @@ class School(NamedTuple):
 
 
 def school() -> School:
-    """The 1,438 pupils of the lessons: made up, but for the images.
+    """Return the 1,438 pupils of the lessons: made up, but for the images.
 
     These are the training part of `digits`, ``split(digits(), validation=0)``; all else is drawn
     from one seed. Of 64 pupils of Anna's age nobody else has both her month and her village.

@@ -96,7 +96,7 @@ def spline(knots: int, places: int) -> NDArray:
 
 
 def ways_of_writing() -> list[tuple[int, int, Strokes]]:
-    """The rows of ``data/strokes.csv``: digit, share, and the points of each stroke."""
+    """Read ``data/strokes.csv``: digit, share, and the points of each stroke."""
     with shipped_table("strokes.csv").open(newline="") as file:
         rows = [(row, row["strokes"].split("/")) for row in csv.DictReader(file)]
     pairs = lambda numbers: list(zip(numbers[::2], numbers[1::2], strict=True))

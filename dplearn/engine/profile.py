@@ -237,7 +237,7 @@ def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
     """Return the least epsilon >= 0 at which none of `profiles` exceeds delta, rounded up."""
     epsilon = profiles[0].epsilon(delta)
     for profile in profiles[1:]:
-        # Mostly a single value tells that this one is smaller there.
+        # Mostly a single value shows that this one is smaller there.
         with np.errstate(divide="ignore"):
             above = profile.log_delta(np.minimum(epsilon, FAR)) > np.log(delta)
         if np.any(above):
@@ -379,7 +379,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """A curve that is linear in e^epsilon between the nodes: above log delta, which is convex."""
+    """Return a curve linear in e^epsilon between the nodes: above log delta, which is convex."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-r"""Noise that clients add themselves, in whole numbers, so that nobody need be trusted with a sum.
+r"""Noise that clients add themselves, in whole numbers, so that no server sees an exact sum.
 
 A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
 whole numbers of a norm of at most `sensitivity`, adds whole noise of its own, and reduces
@@ -92,12 +92,12 @@ class DistributedNoise:
         return (whole + noise).astype(np.uint64) & np.uint64(2**self.bits - 1)
 
     def decode(self, total: ArrayLike) -> NDArray[np.float64]:
-        """The sum of updates, with noise, in their own unit, from a sum mod 2^bits."""
+        """Return the noisy sum of updates, in their own unit, from a sum mod 2^bits."""
         half, total = 2 ** (self.bits - 1), np.asarray(total).astype(np.int64)
         return ((total + half) % 2**self.bits - half) / self.scale
 
     def _rounded(self, update: NDArray) -> NDArray[np.int64]:
-        """The clipped update in whole numbers, right on average, of at most that norm."""
+        """Round the clipped update to whole numbers, right on average, of at most that norm."""
         if update.shape != (self.dimension,) or not np.all(np.isfinite(update)):
             expected = f"finite numbers of shape ({self.dimension},)"
             raise ValueError(f"Expected update to hold {expected}, got shape {update.shape}.")
@@ -110,7 +110,7 @@ class DistributedNoise:
                 return whole
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Guarantee of a user who may be in every round: no sampling is counted, which is safe."""
+        """Return the guarantee of a user in every round: no sampling is counted, which is safe."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         change, variance, n = self.sensitivity, float(self.variance), self.clients
@@ -132,7 +132,7 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Standard deviation of a coordinate of the sum of `clients` updates, by who adds noise.
+        r"""Return the noise in a coordinate of the sum of `clients` updates, by its source.
 
         For one guarantee per user: a server that is trusted with every update adds zC once,
         clients who trust nobody add zC each, :math:`zC\sqrt n` in all, and clients whose sum alone
@@ -197,7 +197,7 @@ def discrete_laplace(t: int) -> int:
 
 
 def exponential_coin(above: int, below: int) -> bool:
-    """True with the chance e^(-above/below), for whole numbers >= 0."""
+    """Toss a coin that is true with chance e^(-above/below), for whole numbers >= 0."""
     while above > below:  # a factor 1/e for every one
         if not exponential_coin(1, 1):
             return False

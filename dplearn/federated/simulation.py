@@ -154,7 +154,7 @@ class Federation:
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """What local training changes, a row per user, and the mean loss of each before it."""
+        """Return what local training changes, a row per user, and each mean loss before it."""
 
         def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
             losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)
@@ -212,7 +212,7 @@ class _Users:
         return self._inputs[:count], self._targets[:count]
 
     def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Inputs, targets and a mask with a row per user, for users who have records.
+        """Return inputs, targets and a mask, a row per user, for users who have records.
 
         Where one has fewer than others, own records are repeated: no one else's reach an update.
         """

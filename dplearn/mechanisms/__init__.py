@@ -5,7 +5,6 @@ from dplearn.mechanisms._base import Mechanism, Outputs
 from dplearn.mechanisms._known import ZCDP, ApproximateDP
 from dplearn.mechanisms.choices import (
     ExponentialMechanism,
-    NoisyMax,
     PermuteAndFlip,
     RandomizedResponse,
     SparseVector,
@@ -39,7 +38,6 @@ __all__ = [
     "Geometric",
     "Laplace",
     "Mechanism",
-    "NoisyMax",
     "Outputs",
     "PermuteAndFlip",
     "PoissonSubsampled",

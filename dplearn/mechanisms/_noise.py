@@ -1,4 +1,4 @@
-r"""What mechanisms share that add noise to numbers or to scores, and what a table tells of noise.
+r"""Shared by mechanisms that add noise to numbers or to scores; noise given by a table.
 
 Sums of what several parties add are whole numbers whose law is a table; it is log-concave and
 even. A table of what is likely, with masses right up to a factor :math:`e^{\pm r}`, encloses delta
@@ -113,37 +113,6 @@ class Noise(Mechanism):
 
     @abstractmethod
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray: ...
-
-
-class NoisyWinner(Mechanism):
-    """The candidate with the largest noisy score: its worst pair is that of a noisy gap of two."""
-
-    conditions = ("every score changes by at most its sensitivity",)
-    attained: ClassVar[bool] = False
-    no_outputs = "the worst table of scores is another one at every ε"
-
-    @property
-    @abstractmethod
-    def gap(self) -> Noise:
-        """The release of the noisy gap of two candidates, which leaks no less."""
-
-    @abstractmethod
-    def _log_wins(self, lead: float) -> tuple[float, float]:
-        """Log chances that a candidate wins whose lead, over the noise, is this or its negative."""
-
-    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        return self.gap.profiles(adjacency)
-
-    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Half of what a record moves ahead of the only rival, or behind.
-        wins = self._log_wins(self.gap.shift(adjacency) / 2)
-        return (Profile.from_atoms(wins, wins[::-1]),)
-
-    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        return self.gap.rdp(orders, adjacency=adjacency)
-
-    def _zcdp(self, adjacency: Adjacency) -> float | None:
-        return self.gap.zcdp(adjacency)
 
 
 @dataclass(frozen=True)

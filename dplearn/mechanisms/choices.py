@@ -1,4 +1,4 @@
-"""Mechanisms whose answer is a choice: a candidate, the winner of a vote, yes or no, one of k."""
+"""Mechanisms whose answer is a choice: a candidate, yes or no, one of k."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
@@ -14,8 +13,6 @@ from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.core.solve import maximise
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
-from dplearn.mechanisms._noise import NoisyWinner
-from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
 
@@ -111,55 +108,7 @@ def bounded_range_zcdp(*, epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class NoisyMax(NoisyWinner):
-    """Class with the largest noisy count, where one record can move one vote: PATE's GNMax.
-
-    A moved vote changes two counts, a distance of the root of 2, so the profile is that of noisy
-    counts. Of the winner alone it is the worst over all votes: at every epsilon two classes with a
-    gap of their own attain it (their winner is the best test between the counts), no votes attain
-    all of it, and of a composition it is a bound (Papernot et al. 2018, Proposition 8).
-
-    Parameters
-    ----------
-    noise_std : float
-        Standard deviation of the Gaussian noise on every count, > 0, in votes.
-
-    Examples
-    --------
-    >>> round(float(NoisyMax(noise_std=40.0).rdp([10.0])[0]), 5)
-    0.00625
-    """
-
-    noise_std: float
-
-    name = "noisy_max"
-    fields_of_examples = ((40.0,), (1.0,), (300.0,))
-    conditions = ("each record moves at most one vote",)
-    no_outputs = "the worst votes are others at every ε"
-
-    def __post_init__(self) -> None:
-        validate.scale(noise_std=self.noise_std)
-
-    @property
-    def gap(self) -> Gaussian:
-        """Two moved votes, over a deviation that is the root of 2 as large as that of a count."""
-        return Gaussian(self.noise_std / math.sqrt(2))
-
-    def _log_wins(self, lead: float) -> tuple[float, float]:
-        return float(log_ndtr(lead)), float(log_ndtr(-lead))
-
-    def release(
-        self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
-    ) -> NDArray:
-        """Index of the winner of counts (classes,); the profile is that of sensitivity 1."""
-        validate.positive(sensitivity=sensitivity)
-        counts = np.asarray(value, dtype=float)
-        noise = rng.normal(0, self.noise_std * sensitivity, counts.shape)
-        return np.asarray(np.argmax(counts + noise))
-
-
-@dataclass(frozen=True)
-class PermuteAndFlip(NoisyWinner):
+class PermuteAndFlip(Mechanism):
     r"""Candidate with the largest score plus exponential noise.
 
     Its scale is :math:`2\Delta/\varepsilon`. The law is that of taking each candidate r in a random
@@ -188,18 +137,32 @@ class PermuteAndFlip(NoisyWinner):
 
     name = "permute_and_flip"
     fields_of_examples = ((1.0,), (0.1,), (4.0,))
+    conditions = ("every score changes by at most its sensitivity",)
+    attained: ClassVar[bool] = False
+    no_outputs = "the worst table of scores is another one at every ε"
 
     def __post_init__(self) -> None:
         validate.scale(gap_epsilon=self.gap_epsilon)
 
     @property
     def gap(self) -> Laplace:
-        """Each of two scores moves by the sensitivity, half of epsilon times the scale."""
+        """Release of the noisy gap of two candidates, each moved by half of epsilon."""
         return Laplace(1 / self.gap_epsilon)
 
-    def _log_wins(self, lead: float) -> tuple[float, float]:
-        behind = -lead - math.log(2)
-        return float(log1mexp(behind)), behind
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return self.gap.profiles(adjacency)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        # Half of what a record moves ahead of the only rival, or behind.
+        behind = -self.gap.shift(adjacency) / 2 - math.log(2)
+        wins = (float(log1mexp(behind)), behind)
+        return (Profile.from_atoms(wins, wins[::-1]),)
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        return self.gap.rdp(orders, adjacency=adjacency)
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
+        return self.gap.zcdp(adjacency)
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Index of the chosen candidate, given the scores of all, shape (n,)."""
@@ -323,7 +286,7 @@ class RandomizedResponse(Mechanism):
 
     @classmethod
     def from_probability(cls, *, truth: float, answers: int = 2) -> Self:
-        """The mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
+        """Return the mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
         validate.probability(truth=truth)
         validate.integer(minimum=2, answers=answers)
         if truth * answers <= 1:
@@ -343,7 +306,7 @@ class RandomizedResponse(Mechanism):
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """The true answer is 0 under P and 1 under Q."""
+        """Return laws of the report where the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
 
         def law(truth: int) -> Curve:

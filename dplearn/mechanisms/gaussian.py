@@ -101,22 +101,6 @@ class Gaussian(Noise):
         return orders * self._zcdp(adjacency)
 
     @classmethod
-    def classical(cls, *, epsilon: float, delta: float) -> Self:
-        r"""Gaussian with the noise of the classical formula, for epsilon < 1.
-
-        Its noise multiplier is :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, under add_remove, for
-        epsilon and delta in (0, 1), the range of the theorem (Dwork & Roth 2014, A.1): the formula
-        is not proved for epsilon >= 1, and fails further up.
-
-        Examples
-        --------
-        >>> round(Gaussian.classical(epsilon=0.5, delta=1e-5).noise_multiplier, 6)
-        9.689611
-        """
-        validate.probability(epsilon=epsilon, delta=delta)
-        return cls(math.sqrt(2 * math.log(1.25 / delta)) / epsilon)
-
-    @classmethod
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
         """Gaussian of the smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
 

@@ -1,4 +1,4 @@
-r"""What given votes leak: functions of private data, for the holder of the votes alone.
+r"""Privacy loss at given votes: functions of private data, for the holder of the votes alone.
 
 Per query the laws of what is released are known, here and at every neighbour: counts of which one
 vote has moved, another one in every query. Class j wins with probability
@@ -161,7 +161,7 @@ class AtTheseVotes:
         )
 
     def guarantee(self, *, delta: float) -> Guarantee:
-        """A certified bracket of epsilon over all neighbours of the votes, both directions.
+        """Return a certified bracket of epsilon over all neighbours of the votes, both ways.
 
         The upper end holds however questions are chosen; the lower end is of one neighbour.
         """
@@ -224,7 +224,7 @@ def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
 
 
 def _envelope(law: Laws) -> Profile:
-    """A profile that none of the pairs (votes, neighbour) exceeds, by chords between its knots."""
+    """Return a profile that no pair (votes, neighbour) exceeds, by chords between its knots."""
     here, others = law.here[None], law.neighbours
     largest = float(np.max(np.abs(here - others)))
     knots = largest * np.append(0.0, np.geomspace(_NEAREST, 1.0, _KNOTS))

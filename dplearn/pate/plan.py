@@ -125,7 +125,7 @@ class Aggregator:
         for i, counts in enumerate(votes.counts):
             if not self.open:
                 break
-            # Counted before anything is released: who interrupts has paid.
+            # Counted before anything is released: an interrupted query counts.
             self.asked += 1
             if self.plan.check_std is not None and self.plan.threshold is not None:
                 largest = counts.max() + self._rng.normal(0.0, self.plan.check_std)

@@ -20,7 +20,7 @@ def teacher_labels(
     seed: int = 0,
     steps: int = 60,
 ) -> NDArray[np.int64]:
-    """The label that each teacher gives to each query, shape (n_queries, teachers).
+    """Return the label that each teacher gives to each query, shape (n_queries, teachers).
 
     Records, features of shape (n, d) with labels 0, 1, ... of shape (n,), are divided at random, by
     n and the seed alone, into parts of equal size, one for each teacher, a softmax regression

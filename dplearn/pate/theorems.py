@@ -1,4 +1,4 @@
-"""What papers prove of noisy votes: closed forms on which the guarantees of this folder rest.
+"""Theorems about noisy votes: closed forms on which the guarantees of this folder rest.
 
 Docstrings are statements; hypotheses, sources and the truth that each is compared with stand in
 the formula book, ``dplearn.teaching.book.chapters.pate``.

@@ -1,4 +1,4 @@
-"""How many teachers voted for each class, query by query."""
+"""Votes: how many teachers chose each class, query by query."""
 
 import gzip
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Votes:
 
     @classmethod
     def from_labels(cls, labels: ArrayLike, *, classes: int) -> Self:
-        """Votes of teachers who each gave one label, shape (queries, teachers), per query."""
+        """Count the votes of labels of shape (queries, teachers), per query."""
         validate.integer(minimum=2, classes=classes)
         given = _whole(labels, "labels", "(queries, teachers)")
         if given.max() >= classes:
@@ -101,7 +101,7 @@ def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
 
 
 def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:
-    """A copy as integers; raises unless it is a table of whole numbers >= 0."""
+    """Copy a table as integers; raise unless it holds whole numbers >= 0."""
     table = np.asarray(values)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"Expected {name} of shape {shape}, got shape {table.shape}.")

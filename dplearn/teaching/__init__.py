@@ -1,1 +1,1 @@
-"""What teaches: formula book, claims, figures, explorer, its browser code, site, lessons' tools."""
+"""Teaching: formula book, claims, figures, explorer, its browser code, site, lessons' tools."""

@@ -1,4 +1,4 @@
-"""Commands of `dplearn` that stand on the teaching rooms."""
+"""Commands of `dplearn` for teaching."""
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,4 @@
-"""What accelerators do in another way than processors; nothing here waits for a device."""
+"""Differences between accelerators and processors; nothing here waits for a device."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

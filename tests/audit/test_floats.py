@@ -14,7 +14,6 @@ from mpmath import mp, mpf
 from cases import each
 from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilon
 from dplearn.mechanisms import Laplace
-from dplearn.training import noise
 
 GRID, UNIFORMS = np.arange(2**12) / 2**12, np.random.default_rng(15).random(20_000)
 
@@ -49,17 +48,6 @@ def test_four_of_five_outputs_of_textbook_noise_are_impossible_under_the_neighbo
     assert abs(np.mean(reachable(outputs, textbook(1 - value))) - 0.2) < 0.015
 
 
-@each("value, share", [(0.0, 0.66), (1.0, 0.60)])
-def test_with_a_sign_of_its_own_it_is_three_of_five(value, share):
-    """Mironov (2012) draws a sign, and ln U of one uniform number."""
-    logs, minus = lambda u: np.log(np.maximum(u, 2.0**-60)), UNIFORMS[::-1] < 0.5
-    outputs = value + np.where(minus, -1, 1) * logs(UNIFORMS)
-    for centre, impossible in ((value, 0.0), (1 - value, share)):
-        below = reachable(outputs, lambda u, at=centre: at + logs(u))
-        above = reachable(-outputs, lambda u, at=centre: -(at - logs(u)))
-        assert abs(np.mean(~(below | above)) - impossible) < 0.02 * (impossible > 0) + 1e-12
-
-
 def test_so_are_those_of_our_own_laplace_noise():
     """NumPy loses a bit of U where it is above a half, and so does `Laplace.release`."""
 
@@ -81,7 +69,7 @@ DIGITS = Context(prec=40)
 
 
 def snapped(value, uniform, sign, scale, bound):
-    """Number released for one clamped value, one uniform number and one sign, by its definition."""
+    """Compute the release of one clamped value, one uniform number and one sign by definition."""
     logarithm = float(DIGITS.ln(Decimal(uniform)))
     grid = math.ldexp(1.0, math.ceil(math.log2(scale)))
     places = (value + sign * scale * logarithm) / grid
@@ -129,31 +117,3 @@ def test_the_snapped_mechanism_has_the_epsilon_it_states_and_not_that_of_its_noi
 def test_what_the_theorem_leaves_out_is_refused(scale, bound):
     with pytest.raises(ValueError, match="Expected"):
         snapped_epsilon(scale=scale, bound=bound)
-
-
-def test_secure_noise_in_single_precision_is_no_cure():
-    """A pair of entries that share a radius: most values are impossible under the neighbour."""
-    rng = np.random.default_rng(6)
-
-    def pair(whole, turns):
-        words = lambda count: (whole.astype(np.uint32), turns.astype(np.int32).view(np.uint32))
-        out = np.empty(2 * whole.size, np.float32)
-        noise._draw(words, out, 1.0)
-        return np.split(out, 2)
-
-    def near(word):  # whole numbers that single precision tells apart, beside these
-        steps = np.arange(-16, 17) * np.spacing(np.abs(word).astype(np.float32))[:, None]
-        return np.rint(word.astype(np.float32).astype(float)[:, None] + steps)
-
-    def possible(x, y, centre):
-        x0, y0 = x.astype(float) - centre, y.astype(float)
-        whole = np.clip(near(2.0**32 * np.exp(-(x0**2 + y0**2) / 2)), 256, 2**32 - 1)
-        turns = np.clip(near(2.0**31 / math.pi * np.arctan2(y0, x0)), -(2**31), 2**31 - 1)
-        both = np.broadcast_arrays(whole[:, :, None], turns[:, None, :])
-        again = [part.reshape(both[0].shape) for part in pair(*(words.ravel() for words in both))]
-        same = (np.float32(centre) + again[0] == x[:, None, None]) & (again[1] == y[:, None, None])
-        return same.any((1, 2))
-
-    x, y = pair(rng.integers(2**8, 2**32, 1000), rng.integers(-(2**31), 2**31, 1000))
-    assert possible(x, y, 0.0).mean() > 0.995 and possible(1 + x, y, 1.0).mean() > 0.995
-    assert 0.1 < possible(x, y, 1.0).mean() < 0.22 and 0.35 < possible(1 + x, y, 0.0).mean() < 0.52

@@ -49,7 +49,7 @@ def leaky_canaries(rng, canaries=80, block=20):
 
 
 def tied_canaries(rng, canaries=80):
-    """The same coins with two scores in all, and an auditor who lists the included last."""
+    """Return the same coins with two scores in all; the auditor lists the included last."""
     included = np.sort(rng.random(canaries) < 0.5)
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     return included, right == included
@@ -61,7 +61,7 @@ def gaussian_canaries(rng, canaries=80):
 
 
 def alarms(bound, draw, limit):
-    """False alarms, counted until they are too many."""
+    """Count false alarms until they are too many."""
     count = 0
     for rng in map(np.random.default_rng, range(AUDITS)):
         count += bound(*draw(rng)).epsilon > limit
@@ -239,7 +239,7 @@ FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[
 
 
 def streams(rng, count):
-    """Counts of the best attack on the plan at each look, 100 people of either kind a run."""
+    """Count what the best attack finds at each look, 100 people of either kind a run."""
     new = np.diff(LOOKS, prepend=0) * 100
     found, accused = (
         np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)

@@ -132,6 +132,13 @@ def test_nodes_beyond_the_ends_of_a_line_are_charged(side, power, other):
     assert left_out <= float(beyond.upper())
 
 
+def test_the_error_of_a_line_is_charged_in_units_of_its_moment(monkeypatch):
+    pair = SampledRun({"noise_multiplier": "1", "sample_rate": "0.9", "steps": 1}, "remove", {})
+    moment, line = pair._moment(arb(5)), pair._line
+    monkeypatch.setattr(pair, "_line", lambda *about: (*line(*about)[:3], arb("0.1")))
+    assert moment > 1e6 and pair._moments(arb(5), arb(2), 9)[0].real.rad() > 0.1 * moment
+
+
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):

@@ -18,10 +18,6 @@ def drawn():
     return synthetic_digits(count=COUNT)
 
 
-def rows(images):
-    return images.reshape(len(images), -1)
-
-
 def test_images_and_labels_and_digits_are_those_of_uci(drawn):
     for (images, labels), shape in ((shipped.digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
         assert images.shape == shape and images.dtype == np.float32
@@ -117,43 +113,6 @@ def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, 
     for wrong in ({"count": 0}, {"seed": -1}, {"count": 10.5}):
         with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
             synthetic_digits(**wrong)
-
-
-def test_drawn_images_are_distinct_and_centred(drawn):
-    other = synthetic_digits(count=1000, seed=1)
-    both = np.concatenate([rows(drawn.images), rows(other.images)]).astype(np.float64)
-    squares = (both**2).sum(axis=1)
-    distances = squares[:, None] + squares - 2 * both @ both.T
-    np.fill_diagonal(distances, np.inf)
-    # Copies would be at 0 and copies with other noise of the pixels near 0.3.
-    assert distances.min() > 1
-    # Centred ink, which the frame does not cut.
-    images = drawn.images.astype(np.float64)
-    ink = images.sum(axis=(1, 2))
-    assert ink.min() > 20
-    for axis in (1, 2):
-        centre = images.sum(axis=axis) @ np.arange(28) / ink
-        assert np.all(np.abs(centre - 13.5) < 2.5)
-    # The pixels of the frame are 108.
-    assert (ink - images[:, 1:-1, 1:-1].sum(axis=(1, 2))).mean() < 0.002 * 108
-
-
-def test_ways_of_writing_lead_through_their_points():
-    shapes = synthetic.glyphs()
-    digits = [digit for digit, *_ in synthetic.ways_of_writing()]
-    assert np.bincount(digits, weights=shapes.share) == pytest.approx(np.ones(10))
-    assert digits == sorted(digits)
-    assert np.allclose(shapes.curve.sum(axis=2), 1)  # moving all points moves the curve along
-    places = shapes.curve @ shapes.points
-    ways = [way for *_, way in synthetic.ways_of_writing()]
-    for strokes, path, drawn in zip(ways, places, shapes.drawn, strict=True):
-        ends = {stroke[end] for stroke in strokes for end in (0, -1)}
-        assert all(np.abs(path - end).sum(axis=1).min() < 1e-12 for end in ends)
-        assert (~drawn).sum() == len(strokes) - 1
-    # A spline through points on a line is that line.
-    weights = synthetic.spline(5, 41)
-    assert weights @ np.arange(5.0) == pytest.approx(np.linspace(0, 4, 41))
-    assert weights[::10] == pytest.approx(np.eye(5))
 
 
 def test_gradients_against_a_loop_over_pixels():

@@ -39,7 +39,7 @@ def between(nodes):
 
 
 def assert_below(pair, nodes, truth=None, atoms=None, places=()):
-    """The law of `pair` on `nodes`, after comparing its profile with the true one."""
+    """Return the law of `pair` on `nodes`, after comparing its profile with the true one."""
     h = float(nodes[1] - nodes[0])
     atoms = Atoms.of(pair) if atoms is None else atoms
     masses, endless, split = below_the_profile(pair, nodes, h, atoms)

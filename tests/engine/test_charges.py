@@ -33,7 +33,7 @@ def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
 
 
 def spoil(monkeypatch, **changed):
-    """Sums whose charges are replaced after all work is done."""
+    """Replace the charges of sums after all work is done."""
     whole = Sum.__init__
 
     def init(self, *args):

@@ -142,7 +142,7 @@ def test_the_rule_in_x_of_the_truncation_bound(part, side, monkeypatch):
 
 
 def planned(sigma, q, side, steps, epsilon, delta):
-    """The sum over t, and the values of M that it was made of."""
+    """Return the sum over t, and the values of M that it was made of."""
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))

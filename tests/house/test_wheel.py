@@ -21,7 +21,7 @@ INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-che
 
 
 def done(command: list, *, folder: Path) -> str:
-    """Return what a command prints; it runs without this checkout on its path, and ends well."""
+    """Return what a command prints that runs well without this checkout on its path."""
     environment = clean_environment(PYTHONPATH="")
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"

@@ -1,69 +1,21 @@
-"""A noisy winner and a sparse vector against the laws of all that they can answer."""
+"""Permute-and-flip and a sparse vector against the laws of all that they can answer."""
 
 import math
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.special import ndtr
 
 from dplearn import ACCOUNTANTS
 from dplearn.mechanisms import (
     ExponentialMechanism,
-    NoisyMax,
     PermuteAndFlip,
     RandomizedResponse,
     SparseVector,
 )
-from dplearn.teaching.book.chapters import pate
 from dplearn.teaching.book.chapters import sparse_vector as selection
 from dplearn.teaching.book.chapters.choices import permute_and_flip_probability
 from outcomes import EPSILONS, delta_by_definition
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise_std", [0.8, 3.0, 20.0])
-@pytest.mark.parametrize(("adjacency", "moves"), [("add_remove", 1), ("replace_one", 2)])
-def test_no_votes_leak_more(noise_std, adjacency, moves):
-    (profile,) = NoisyMax(noise_std).profiles(adjacency)
-    bound, rng = profile.delta(EPSILONS), np.random.default_rng(0)
-    for size in (2, 3, 5) * 6:
-        votes = rng.integers(2, 12, size=size)
-        for moved in pate.neighbours(votes):
-            for _ in range(moves - 1):
-                moved = rng.choice(list(pate.neighbours(moved)))
-            p, q = (np.exp(pate.gnmax_law(v, noise_std)) for v in (votes, moved))
-            assert np.all(delta_by_definition(p, q) <= bound + 1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.5])
-def test_each_epsilon_has_its_worst_gap(epsilon):
-    noise_std = 2.0
-    (profile,) = NoisyMax(noise_std).profiles()
-
-    def leak(gap):
-        ahead = lambda gap: ndtr(gap / (math.sqrt(2) * noise_std))
-        return ahead(gap) - math.exp(epsilon) * ahead(gap - 2)
-
-    worst = -minimize_scalar(lambda gap: -leak(gap), bounds=(-20, 20), method="bounded").fun
-    assert float(profile.delta(epsilon)) == pytest.approx(worst, rel=1e-9)
-
-
-def test_composed_it_is_enclosed_between_a_coin_and_a_gaussian():
-    stated = ACCOUNTANTS["pld"]().epsilon(NoisyMax(40.0), delta=1e-5, steps=300)
-    assert stated.kind == "bracket"
-    # 2.502 of the noisy counts; one bit of each tells at least the root of 2 / pi of it.
-    assert stated.epsilon == pytest.approx(2.502, abs=1e-3)
-    assert 0.7 * stated.epsilon < stated.lower < stated.epsilon
-
-
-def test_the_winner_is_drawn_as_its_law_says():
-    rng, mechanism = np.random.default_rng(0), NoisyMax(2.0)
-    drawn = [int(mechanism.release([3, 1, 0], rng=rng)) for _ in range(4000)]
-    law = np.exp(pate.gnmax_law([3, 1, 0], 2.0))
-    spread = np.sqrt(law * (1 - law) / 4000)
-    # Four deviations of each of three shares: a false alarm once in 5,000 seeds.
-    assert np.all(np.abs(np.bincount(drawn, minlength=3) / 4000 - law) < 4 * spread)
 
 
 def flips(scores, scale):
@@ -107,8 +59,8 @@ def test_the_flips_are_drawn_as_their_law_says():
 
 
 def test_noise_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="noise_std"):
-        NoisyMax(0.0)
+    with pytest.raises(ValueError, match="gap_epsilon"):
+        PermuteAndFlip(0.0)
 
 
 def law(mechanism, answers):

@@ -14,7 +14,7 @@ CONFIDENT = PATE(answers=10**6, noise_std=40, threshold=160, check_std=30)
 
 
 def precise(counts, noise_std):
-    """The integral by mpmath at 30 digits, of every class."""
+    """Integrate by mpmath at 30 digits, for every class."""
     with mpmath.workdps(30):
         c = [mpmath.mpf(n) / mpmath.mpf(noise_std) for n in counts]
         ends = [min(c) - 14, *sorted(set(c)), max(c) + 14]

@@ -110,11 +110,3 @@ def test_a_query_is_paid_before_the_answer_is_drawn():
             aggregator.answer(Votes([[3, 1]]))
         assert (aggregator.asked, aggregator.answered) == (spent, spent)
     assert aggregator.answer(Votes([[3, 1]])).tolist() == [NO_ANSWER]
-
-
-def test_votes_that_never_agree_use_up_the_questions():
-    plan = PATE(answers=5, queries=50, noise_std=40, threshold=1e6, check_std=1.0)
-    aggregator = Aggregator(plan, rng=np.random.default_rng(0))
-    labels = aggregator.answer(Votes([[3, 2]] * 60))
-    assert np.all(labels == NO_ANSWER) and not aggregator.open
-    assert (aggregator.asked, aggregator.answered) == (50, 0)

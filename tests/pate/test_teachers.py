@@ -32,7 +32,8 @@ def test_each_teacher_is_the_regression_on_its_part_alone():
 def test_a_record_reaches_one_teacher():
     other = X[:1000].copy()
     other[17] = -other[17]
-    one, two = (teacher_labels(x, LABELS[:1000], X[1000:], teachers=25) for x in (X[:1000], other))
+    few = {"teachers": 25, "steps": 20}
+    one, two = (teacher_labels(x, LABELS[:1000], X[1000:], **few) for x in (X[:1000], other))
     assert np.sum(np.any(one != two, axis=0)) <= 1
 
 

@@ -22,7 +22,7 @@ MOST_RELATIVE = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """What all rows of a group share."""
+    """The data that all rows of a group share."""
 
     tilt: float
     step: float
@@ -190,7 +190,7 @@ def of_scale(count: float, log_m: float, exponent: float) -> float:
 
 
 def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
-    """The tilted law of the sum, shape (size,), and what rounding may do to each of its cells."""
+    """Return the tilted law of the sum, shape (size,), and the rounding of each of its cells."""
     count = sum(n for n, _ in runs)
     unit = 8 * _ULP * (count + 1) * math.log2(size)
     if count <= _FEW:

@@ -49,14 +49,14 @@ class Scan:
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
     def largest_loss(self, edge: float) -> float:
-        """The largest loss where it is bounded and known, else `edge`."""
+        """Return the largest loss where it is bounded and known, else `edge`."""
         top = float(np.max(self.profile.kinks, initial=0.0))
         bounded = top > 0 and np.isneginf(self.profile.log_delta_of(np.array(top)))
         return top if bounded else edge
 
 
 class Survey:
-    """What 400 chords say about every row of a group; rows share the tilts."""
+    """Estimate every row of a group by 400 chords; rows share the tilts."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))

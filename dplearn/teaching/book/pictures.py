@@ -1,4 +1,4 @@
-"""Value against truth, along one parameter or at all points of a verification: what is drawn.
+"""Values against oracles, along one parameter or at all points of a verification.
 
 Every point is remembered, so that what a time limit cut short goes on at the next call.
 """
@@ -53,7 +53,7 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
-    """Value and truth at many points."""
+    """Values and true values at many points."""
 
     truth: Sequence[float]
     value: Sequence[float]
@@ -63,7 +63,7 @@ class Cloud:
 
 
 class Comparison(NamedTuple):
-    """Value and truth at one place; nan and "" where there is no comparison."""
+    """Value and true value at one point; nan and "" where there is no comparison."""
 
     inside: bool
     value: float = math.nan
@@ -219,7 +219,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     between = lambda a, b: 0.5 * (a + b) if limit else Linear.middle(domain, a, b)
 
     def border(a: float, b: float, left: bool, right: bool) -> float:
-        """Where the hypothesis begins or ceases to hold: exact but for limits, whole numbers."""
+        """Return where the hypothesis begins or ceases to hold: exact but for whole numbers."""
         exact = left != right and domain is not None and not isinstance(domain, Whole)
         for _ in range(40 * exact):
             middle = between(a, b)
@@ -273,7 +273,7 @@ def _in_time(
 
 @lru_cache(maxsize=20_000)
 def comparison_at(place: View) -> Comparison:
-    """Value and truth at one place."""
+    """Value and true value at one point."""
     claim, parameters, entry = place.claim, place.parameters, book[place.id]
     own = _value(entry, parameters) if place.beside else math.nan
     # Where the entry, or a variant whose oracle is the one in use, goes it can go.

@@ -129,7 +129,7 @@ class Wording:
         return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
-        """Relation of the value to the truth, as Markdown."""
+        """Write the relation of value and true value as Markdown."""
         return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", self.translated(KINDS[formula.kind]))
 
     def hypothesis(self, formula: Formula) -> str:
@@ -142,7 +142,7 @@ class Wording:
         return self.translated("If ${conditions}$.", conditions=conditions)
 
     def gap(self, kind: str, slack: float) -> str:
-        """Distance of a value from the truth, in words."""
+        """Write the distance of a value from the true one in words."""
         if kind in ("identity", "asymptotic"):
             size = self.number(abs(slack), 3)
             error = self.translated("largest relative error {size}", size=size)

@@ -1,10 +1,9 @@
 // The best attacker's true positive rate, enclosed between brackets of delta.
 // Counterpart of dplearn/accountants/_attack.py, where the derivation stands.
 import { Deltas } from "./contour.js";
-import { checked, shift } from "./curves.js";
+import { checked, pairsOf, releaseOf } from "./curves.js";
 import { Release } from "./gaussian.js";
 import { clipped } from "./line.js";
-import { Pair } from "./pair.js";
 
 /** A place x = e^epsilon and what bounds g(x) = delta(epsilon) there.
  * @typedef {{epsilon: number, x: number, low: number, high: number}} Knot */
@@ -21,35 +20,35 @@ const MOST_WORK = 4e7;
 // Errors of delta itself, and of x: x |g'(x)| is at most 1.
 const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
 
-/** Share of members that the best attacker catches at a rate of false alarms: both ends; null where
- * this engine has no pair of these neighbours or no narrow bracket.
+/** Share of members that the best attacker catches at a rate of false alarms: both ends; null where they are
+ * far apart.
  * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   checked(run, [steps]);
   if (!(falsePositiveRate > 0 && falsePositiveRate < 1)) {
     throw new RangeError(`Expected falsePositiveRate in (0, 1), got ${falsePositiveRate}.`);
   }
-  const mu = shift(run);
-  if (mu === null) return null;
+  const release = releaseOf(run);
   const work = { left: MOST_WORK };
-  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sample_rate, steps, sign, work));
-  const sides = run.sample_rate === 1 ? [[remove, remove]] : [[remove, add], [add, remove]];
+  const [first, reverse] = pairsOf(release, work).map((pair) => direction(release, pair, steps));
+  const symmetric = release.replaced || release.q === 1;
+  const sides = symmetric ? [[first, first]] : [[first, reverse], [reverse, first]];
   const ends = sides.map(([ahead, behind]) => enclosed(ahead, behind, falsePositiveRate, work));
   const lower = Math.max(...ends.map((end) => end.lower));
   const upper = Math.max(...ends.map((end) => end.upper));
   return upper <= (1 + LOOSE) * lower ? { lower, upper } : null;
 }
 
-/** What bounds delta in one direction. @param {number} mu @param {number} q @param {number} steps
- * @param {number} sign @param {{left: number}} work @returns {Brackets} */
-function direction(mu, q, steps, sign, work) {
+/** What bounds delta in one direction. @param {Release} release @param {import("./pair.js").Pair} pair
+ * @param {number} steps @returns {Brackets} */
+function direction({ mu, q, replaced }, pair, steps) {
   if (q < 1 && steps > 1) {
-    const deltas = new Deltas(new Pair(1 / mu, q, sign, work), steps);
+    const deltas = new Deltas(pair, steps);
     return (all) => deltas.at(all);
   }
   // Plain Gaussians compose to a Gaussian.
-  const release = new Release(mu * Math.sqrt(steps), q);
-  const logs = (/** @type {number[]} */ all) => all.map((e) => release.logDelta(e, sign));
+  const release = new Release(mu * Math.sqrt(steps), q, replaced);
+  const logs = (/** @type {number[]} */ all) => all.map((e) => release.logDelta(e, pair.sign));
   return (all) => logs(all).map((x) => ({ lower: x - MARGIN, upper: Math.min(x + MARGIN, 0) }));
 }
 

@@ -81,15 +81,23 @@ export class Divisions {
  * are (2K - steps) epsilon with K binomial.
  * @param {number} epsilon @param {number} steps @param {number} slack */
 function optimalComposition(epsilon, steps, slack) {
-  const coins = new Coins(epsilon, steps);
+  const truth = 1 / (1 + Math.exp(-epsilon));
+  const lie = Math.exp(-epsilon) * truth;
+  // Relative error granted to tails: the binomial law's parameter is rounded.
+  const error = 3e-14 * (10 + Math.sqrt(steps));
+  // P(K > k), rounded up, and Q(K > k), where lies and truths change places.
+  const [above, other] = [(/** @type {number} */ k) => binomialTail(k, steps, truth, lie) * (1 + error), (/** @type {number} */ k) => binomialTail(k, steps, lie, truth)];
+  // delta at the loss L_k, rounded up: a capped exponent, like a Q that underflowed, makes it larger.
+  const delta = (/** @type {number} */ k) => Math.max(above(k) - Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * other(k) * (1 - error), 0);
   // Smallest whole k with delta at loss L_k small enough: strides that double, then bisection.
   let [low, high] = [Math.floor(steps / 2) - 1, steps];
   const z = Math.sqrt(-2 * Math.log(slack));
-  let k = Math.round(steps * coins.truth + 0.8 * z * Math.sqrt(steps * coins.truth * coins.lie));
-  let stride = Math.ceil(0.05 * z * Math.sqrt(steps * coins.truth * coins.lie));
+  const spread = z * Math.sqrt(steps * truth * lie);
+  let k = Math.round(steps * truth + 0.8 * spread);
+  let stride = Math.ceil(0.05 * spread);
   while (high - low > 1) {
     k = Math.min(Math.max(k, low + 1), high - 1);
-    if (coins.delta(k) <= slack) high = k;
+    if (delta(k) <= slack) high = k;
     else low = k;
     const open = high === steps || low < steps / 2 - 1;
     k = open ? (k === high ? high - stride : low + stride) : Math.floor((low + high) / 2);
@@ -97,45 +105,18 @@ function optimalComposition(epsilon, steps, slack) {
   }
   // Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
   const upper = (2 * high - steps) * epsilon;
-  const excess = coins.tail(high - 1, true) * (1 + coins.error) - slack;
-  const q = coins.tail(high - 1, false);
+  const [excess, q] = [above(high - 1) - slack, other(high - 1)];
   const inside = excess > 0 && q > 0 ? Math.log(excess) - Math.log(q) : excess > 0 ? upper : 0;
   return Math.max(Math.min(inside, upper), 0);
 }
 
-/** The number of true answers among `steps` randomized responses of an epsilon. */
-class Coins {
-  /** @param {number} epsilon @param {number} steps */
-  constructor(epsilon, steps) {
-    this.epsilon = epsilon;
-    this.steps = steps;
-    this.truth = 1 / (1 + Math.exp(-epsilon));
-    this.lie = Math.exp(-epsilon) * this.truth;
-    // Relative error granted to tails: the binomial law's parameter is rounded.
-    this.error = 3e-14 * (10 + Math.sqrt(steps));
-  }
-
-  /** delta at the loss L_k, rounded up. @param {number} k */
-  delta(k) {
-    const { epsilon, steps, error } = this;
-    // A capped exponent, like a Q that underflowed, makes delta larger.
-    const discount = Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * this.tail(k, false);
-    return Math.max(this.tail(k, true) * (1 + error) - discount * (1 - error), 0);
-  }
-
-  /** P(K > k), where answers are true with probability `truth`, or Q(K > k): with `lie`.
-   * @param {number} k @param {boolean} honest */
-  tail(k, honest) {
-    const { steps } = this;
-    if (k < 0) return 1;
-    if (k >= steps) return 0;
-    const [p, rest] = honest ? [this.truth, this.lie] : [this.lie, this.truth];
-    // The incomplete beta function I_p(k + 1, steps - k), from where its fraction is short.
-    if (p * (steps + 2) < k + 2) {
-      return binomial(k + 1, steps, p, rest) * rest * fraction(k + 1, steps - k, p);
-    }
-    return 1 - binomial(k, steps, p, rest) * p * fraction(steps - k, k + 1, rest);
-  }
+/** P(K > k) of K successes in n at p, rest = 1 - p: the incomplete beta function I_p(k + 1, n - k), from
+ * where its fraction is short. @param {number} k @param {number} n @param {number} p @param {number} rest */
+export function binomialTail(k, n, p, rest) {
+  if (k < 0) return 1;
+  if (k >= n) return 0;
+  if (p * (n + 2) < k + 2) return binomial(k + 1, n, p, rest) * rest * fraction(k + 1, n - k, p);
+  return 1 - binomial(k, n, p, rest) * p * fraction(n - k, k + 1, rest);
 }
 
 /** Chance of k among n at p, rest = 1 - p; Loader (2000). @param {number} k @param {number} n

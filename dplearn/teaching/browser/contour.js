@@ -98,7 +98,7 @@ function tries(table, rows, logTau, draft, update) {
 
 /** Whether so few records are sampled that the sum is far from normal.
  * @param {Pair} pair @param {number} steps */
-const few = ({ q, sign }, steps) => sign > 0 && q * steps < FEW;
+const few = ({ q, side }, steps) => side === "remove" && q * steps < FEW;
 
 /** Epsilon near which delta is reached: by a saddle point, or else by one sampled step and a normal rest.
  * @param {Table} table @param {number} steps @param {number} logDelta */
@@ -132,13 +132,14 @@ function ends(table, steps, logDelta, draft) {
   return rows;
 }
 
-/** Certified ends of the larger epsilon of the two directions, for each number of steps >= 1.
- * @param {number} sigma @param {number} q @param {number[]} steps @param {number} delta
- * @param {boolean} draft */
-export function brackets(sigma, q, steps, delta, draft) {
-  const [pair, other, logDelta] = [new Pair(sigma, q, 1), new Pair(sigma, q, -1), Math.log(delta)];
+/** Certified ends of the larger epsilon of all directions, for each number of steps >= 1.
+ * @param {Pair[]} pairs the first, and its reverse where it differs
+ * @param {number[]} steps @param {number} delta @param {boolean} draft */
+export function brackets([pair, other], steps, delta, draft) {
+  const logDelta = Math.log(delta);
   if (!pair.reached) return steps.map(() => ({ lower: 0, upper: Infinity }));
   const rows = ends(new Table(pair, pair.largestPower(logDelta)), steps, logDelta, draft);
+  if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));
   // It is enough to prove that the other delta at the upper end is no larger.
   let left = rows.filter((row) => row.upper < Infinity);

@@ -2,6 +2,7 @@
 import { Divisions } from "./composition.js";
 import { brackets } from "./contour.js";
 import { MARGIN, Release, gaussianEnds } from "./gaussian.js";
+import { Pair } from "./pair.js";
 import { Renyi, zcdpEpsilon } from "./renyi.js";
 
 /** @typedef {{noise_multiplier: number, sample_rate: number, delta: number,
@@ -15,16 +16,15 @@ const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Ends further apart than this are not drawn as a certificate.
 const LOOSE = 1.1;
 
-/** The curve of each accountant; null where this engine has no pair of these neighbours.
+/** The curve of each accountant.
  * @param {Run} run @param {number[]} steps
  * @param {{accountants?: string[], draft?: boolean}} [options]
- * @returns {{[name: string]: Curve | null}} */
+ * @returns {{[name: string]: Curve}} */
 export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } = {}) {
   checked(run, steps);
-  const mu = shift(run);
-  const { sample_rate: q, delta } = run;
-  const release = new Release(mu ?? 1, q);
-  const renyi = new Renyi(mu ?? 1, q);
+  const { delta } = run;
+  const release = releaseOf(run);
+  const renyi = new Renyi(release);
   /** @type {Divisions | undefined} */
   let kept;
   const divisions = () => (kept ??= new Divisions(release, delta, steps));
@@ -35,10 +35,9 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
     optimal: (t) => divisions().optimal(t),
     moments: (t) => renyi.moments(t, delta),
     rdp: (t) => renyi.epsilon(t, delta),
-    zcdp: (t) => zcdpEpsilon(0.5 * t * release.mu ** 2, delta),
+    zcdp: (t) => zcdpEpsilon(0.5 * t * (release.mu * (release.replaced ? 2 : 1)) ** 2, delta),
   };
   const curve = (/** @type {string} */ name) => {
-    if (mu === null) return null;
     if (name === "pld") return exact(release, steps, delta, draft);
     if (name === "gdp") return limit(release, steps, delta);
     if (!bounds[name]) {
@@ -49,11 +48,19 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
 }
 
-/** Distance of neighbours in standard deviations; null where there is no pair of them here.
- * @param {Run} run */
-export function shift({ noise_multiplier, sample_rate, adjacency }) {
-  if (adjacency !== "replace_one") return 1 / noise_multiplier;
-  return sample_rate === 1 ? 2 / noise_multiplier : null;
+/** One step of a run: where a record of all is replaced it moves by two norms. @param {Run} run */
+export function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
+  const replaced = adjacency === "replace_one";
+  const whole = sample_rate === 1;
+  return new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
+}
+
+/** The pairs of a step on a sample, both directions. @param {Release} release
+ * @param {{left: number}} [work] see Pair */
+export function pairsOf({ mu, q, replaced }, work) {
+  /** @type {import("./pair.js").Side[]} */
+  const sides = replaced ? ["replace"] : ["remove", "add"];
+  return sides.map((side) => new Pair(1 / mu, q, side, work));
 }
 
 /** Throws unless all numbers are in their range. @param {Run} run @param {number[]} steps */
@@ -80,7 +87,7 @@ function exact(release, steps, delta, draft) {
   // Total variation adds up: where it already fits into delta nothing is left to prove.
   const leak = Math.exp(Math.max(release.logDelta(0), release.logDelta(0, -1))) * (1 + MARGIN);
   const open = steps.filter((t) => t > 1 && t * leak > delta);
-  const found = brackets(1 / mu, q, open, delta, draft);
+  const found = brackets(pairsOf(release), open, delta, draft);
   const ends = steps.map((t) => {
     if (t * leak <= delta) return { lower: 0, upper: 0 };
     return t === 1 ? release.ends(delta) : found[open.indexOf(t)];
@@ -105,8 +112,9 @@ function rising(ends, steps) {
 
 /** mu of the central limit theorem: no bound, but exact without sampling. @param {Release} release
  * @param {number[]} steps @param {number} delta @returns {Curve} */
-function limit({ mu, q }, steps, delta) {
-  const square = q === 1 ? mu ** 2 : mu ** 2 < 700 ? q ** 2 * Math.expm1(mu ** 2) : Infinity;
+function limit({ mu, q, replaced }, steps, delta) {
+  const rise = replaced ? 4 * Math.sinh(mu ** 2) : Math.expm1(mu ** 2);
+  const square = q === 1 ? mu ** 2 : mu ** 2 < 700 ? q ** 2 * rise : Infinity;
   const ends = steps.map((t) => {
     const all = Math.sqrt(t * square);
     return all < 1e6 ? gaussianEnds(delta, all) : { lower: 0, upper: Infinity };

@@ -71,12 +71,13 @@ export function logExpm1(x) {
   return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
 }
 
-/** One release of a Gaussian of shift mu on a Poisson sample of rate q: both directions. */
+/** One release of a Gaussian of shift mu on a Poisson sample of rate q: all directions. */
 export class Release {
-  /** @param {number} mu @param {number} q */
-  constructor(mu, q) {
+  /** @param {number} mu @param {number} q @param {boolean} [replaced] whether a record is, on a sample */
+  constructor(mu, q, replaced = false) {
     this.mu = mu;
     this.q = q;
+    this.replaced = replaced;
     this.logQ = Math.log(q);
     this.logRest = Math.log1p(-q);
   }
@@ -86,6 +87,12 @@ export class Release {
   logDelta(epsilon, sign = 1) {
     const { mu, q, logQ, logRest } = this;
     if (q === 1) return gaussianLogDelta(epsilon, mu);
+    if (this.replaced) {
+      // A sum over moves by one and by two, see Gaussian.replaced.
+      const a = Math.asinh(Math.exp(0.5 * mu ** 2 + logRest - logQ - 0.5 * epsilon + logExpm1(epsilon)) / 2);
+      const near = Math.log(-Math.expm1(-2 * a)) + gaussianLogDelta(0.5 * (epsilon - mu ** 2) + a, mu);
+      return logQ + logAdd(near, gaussianLogDelta(epsilon + 2 * a, 2 * mu) - 2 * a);
+    }
     // 1 - q + q e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / q.
     if (sign > 0) return logQ + gaussianLogDelta(logAdd(0, logExpm1(epsilon) - logQ), mu);
     const y = (Math.expm1(Math.min(epsilon, -logRest)) * (1 - q)) / q;

@@ -51,8 +51,8 @@ export class Line {
   constructor(pair, tilt, sharper = 0) {
     const { sigma, sign } = pair;
     let height = Math.min(0.5 * Math.PI * sigma ** 2, (1.5 * sigma) / Math.sqrt(1 + sharper));
-    // |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
-    if (sign < 0) height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
+    // |f|^{-lambda}, or |g|^{-lambda}, may exceed that at Re x by e^2 at most.
+    if (pair.side !== "remove") height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
     const step = pair.step(tilt, height, sharper);
     const x = pair.nodes(tilt, step);
     this.pair = pair;
@@ -62,13 +62,13 @@ export class Line {
     this.step = step;
     this.x = x;
     this.norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
-    const [phi, power] = [height / sigma ** 2, pair.power(tilt)];
-    const { size, angle } = this.ratios(phi);
+    const phi = height / sigma ** 2;
+    const { size, angle, loss, turned: turns } = this.logs(phi);
     const fresh = () => new Float64Array(x.length);
     this.weight = fresh();
-    // log f^s, then the density with it.
+    // log of the density times e^{lambda loss}.
     for (let j = 0; j < x.length; j++) {
-      this.weight[j] = power * size[j] - 0.5 * ((x[j] / sigma) ** 2 - height * phi);
+      this.weight[j] = size[j] + tilt * loss[j] - 0.5 * ((x[j] / sigma) ** 2 - height * phi);
     }
     this.top = largest(this.weight);
     this.weightRe = fresh();
@@ -80,13 +80,13 @@ export class Line {
     for (let j = 0; j < x.length; j++) {
       const weight = Math.exp(this.weight[j] - this.top);
       // For f^{-z} the line is mirrored.
-      const turn = sign * (power * angle[j] - x[j] * phi);
+      const turn = angle[j] + tilt * turns[j] - sign * x[j] * phi;
       this.weight[j] = weight;
       this.weightRe[j] = weight * Math.cos(turn);
       this.weightIm[j] = weight * Math.sin(turn);
-      this.turnRe[j] = -angle[j];
-      this.turnIm[j] = sign * size[j];
-      this.spreads[j] = Math.sqrt(size[j] ** 2 + angle[j] ** 2) + pair.inner(x[j]);
+      this.turnRe[j] = -turns[j];
+      this.turnIm[j] = loss[j];
+      this.spreads[j] = Math.sqrt(loss[j] ** 2 + turns[j] ** 2) + pair.inner(x[j]);
     }
     this.fixed = 0;
     this.spread = 0;
@@ -125,14 +125,26 @@ export class Line {
     return steps * logB;
   }
 
-  /** log |f| and arg f at every node, phi sigma^2 above the axis. @param {number} phi */
-  ratios(phi) {
+  /** log P / N(0) and the loss with their angles at every node, phi sigma^2 above the axis, for "add" below it.
+   * @param {number} phi */
+  logs(phi) {
+    const f = this._ratios(phi, 1);
+    const size = new Float64Array(f.size.length);
+    if (this.pair.side === "add") return { size, angle: size, loss: f.size.map((log) => -log), turned: f.angle };
+    if (this.pair.side === "remove") return { ...f, loss: f.size, turned: f.angle };
+    // g off the axis is the conjugate of f at -Re x.
+    const g = this._ratios(phi, -1);
+    return { ...f, loss: f.size.map((log, j) => log - g.size[j]), turned: f.angle.map((a, j) => a + g.angle[j]) };
+  }
+
+  /** log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
+  _ratios(phi, way) {
     const { pair, x } = this;
     pair.work.left -= 6 * x.length;
     const [sin, cos] = [Math.sin(phi), Math.cos(phi)];
     const [size, angle] = [new Float64Array(x.length), new Float64Array(x.length)];
     for (let j = 0; j < x.length; j++) {
-      const gap = pair.gap(x[j]);
+      const gap = pair.gap(way * x[j]);
       // The larger of A and B is taken out; the smaller is then r <= 1.
       const r = Math.exp(-Math.abs(gap));
       const turn = Math.atan2(r * sin, 1 + r * cos);
@@ -187,7 +199,8 @@ export class Line {
     const { pair, x, tilt } = this;
     const logs = new Float64Array(x.length);
     for (let j = 0; j < x.length; j++) {
-      logs[j] = pair.power(tilt) * pair.logRatio(x[j]) - 0.5 * (x[j] / pair.sigma) ** 2;
+      const [logP, loss] = pair.logs(x[j]);
+      logs[j] = logP + tilt * loss - 0.5 * (x[j] / pair.sigma) ** 2;
     }
     const top = largest(logs);
     let [sum, posterior] = [0, 0];
@@ -195,7 +208,7 @@ export class Line {
     for (let j = 0; j < x.length; j++) {
       const weight = Math.exp(logs[j] - top);
       sum += weight;
-      posterior += weight / (1 + Math.exp(-pair.gap(x[j]))) / pair.sigma;
+      posterior += (weight * pair.posterior(x[j])) / pair.sigma;
     }
     // Were the loss normal: t^2 times its variance = 2 need / T.
     const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(posterior / sum, 1e-12);
@@ -234,15 +247,16 @@ export class Line {
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
   }
 
-  /** The i-th height over sigma^2, arg f and the log of the integrand's modulus at t = 0.
+  /** The i-th height over sigma^2, the angle of the loss and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
     const { pair, first, x, tilt, sharper, logPart } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
-    const { size: logs, angle } = this.ratios(phi);
+    const { size, loss, turned: angle } = this.logs(phi);
     const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
+    const logs = size.slice();
     for (let j = 0; j < x.length; j++) {
-      logs[j] = pair.power(tilt) * logs[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
+      logs[j] += tilt * loss[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
       if (logPart) logs[j] += logPart[j];
     }
     const top = largest(logs);
@@ -254,11 +268,13 @@ export class Line {
   _logError(phi, t) {
     const { pair, height, step, tilt, sharper } = this;
     const s2 = pair.sigma ** 2;
+    // Each of one logarithm, or two, turns back by so much at most.
+    const angles = pair.side === "replace" ? 2 : 1;
     // Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
     const far = Math.min(height / s2, 0.98 * (Math.PI - phi));
     const errors = [far, Math.min(far, phi)].map((beta) => {
       const cosines = pair.lossOfCosine(phi + beta, tilt) + pair.lossOfCosine(phi - beta, tilt);
-      const cost = (1 + sharper) * s2 * (beta ** 2 + phi ** 2) + t * (beta - Math.min(beta, phi)) + cosines;
+      const cost = (1 + sharper) * s2 * (beta ** 2 + phi ** 2) + angles * t * (beta - Math.min(beta, phi)) + cosines;
       return 0.5 * cost - Math.min((2 * Math.PI * beta * s2) / step, L);
     });
     return this.logM + Math.min(...errors) + 2;

@@ -16,15 +16,19 @@ const GRID = 64;
 const ROUNDING = 3e-14;
 const ROOM = 0.3;
 
-/** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma (sign 1), or its reverse (-1). */
+/** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, where a record is removed, its reverse, or
+ * that of (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1), where it is replaced.
+ * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
-  /** @param {number} sigma @param {number} q @param {number} sign
+  /** @param {number} sigma @param {number} q @param {Side} side
    * @param {{left: number}} work terms that may still be summed, about, in all that use it */
-  constructor(sigma, q, sign, work = { left: Infinity }) {
+  constructor(sigma, q, side, work = { left: Infinity }) {
     this.work = work;
     this.sigma = sigma;
     this.q = q;
-    this.sign = sign;
+    this.side = side;
+    /** Of the loss as a multiple of log f. */
+    this.sign = side === "add" ? -1 : 1;
     this.logQ = Math.log(q);
     this.logRest = Math.log1p(-q);
   }
@@ -32,11 +36,6 @@ export class Pair {
   /** Whether there is noise enough for a line. */
   get reached() {
     return this.sigma >= LEAST_SIGMA;
-  }
-
-  /** The s of M(lambda) = E f^s under N(0). @param {number} tilt */
-  power(tilt) {
-    return this.sign > 0 ? 1 + tilt : -tilt;
   }
 
   /** log(B / A) at real x, of f = A + B e^{i phi}. @param {number} x */
@@ -50,16 +49,29 @@ export class Pair {
     return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
   }
 
-  /** Ulps of log f at real x that come from B. @param {number} x */
+  /** log P / N(0) and the loss at real x. @param {number} x */
+  logs(x) {
+    const logF = this.logRatio(x);
+    if (this.side === "replace") return [logF, logF - this.logRatio(-x)];
+    return this.side === "add" ? [0, -logF] : [logF, logF];
+  }
+
+  /** The chance that the record was in the sample, B / f; of both where one is replaced. @param {number} x */
+  posterior(x) {
+    const one = (/** @type {number} */ at) => 1 / (1 + Math.exp(-this.gap(at)));
+    return one(x) + (this.side === "replace" ? one(-x) : 0);
+  }
+
+  /** Ulps of logs at real x that come from B, and from log f where it is larger than the loss. @param {number} x */
   inner(x) {
-    const size = Math.abs(2 * x - 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
-    return size / (1 + Math.exp(-this.gap(x)));
+    const size = (Math.abs(2 * x) + 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
+    return size * this.posterior(x) + (this.side === "replace" ? 2 * Math.abs(this.logRatio(-x)) + 4 : 0);
   }
 
   /** log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis.
    * @param {number} phi @param {number} tilt */
   lossOfCosine(phi, tilt) {
-    return this.sign > 0 ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
+    return this.side === "remove" ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
   }
 
   /** Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda).
@@ -81,7 +93,8 @@ export class Pair {
    * @param {number} tilt @param {number} step */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
-    const [left, right] = this.sign > 0 ? [-far, 1 + tilt + far] : [-tilt * this.q - far, far];
+    const left = this.side === "add" ? -tilt * this.q - far : -far;
+    const right = { remove: 1 + tilt, add: 0, replace: 1 + 2 * tilt }[this.side] + far;
     const count = 2 * Math.ceil(0.5 * ((right - left) / step + 1));
     const x = new Float64Array(count);
     for (let i = 0; i < count; i++) x[i] = left + i * step;
@@ -128,34 +141,33 @@ export class Table {
     const { sigma } = pair;
     const step = pair.step(mu[GRID - 1], 0);
     const x = pair.nodes(mu[GRID - 1], step);
-    const [logF, square, spreads] = [0, 1, 2].map(() => new Float64Array(x.length));
+    const [logP, loss, square, spreads] = [0, 1, 2, 3].map(() => new Float64Array(x.length));
     for (let j = 0; j < x.length; j++) {
-      logF[j] = pair.logRatio(x[j]);
+      [logP[j], loss[j]] = pair.logs(x[j]);
       square[j] = (x[j] / sigma) ** 2;
-      spreads[j] = Math.abs(logF[j]) + pair.inner(x[j]);
+      spreads[j] = Math.abs(loss[j]) + pair.inner(x[j]);
     }
     const norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
     pair.work.left -= 3 * GRID * x.length;
     for (let i = 0; i < GRID; i++) {
-      const s = pair.power(mu[i]);
       let top = -Infinity;
-      for (let j = 0; j < x.length; j++) top = Math.max(top, s * logF[j] - 0.5 * square[j]);
+      for (let j = 0; j < x.length; j++) top = Math.max(top, logP[j] + mu[i] * loss[j] - 0.5 * square[j]);
       // Numbers that a loop adds up are boxed where they are declared by a pattern.
       let sum = 0, first = 0, second = 0, fixed = 0, spread = 0;
       for (let j = 0; j < x.length; j++) {
-        const log = s * logF[j] - 0.5 * square[j] - top;
+        const log = logP[j] + mu[i] * loss[j] - 0.5 * square[j] - top;
         if (log < NEGLIGIBLE) continue;
         const weight = Math.exp(log);
         sum += weight;
-        first += weight * logF[j];
-        second += weight * logF[j] * logF[j];
+        first += weight * loss[j];
+        second += weight * loss[j] * loss[j];
         fixed += weight * square[j];
         spread += weight * spreads[j];
       }
       const k = Math.log(sum) + top + norm;
       const ulps = fixed / sum + x.length + 20 + (4 * (1 + mu[i]) * spread) / sum;
       this.k[i] = k;
-      this.mean[i] = (pair.sign * first) / sum;
+      this.mean[i] = first / sum;
       this.variance[i] = Math.max(second / sum - (first / sum) ** 2, 1e-300);
       this.kAbove[i] = k + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(k);
     }

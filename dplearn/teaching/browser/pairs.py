@@ -270,7 +270,7 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """Losses, divergences and laws as `mechanisms/table.js` reads them, words in English."""
+    """Losses, divergences and laws as `mechanisms/atoms.js` reads them, words in English."""
     whole, real = profile(pair), None
     if pair.witnesses:
         # The largest delta, and the fewest misses, of a real pair below the profile.

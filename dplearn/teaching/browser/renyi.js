@@ -2,6 +2,7 @@
 // Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
 import { logExpm1 } from "./gaussian.js";
 import { logAdd } from "./line.js";
+import { Pair } from "./pair.js";
 
 // From where large epsilons have their best order to where small ones do; the best is between two.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
@@ -10,28 +11,32 @@ const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
 const LARGEST_SUM = 256;
 // So little above the least value are both ends where a search stops.
 const CLOSE = 1e-8;
+// Of the integral over one order, in x; larger orders are left out.
+const MOST_NODES = 2 ** 13;
 const LOG_ACCURACY = 39;
 // Relative error granted to divergences and their conversion.
 const ROUNDING = 1e-12;
 
-/** The Renyi curve of one release of shift mu on a Poisson sample, each order computed once. */
+/** The Renyi curve of one release, each order computed once. */
 export class Renyi {
-  /** @param {number} mu @param {number} q */
-  constructor(mu, q) {
+  /** @param {import("./gaussian.js").Release} release */
+  constructor({ mu, q, replaced }) {
     this.sigma = 1 / mu;
     this.q = q;
+    this.replaced = replaced;
     /** @type {Map<number, number>} */
     this.values = new Map();
   }
 
   /** D_order in nats, the larger of both directions. @param {number} order */
   at(order) {
-    const { sigma, q, values } = this;
+    const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
     let value = values.get(order);
     if (value === undefined) {
       const whole = order <= LARGEST_SUM && Number.isInteger(order);
-      const logX = whole ? excessSum(order, sigma, q) : excessIntegral(order, sigma, q);
+      const sampled = whole && !replaced ? excessSum : replaced ? replacedIntegral : excessIntegral;
+      const logX = sampled(order, sigma, q);
       value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
       values.set(order, value);
     }
@@ -43,8 +48,8 @@ export class Renyi {
   epsilon(steps, delta) {
     const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
     // The bound is a convex function of order - 1 divided by it, hence falls and then rises.
-    const bounds = ORDERS.map(by);
-    const i = bounds.indexOf(Math.min(...bounds));
+    let i = 0;
+    while (i + 1 < ORDERS.length && by(ORDERS[i + 1]) < by(ORDERS[i])) i++;
     const least = smallest(by, ORDERS[i - 1] ?? ORDERS[i], ORDERS[i], ORDERS[i + 1] ?? ORDERS[i]);
     return Math.max(least * (1 + ROUNDING), 0);
   }
@@ -127,7 +132,9 @@ function excessIntegral(order, sigma, q) {
   let [top, sum] = [-Infinity, 0];
   for (const [from, to] of ranges) {
     for (let u = from; u < to; u += step) {
-      const log = logTerm(order, u / sigma - 0.5 / sigma ** 2, q) - 0.5 * u * u;
+      const drift = u / sigma - 0.5 / sigma ** 2;
+      const x = q * Math.expm1(Math.min(drift, 600));
+      const log = logTerm(order, logAdd(Math.log1p(-q), Math.log(q) + drift), x) - 0.5 * u * u;
       if (log > top) [top, sum] = [log, sum * Math.exp(top - log) + 1];
       else if (log > top - 50) sum += Math.exp(log - top);
     }
@@ -135,11 +142,28 @@ function excessIntegral(order, sigma, q) {
   return Math.log(sum) + top + Math.log(step / Math.sqrt(2 * Math.PI));
 }
 
-/** log of (1+x)^a - 1 - a x >= 0, where 1 + x = f = 1 - q + q e^drift. @param {number} a
- * @param {number} drift @param {number} q */
-function logTerm(a, drift, q) {
-  const logF = logAdd(Math.log1p(-q), Math.log(q) + drift);
-  const x = q * Math.expm1(Math.min(drift, 600));
+/** log of X where a record is replaced, by the trapezoidal rule: E g ((f/g)^a - 1 - a (f/g - 1)), of which no
+ * part is negative. @param {number} order @param {number} sigma @param {number} q */
+function replacedIntegral(order, sigma, q) {
+  const pair = new Pair(sigma, q, "replace");
+  const step = pair.step(order - 1, 0);
+  if (order > MOST_NODES * step) return Infinity;
+  let [top, sum] = [-Infinity, 0];
+  for (const x of pair.nodes(order - 1, step)) {
+    const logG = pair.logRatio(-x);
+    const [up, down] = [(2 * x - 1) / (2 * sigma ** 2), (-2 * x - 1) / (2 * sigma ** 2)];
+    // Of f / g - 1, exact where it is small; where it is large only its logarithm is used.
+    const ratio = q * Math.exp(down - logG) * Math.expm1(Math.min(up - down, 700));
+    const logF = Math.abs(ratio) < 0.5 ? Math.log1p(ratio) : pair.logRatio(x) - logG;
+    const log = logG + logTerm(order, logF, ratio) - 0.5 * (x / sigma) ** 2;
+    if (log > top) [top, sum] = [log, sum * Math.exp(top - log) + 1];
+    else if (log > top - 50) sum += Math.exp(log - top);
+  }
+  return Math.log(sum) + top + Math.log(step / sigma / Math.sqrt(2 * Math.PI));
+}
+
+/** log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
+function logTerm(a, logF, x) {
   // Where x is tiny the series, where the power is huge x is as large as 1 + x.
   if (Math.abs(x) * (1 + a) < 3e-3) {
     const series = 1 + ((x * (a - 2)) / 3) * (1 + ((x * (a - 3)) / 4) * (1 + (x * (a - 4)) / 5));

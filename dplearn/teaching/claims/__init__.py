@@ -1,9 +1,7 @@
 """Is a printed formula true? One judge, which names the setting of its verdict and the others.
 
-From the bottom: `reading` (what a formula claims), `table` (the points of an entry's setting),
-`matching` (a claim beside one setting), `judging` (`proofread`: the strict rule over all settings),
-`map` (`map_of`: a picture of the verdict), `pages` (the formulas of a file) and `report` (what the
-command prints of them).
+From the bottom: `reading` (claims), `table` (settings), `matching` (a claim beside one setting),
+`judging` (the rule over all settings), `map` (a picture of a verdict), `pages` and `report`.
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread

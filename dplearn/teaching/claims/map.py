@@ -93,12 +93,12 @@ def _values(trial: Trial, column: str, point: Mapping[str, float]) -> np.ndarray
 
 
 def _statuses(trial: Trial, grid: Mapping, shape: tuple[int, int]) -> tuple:
-    claimed, proved, low = trial.at_points(grid)
-    low = proved if low is None else low
-    sign, same = trial.sign, 1e-6 * np.abs(claimed) + 1e-14
+    """Return claim / truth and the index of the status at the points of a grid."""
+    there, sign = trial.moved(grid), trial.sign
+    low = there.truth if trial.target != "@" or there.low is None else there.low
     with np.errstate(all="ignore"):
-        good = sign * (claimed - proved) >= -same if sign else np.abs(claimed - proved) <= same
-        bad = sign * (claimed - low) < -same if sign else ~good
-        ratio = claimed / low
-    status = np.select([np.isnan(claimed), bad, good], [3, 1, 0], 2)
+        ratio = there.claimed / low
+        good = there.proved if sign else np.isclose(there.claimed, low, rtol=1e-6, atol=1e-14)
+    bad = there.wrong if sign else ~good
+    status = np.select([np.isnan(there.claimed), bad, good], [3, 1, 0], 2)
     return ratio.reshape(shape), status.reshape(shape)

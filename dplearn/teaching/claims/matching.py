@@ -96,7 +96,8 @@ def in_units(claim: Claim, table: Table) -> Table:
     )
     if "noise_multiplier" not in table.domains or "s" not in LETTERS["noise_multiplier"]:
         spoken |= {"s"}
-    if letters & spoken and not taken:
+    no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
+    if letters & spoken and not taken and not no_other:
         return table if own else scaled(table, np.nan)
     return scaled(table, 1.0) if own else table
 
@@ -348,20 +349,25 @@ class Trial:
         own = {} if self.target == "@" else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != "@"}, **own}
 
-    def at_points(self, columns: Mapping[str, NDArray]) -> tuple[NDArray, NDArray, NDArray | None]:
-        """Return claim, proof and the side from below at other points."""
+    def moved(self, columns: Mapping[str, NDArray]) -> "Trial":
+        """Return the same comparison at other points."""
         value = self.table.value_at(columns)
+        at = {n: value if c == "@" else columns[c] for n, c in self.bound.items()}
         low = self.table.below_at(columns, value)
-        claimed = self._right({n: value if c == "@" else columns[c] for n, c in self.bound.items()})
-        if self.target == "@":
-            return claimed, value, low
-        return claimed, columns[self.target], columns[self.target]
+        return replace(self, at=at, columns=dict(columns), value=value, low=low)
 
     def _right(self, at: Mapping[str, NDArray]) -> NDArray:
         size = max((len(x) for x in at.values()), default=len(self.value))
         claimed = np.broadcast_to(self.claim.right(**at), (size, 1)).astype(float)
         with np.errstate(invalid="ignore"):
             return np.sqrt(claimed) if self.claim.root else claimed
+
+    @cached_property
+    def proved(self) -> NDArray:
+        """Return where the claim promises no more than what is proved, or nothing is known."""
+        with np.errstate(invalid="ignore"):
+            enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
+        return enough | np.isnan(self.truth)
 
     def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
         """Return the outcome of the comparison."""
@@ -372,12 +378,9 @@ class Trial:
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
-        out = Match(
-            self,
-            exact=exact,
-            step=self.target != "@" and self.table.setting.about == self.claim.about,
-            unread=missed or bool(letters & {base(n) for n in unread}),
-        )
+        step = self.target != "@" and self.table.setting.about == self.claim.about
+        missed = missed or bool(letters & {base(n) for n in unread})
+        out = Match(self, exact=exact, step=step, unread=missed)
         if self.table.sign == 0 and self.target == "@":
             if not exact and np.any(claimed[good] < 0):
                 return None  # no variance and no probability: its letters are others
@@ -386,21 +389,22 @@ class Trial:
             return out
         if self.sign == 0:
             return None
-        with np.errstate(invalid="ignore"):
-            proved = (self.sign * (claimed - truth) >= -1e-6 * np.abs(truth)) | np.isnan(truth)
-        proved = proved & ~np.isnan(claimed) | np.isnan(truth) | ~inside
-        loose = "" if exact else self._looseness
+        out = replace(out, note="" if exact else self._looseness)
+        proved = (self.proved | ~inside)[holds]
         if self.low is None:
-            safe = bool(np.all(proved[holds])) and good.sum() > 20
-            return replace(out, verdict="safe", note=loose) if safe else None
-        wrong = self._wrong() & inside
-        share = wrong.sum() / max((inside & ~np.isnan(truth)).sum(), 1)
-        if share < 0.004:
-            safe = "safe" if proved[holds].mean() > 0.99 else "open"
-            return replace(out, verdict="holds" if exact else safe, note=loose)
-        failing = self._refuted(out, self.low if self.target == "@" else truth, wrong)
+            return replace(out, verdict="safe") if np.all(proved) and good.sum() > 20 else None
+        wrong = self.wrong & inside
+        if wrong.sum() >= 0.004 * max((inside & ~np.isnan(truth)).sum(), 1):
+            return self._fails(out, wrong, inside, said)
+        return out if exact else replace(out, verdict="safe" if proved.mean() > 0.99 else "open")
+
+    def _fails(self, out: Match, wrong: NDArray, inside: NDArray, said: set[str]) -> Match:
+        """Return the match of a claim that is beaten at some points, and on which condition."""
+        holds, share = self.table.holds, wrong.sum() / (inside & ~np.isnan(self.truth)).sum()
+        truth = self.truth if self.target != "@" or self.low is None else self.low
+        failing = self._refuted(out, truth, wrong)
         only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
-        if exact:
+        if out.exact:
             if not self._rule or not np.any(wrong & ~holds):
                 return out
             verdict = "refuted" if said & self._violated(wrong) else "conditional"
@@ -438,7 +442,8 @@ class Trial:
                 names |= rule.names
         return names | ({"@"} if self.table.setting.about in names else set())
 
-    def _wrong(self) -> NDArray:
+    @cached_property
+    def wrong(self) -> NDArray:
         """Return where the claim is beaten by what no mechanism beats."""
         low, claimed = self.truth, self.frontier
         if self.target == "@" and self.low is not None:

@@ -1,4 +1,4 @@
-r"""What a printed formula claims: a quantity, a relation, a right side, and what stands beside it.
+r"""Printed formulas as claims: a quantity, a relation, a right side, and what stands beside it.
 
 Nothing that is read is executed: right sides go through the grammar of
 `dplearn.teaching.book.kit.parser`, and what it does not have is refused with a reason.
@@ -6,25 +6,26 @@ Nothing that is read is executed: right sides go through the grammar of
 
 import re
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import NoReturn
 
 from dplearn.teaching.book.kit.expression import GREEK, Expression, Step
 from dplearn.teaching.book.kit.parser import parse
 
-_LONGEST = 2000
-# What a left side is about, in the spelling of `_plain`: the first form that fits it whole.
+LONGEST = 2000
+# What a left side is about, in the spelling of `plain`: the first form that fits it whole.
 _LEFT = {
-    "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|epsilon(_\w+)?\((alpha|lambda|tau)\)|RDP|tau"
-    r"|epsilon_(alpha|RDP)|D|R",
+    "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|RDP|tau|epsilon_(alpha|RDP)|D|R"
+    r"|(epsilon|rho|gamma)(_\w+)?\((alpha|lambda|tau)\)",
     "log_moment": r"(K|alpha|mu)(_\w+)?\((lambda|alpha|l)(;.*)?\)|K(_\w+)?",
     "sigma": r"(sigma|z|s)(_\w+)?(\^\*)?'*(\^2)?|std\w*(\(.*\))?|noise(_multiplier)?(\^2)?|sd",
-    "epsilon": r"(epsilon|eps)(_\w+)?(\^\*)?'*(\([A-Za-z]\w*\))?|D_inf\w*(\(.*\))?",
+    "epsilon": r"eps(ilon)?(_\w+)?(\^\*)?'*(\([A-Za-z]\w*\))?|D_inf\w*(\(.*\))?",
     "delta": r"delta(_\w+)?'*(\([A-Za-z]\w*\))?",
     "rho": r"(rho|xi)(_\w+)?'*",
     "mu": r"mu(_\w+)?'*",
     "variance": r"Var(iance)?(_\w+)?([\[(][^/*+]*[\])])?|V(_\w+)?|variance",
     "kl": r"(D_)?KL(\(.*\))?|D\(.*\)",
-    "adv": r"(Adv|TV|adv)(_\w+)?(\(.*\))?|d_TV(\(.*\))?|D_TV(\(.*\))?",
+    "adv": r"(Adv|TV|adv|d_TV|D_TV)(_\w+)?(\(.*\))?",
     "auc": r"AUC(\(.*\))?",
     "tradeoff": r"[fGT](_[\w,]+)?(\^-?\w+)?(\(.*\))?",
     "scale": r"b(_\w+)?'*|lambda(_\w+)?|scale",
@@ -33,26 +34,77 @@ _LEFT = {
     "rate": r"q(_\w+)?'*",
     "sensitivity": r"(Delta|GS|S)(_\w+)?(f|\(f\))?|C(_\w+)?",
     "order": r"alpha(_\w+)?(\^\*)?'*",
-    "error": r"a|x|error|err",
+    "error": r"a|x|err(or)?|accuracy",
 }
-_SIGN = re.compile(
-    r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim)(?![a-zA-Z])"
-    r"|:=|<=|>=|[≤≥≈≲∼=<>~→≔]"
+SIGN = re.compile(
+    r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim|triangleq"
+    r"|coloneqq|equiv)(?![a-zA-Z])|:=|<=|>=|[≤≥≈≲∼=<>→≔≜≡]"
 )
-_UP = re.compile(r"\\?(?:lesssim|le)|[<≤≲]")
-_ABOUT = re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼~→]")
-_NOTION = re.compile(
-    r"^(.*?)(?:\\(?:text\w*|mathrm|mbox)\s*\{|[\s$-]|\bis\b|~)*"
-    r"(R?DP|R[ée]nyi DP|dp|zCDP|GDP|差分隐私)(?:\s*\})?[\s.]*$",
-    re.DOTALL,
+# What it says, by its first sign that fits; any other is an equality.
+_RELATIONS = {
+    "<": re.compile(r"\\?(?:lesssim|le)|[<≤≲]"),
+    "~": re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼→]"),
+    ">": re.compile(r"\\g|[>≥]"),
+}
+_COMMA, _CLOSING, _ANY = re.compile(","), re.compile(r"[)\]}]"), re.compile(".", re.DOTALL)
+# What a formula is said to satisfy, by the words behind it.
+_NOTIONS = r"((?:R?DP|zCDP|GDP)\b|R[ée]nyi(?:\sDP)?|differential(?:ly)?[-\s]priva\w*|差分隐私)"
+BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{_NOTIONS}", re.IGNORECASE)
+NOTION = re.compile(
+    rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{_NOTIONS}(?:\s*\}})?[\s.]*$",
+    re.DOTALL | re.IGNORECASE,
 )
+# A law of noise before its bracket, and what may stand before one that is a whole claim.
 _LAW = re.compile(
-    r"^(?:noise|.*\+)?\s*(?:\\(?:mathrm|text\w*|operatorname|mathcal|mathsf)\s*)?\{?"
-    r"(Lap(?:lace)?|N)\}?\s*(?:\\left|\\[bB]igg?l?)?\s*\((.*?)(?:\\right|\\[bB]igg?r?)?\s*\)$"
+    r"(?<![A-Za-z])(Lap(?:lace)?|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
 )
+_NOISE = re.compile(
+    r"(?:.*(?:\+|\\sim|∼))?\s*(?:noise)?\s*(?:\\(?:text\w*|operatorname|math\w+)\s*)?\{?"
+)
+_IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
-    r"^(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*[\[({](.*)$"
+    r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
+# Quantities that may equal one letter of another kind.
+_LONE = ("rdp", "sensitivity", "epsilon")
+# Letters, and one name alone.
+_LETTER = re.compile(
+    r"\\(?:(?:var)?epsilon|alpha|beta|gamma|[dD]elta|lambda|mu|rho|sigma)|[α-ωΔ]"
+    r"|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
+)
+_NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
+# Quantities of which a page claims something; of the others with an epsilon on the right.
+_CLAIMED = (
+    "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
+    "sensitivity",
+)  # fmt: skip
+# What is left out of a formula, or spelled in one way, before it is read.
+_CLEANED = {
+    r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber": "",
+    r"(?<!\\)\\[,;:!> ]": " ",
+    r"\^\s*\{\s*\\(?:text\w*|mathrm)\s*\{[A-Za-z -]*\}\s*\}": "",
+    r"_\s*\\(?:text\w*|math\w+)\s*\{": "_{",
+    r"\\mathcal\s*\{?(\w)\}?": r" \1",
+}
+# The same of a left side and an event, which become a word.
+_SPELLED = {
+    r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥": "|",
+    r"⁺": "",
+    r"_\s*(?:\\?infty|∞)": "_inf",
+    r"\\(?:text\w*|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad|cdot"
+    r"|widehat|widetilde|hat|tilde|bar|,|;|!|:| )(?![a-z])": "",
+    r"≥|\\geq?(?:slant)?(?![a-z])": ">=",
+    r"≤|\\leq?(?:slant)?(?![a-z])": "<=",
+    r"²": "^2",
+    r"′|\^\{?\s*(?:\\?(?:prime|star|ast)|\*)\s*\}?": "'",
+    r"\\(?:dfrac|tfrac|frac)\s*\{?([^{}]*)\}\s*\{?([^{}]*)\}": r"\1/\2",
+    r"\\frac\s*(\w|\\\w+)\s*(\w|\\\w+)": r"\1/\2",
+    r"Δ": "Delta",
+    r"\\varepsilon": "epsilon",
+    **GREEK,
+    r"[\s{}\\~$]": "",
+    r"(epsilon|delta|sigma|rho)(?=[₀-₉\d])": r"\1_",
+}
 # Where a formula ends and its conditions begin.
 _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
@@ -63,6 +115,7 @@ _CUT = re.compile(
 _REMAINDER = re.compile(
     r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
 )
+_LEAST = re.compile(r"(?<=[^<>=\s])\s*(?:[<>≤≥]|\\[lg]eq?(?![a-z]))\s*[\d.]+\s*\Z")
 _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
@@ -79,7 +132,7 @@ _CONSTANT = re.compile(
     r"(?<![\w\\])c\s*(\^\{?2\}?|²)?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)"
 )
 # A letter with one value.
-_FIXED = re.compile(
+FIXED = re.compile(
     r"(?<![\w\\^])((?:\\[a-z]+|[A-Za-zα-ω])(?:_\w)?)\s*=\s*(?:10\s*\^\s*\{?\s*-|\d)[\d.}]*(?=\s*(?:[$,;)}]|$|\\\)|[a-z]))"
 )
 # A word, which no condition contains.
@@ -113,8 +166,8 @@ class Claim:
     @property
     def names(self) -> frozenset[str]:
         """Return all letters on its right, those of a pair's second formula among them."""
-        more = self.second.names if self.second and not self.bare else frozenset()
-        return self.right.names | more | (self.threshold.names if self.threshold else frozenset())
+        more = (None if self.bare else self.second, self.threshold)
+        return self.right.names.union(*(x.names for x in more if x))
 
     @property
     def bare(self) -> str:
@@ -166,25 +219,31 @@ def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
 
     The `words` around it may explain the letter c, as in ``c² > 2 ln(1.25/δ)``.
     """
-    if len(text) > _LONGEST:
-        refuse(f"Expected at most {_LONGEST} characters, got {len(text)}.")
+    if len(text) > LONGEST:
+        refuse(f"Expected at most {LONGEST} characters, got {len(text)}.")
     text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
-    text = re.sub(r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber", "", text).strip(" .,;，。")
+    for pattern, spelled in _CLEANED.items():
+        text = re.sub(pattern, spelled, text)
+    text = text.strip(" .,;，。")
     # What follows is the claim; what it follows from is a condition.
     beside, _, text = re.sub(r"⇒|\\implies|\\Longrightarrow", r"\\Rightarrow", text).rpartition(
         r"\Rightarrow"
     )
     if re.search(r"/|\\frac|\d", re.sub(r"_\{?\w\}?", "", beside)):
         refuse("It is not clear what follows from a formula.")
-    if ((cut := _CUT.search(text, 2)) and _SIGN.search(text)) or (
+    if re.search(r"delta|δ", beside) and not re.search(r"delta|δ|DP", text):
+        refuse("It does not use the δ that it is given.")
+    if ((cut := _CUT.search(text, 2)) and SIGN.search(text)) or (
         cut and "DP" in text[: cut.start()]
     ):
         text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
+    if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
+        text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
     text, rest = _REMAINDER.subn("", text)
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
     text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")
     text, best = _BEST.subn("", text)
-    found = _pair(text) or _of_law(text) or _of_event(text) or _relations(text)
+    found = _said(text) or _of_law(text) or _of_event(text) or _relations(text)
     constant = _CONSTANT.search(words.replace("{,}", "."))
     explained = f"{beside}, c{constant[1]} = {constant[2]}" if constant else beside
     found = [_with_definitions(claim, explained) for claim in found]
@@ -223,23 +282,23 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
         for name in m[1].split(",")
     )
-    for fixed in _FIXED.finditer(words[: 2 * _LONGEST]):
-        unread |= {_plain(fixed[1])}  # for one value alone
-    for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * _LONGEST])):
+    for fixed in FIXED.finditer(words[: 2 * LONGEST]):
+        unread |= {plain(fixed[1])}  # for one value alone
+    for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * LONGEST])):
         if not _COMPARED.search(part):
             continue
         part = part.strip(" ,.").removeprefix("\\text").strip(" {")
-        part = part.lstrip("}") if part.count("{") < part.count("}") else part
-        part = part.removeprefix("(") if part.count("(") > part.count(")") else part
-        part = part.rstrip(")") if part.count("(") < part.count(")") else part
-        part = part.rstrip("}") if part.count("{") < part.count("}") else part
+        for opening, closing in ("{}", "()"):  # of which the other half stands elsewhere
+            missing = part.count(closing) - part.count(opening)
+            part = part.strip(closing) if missing > 0 else part
+            part = part.removeprefix(opening) if missing < 0 else part
         try:
             condition = parse(part, printed=True)
             if not any(isinstance(s.what, str) and s.what[0] in "<>" for s in condition.program):
                 raise ValueError
             found.append(condition)
         except ValueError:
-            unread |= {*re.findall(r"[A-Za-z]+", _plain(part))}
+            unread |= {*re.findall(r"[A-Za-z]+", plain(part))}
     if len(found) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
         return [], unread.union(*(condition.names for condition in found))  # one of them is enough
     return found[:8], unread
@@ -258,39 +317,83 @@ def _letter(formula: Expression) -> str:
     return what if isinstance(what, str) and not more and not inputs else ""
 
 
-def _pieces(text: str, comma: str = ",") -> list[str]:
-    """Return the parts of a text between commas that stand in no bracket."""
-    depth, parts = 0, [""]
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == comma and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
+def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
+    """Return where a pattern is found in no bracket; a bracket's end is in none."""
+    depth = [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
+    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
 
 
-def _pair(text: str) -> list[Claim]:
+def split(pattern: re.Pattern, text: str) -> list[str]:
+    """Return what stands between the places of a pattern that are in no bracket."""
+    cuts = [(0, 0), *(m.span() for m in unbracketed(pattern, text)), (len(text), 0)]
+    return [text[start:end] for (_, start), (end, _) in pairwise(cuts)]
+
+
+def _held(text: str) -> tuple[str, str]:
+    """Return what the bracket that begins a text holds, and what stands behind it."""
+    end = next((m.start() for m in unbracketed(_CLOSING, text)), 0)
+    return re.sub(r"\\(?:right|[bB]igg?r?)?\s*\Z", "", text[1:end]), text[end + 1 :]
+
+
+def notion_of(word: str) -> str:
+    """Return the notion of privacy that a word names: DP, RDP, zCDP or GDP."""
+    return {"r": "RDP", "z": "zCDP", "g": "GDP"}.get(word[0].lower(), "DP")
+
+
+def laws(text: str) -> list[tuple[str, str]]:
+    """Return the laws of noise in a formula, each with its scale or variance; no densities."""
+    found = []
+    for law in _LAW.finditer(text):
+        *mean, size = split(_COMMA, _held(text[law.end() :])[0])
+        size = _IDENTITY.sub("", size).strip() if law[1] == "N" else size
+        if (
+            (law[1] != "N" or mean[:1] == ["0"])
+            and says_more(size)
+            and not re.search(r"\\mid|[|;]", size)
+        ):
+            found.append((law[1], size))
+    return found
+
+
+def says_more(right: str) -> bool:
+    """Return whether one of the parts of a right side has letters and is not just one name."""
+    parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
+    return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
+
+
+def makes_claim(text: str) -> bool:
+    """Return whether a formula says more of a quantity of privacy than a number or a name."""
+    left, *sides = split(SIGN, text)
+    right = sides[-1] if sides and not laws(sides[-1]) and not _LAW.search(text) else ""
+    if re.fullmatch(r"\s*(?:\\delta|δ|delta)\s*", right):  # f ≤ δ
+        return bool(re.search(r"\\?Phi|Φ|\\exp|e\^", left)) and "Pr" not in left
+    name = plain(left)
+    if re.match(r"P(?:r|_\w+)?[\[({]+(?:\||u\()|\(epsilon", name):
+        return says_more(right)
+    about = _quantity(name)
+    known = about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", name)
+    with_epsilon = about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in plain(right)
+    return (known or with_epsilon or name[:2] == "G_") and says_more(right)
+
+
+def _said(text: str) -> list[Claim]:
     """Return the claim of (f, g)-DP or (ε', δ') = (f, g), and of f-zCDP and f-GDP."""
-    said = _NOTION.match(text)
+    said = NOTION.match(text)
     if not said:
         sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
-        parts = _pieces(sides[2]) if sides and len(_pieces(sides[1])) == 2 else []
+        parts = split(_COMMA, sides[2]) if sides and len(split(_COMMA, sides[1])) == 2 else []
         return _of_two(*parts) if len(parts) == 2 else []
-    body, notion = said[1].strip(" -$~"), said[2]
-    body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", body).strip()
-    inner = body[1:-1] if body[:1] == "(" and body[-1:] == ")" and _closes(body) else body
-    parts = _pieces(inner)
-    if notion in ("zCDP", "GDP"):
-        return [_claim({"zCDP": "rho", "GDP": "mu"}[notion], inner)]
-    if notion.startswith("R"):
-        return [_claim("rdp", parts[-1])] if len(parts) <= 2 else []
-    if len(parts) == 1:
-        if _letter(_right(inner)):
-            refuse("Expected a formula, got letters alone.")
-        return [_claim("epsilon", inner, second="0")]
-    first, second = (_pieces(part, "=")[-1] for part in parts[:2])
-    return _of_two(first, second)
+    body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", said[1].strip(" -$~")).strip()
+    whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed(_ANY, body[:-1])
+    parts = [split(SIGN, x)[-1] for x in split(_COMMA, body[1:-1] if whole else body)]
+    notion = notion_of(said[2])
+    if about := {"zCDP": "rho", "GDP": "mu", "RDP": "rdp"}.get(notion):
+        return [_claim(about, parts[-1])] if len(parts) <= 1 + (notion == "RDP") else []
+    if len(parts) > 1:
+        return _of_two(*parts[:2])
+    if _letter(_right(parts[0])):
+        refuse("Expected a formula, got letters alone.")
+    return [_claim("epsilon", parts[0], second="0")]
 
 
 def _of_two(first: str, second: str) -> list[Claim]:
@@ -302,68 +405,55 @@ def _of_two(first: str, second: str) -> list[Claim]:
     return [_claim("delta", second)]
 
 
-def _closes(text: str) -> bool:
-    """Return whether the first bracket of a text is closed by its last one."""
-    depth = 0
-    for place, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            return place == len(text) - 1
-    return False
-
-
 def _of_law(text: str) -> list[Claim]:
     """Return the claim about the scale of Lap(f) or N(0, f)."""
-    law = _LAW.match(text)
-    if not law or _SIGN.search(law[2]):
+    law = _LAW.search(text)
+    if not law or not _NOISE.fullmatch(text[: law.start()]) or _held(text[law.end() :])[1].strip():
         return []
-    *mean, size = _pieces(law[2])
-    if law[1] == "N":
-        size = re.sub(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*$", "", size)
-        return [replace(_claim("sigma", size), root=True)] if mean else []
-    return [_claim("scale", size)]
+    found = laws(text[law.start() :])[:1]
+    return [
+        replace(_claim("sigma" if name == "N" else "scale", x), root=name == "N")
+        for name, x in found
+    ]
 
 
 def _of_event(text: str) -> list[Claim]:
     """Return the claim about the probability of an event in brackets."""
     if not (head := _EVENT.match(text)):
         return []
-    end = next((k for k in range(len(head[1])) if _depth(head[1][: k + 1]) < 0), -1)
-    event, rest = head[1][:end], head[1][end + 1 :]
-    sign = _SIGN.match(rest.lstrip())
-    if not sign:
+    event, rest = _held(text[head.end() :])
+    if not (sign := SIGN.match(rest := rest.lstrip())):
         return []
-    event = re.sub(r"\\(?:right|[bB]igg?r?|\})\s*$|\\$", "", event)
-    right = rest.lstrip()[sign.end() :].split("=")[0]
-    return [replace(_claim("probability", right, sign[0]), event=_plain(event))]
+    right = rest[sign.end() :].split("=")[0]
+    return [replace(_claim("probability", right, sign[0]), event=plain(event))]
 
 
 def _relations(text: str) -> list[Claim]:
-    signs = [m for m in _SIGN.finditer(text) if _depth(text[: m.start()]) == 0]
-    if not signs:
+    left, *sides = split(SIGN, text)
+    if not sides:
         right = _right(text)
         if _letter(right) or not right.names:
             refuse(Note("Expected a formula, got {word} alone.", word=text.strip()[:60]))
         return [_claim("", text)]
-    left = text[: signs[0].start()].strip()
-    ends = [*(m.start() for m in signs[1:]), len(text)]
-    sides = [text[m.end() : end] for m, end in zip(signs, ends, strict=True)]
-    plain, last = _plain(left), _plain(sides[-1])
-    if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(plain):
+    signs = [m[0] for m in unbracketed(SIGN, text)]
+    name, last = plain(left), plain(sides[-1])
+    if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(name):
         return [_claim("delta", left, "<")]  # f ≤ δ
-    about = _quantity(plain)
+    about = _quantity(name)
     if not about:
-        refuse(Note("It is not clear what stands on the left: {x}.", x=left[:60]))
+        refuse(Note("It is not clear what stands on the left: {x}.", x=left.strip()[:60]))
     claims, why = [], ""
     for sign, side in zip(signs, sides, strict=True):
         try:
-            claim = _claim(about, side, sign[0], left=plain)
+            claim = _claim(about, side, sign, left=name)
         except NotReadError as error:
             why = why or str(error)
             continue
-        if not claim.right.names or ((letter := _letter(claim.right)) and _same(letter, about)):
+        # A lone letter of the left side's kind says nothing more.
+        lone = _letter(claim.right).startswith(about) or about not in _LONE
+        if not claim.right.names or (_letter(claim.right) and lone):
             continue
-        root = about == "sigma" and plain.endswith("^2")
+        root = about == "sigma" and name.endswith("^2")
         claims.append(replace(claim, root=root))
     if not claims:
         alone = Note("Expected a formula, got {word} alone.", word=sides[-1].strip()[:60])
@@ -371,18 +461,12 @@ def _relations(text: str) -> list[Claim]:
     return claims
 
 
-def _same(letter: str, about: str) -> bool:
-    """Return whether a lone letter says nothing more than the left side."""
-    return about not in ("rdp", "sensitivity", "epsilon") or letter.startswith(about)
-
-
 def _quantity(plain: str) -> str:
     return next((q for q, form in _LEFT.items() if re.fullmatch(form, plain)), "")
 
 
 def _claim(about: str, right: str, sign: str = "=", *, second: str = "", left: str = "") -> Claim:
-    relation = "<" if _UP.match(sign) else "~" if _ABOUT.match(sign) else "="
-    relation = ">" if re.match(r"\\g|[>≥]", sign) else relation
+    relation = next((r for r, form in _RELATIONS.items() if form.match(sign)), "=")
     formula = _right(right)
     if about == "epsilon" and not second and "delta" not in {n[:5] for n in formula.names}:
         orders = {n for n in formula.names if n.startswith("alpha")}
@@ -412,30 +496,8 @@ def two_releases(claim: Claim) -> Claim:
     return replace(claim, right=numbered(claim.right), second=second)
 
 
-def _depth(text: str) -> int:
-    return sum((sign in "([{") - (sign in ")]}") for sign in text)
-
-
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return LaTeX or Unicode without blanks, braces and layout, Greek letters spelled out."""
-    text = re.sub(r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥", "|", text).replace("⁺", "")
-    text = re.sub(r"_\s*\\?infty|_\s*∞", "_inf", text)
-    text = re.sub(
-        r"\\(?:text\w*|mathrm|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad"
-        r"|cdot|widehat|widetilde|hat|tilde|bar|,|;|!|:| )(?![a-z])",
-        "",
-        text,
-    )
-    text = text.replace("≤", "<=").replace("≥", ">=").replace("²", "^2").replace("′", "'")
-    text = re.sub(r"\\geq?(?:slant)?(?![a-z])", ">=", text)
-    text = re.sub(r"\\leq?(?:slant)?(?![a-z])", "<=", text)
-    text = re.sub(r"\^\{?\s*\\?(?:prime|star|ast)\s*\}?", "'", text)
-    text = re.sub(r"\^\{?\s*\*\s*\}?", "'", text)
-    text = re.sub(r"\\(?:dfrac|tfrac|frac)\s*\{?([^{}]*)\}\s*\{?([^{}]*)\}", r"\1/\2", text)
-    text = re.sub(r"\\frac\s*(\w|\\\w+)\s*(\w|\\\w+)", r"\1/\2", text)
-    for sign, name in GREEK.items():
-        text = text.replace(sign, name)
-    text = text.replace("Δ", "Delta").replace("\\varepsilon", "epsilon").replace("$", "")
-    text = text.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢ", "0123456789i"))
-    text = re.sub(r"(epsilon|delta|sigma|rho)(?=\d)", r"\1_", text)
-    return re.sub(r"[\s{}\\~]", "", text)
+    for pattern, spelled in _SPELLED.items():
+        text = re.sub(pattern, spelled, text)
+    return text.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢ", "0123456789i"))

@@ -1,4 +1,4 @@
-"""An entry's setting as a table of points: its columns are the parameters and the value.
+"""Settings of entries as tables of points: their columns are the parameters and the value.
 
 A formula for any column is a comparison, and nothing is solved. The first points are plain values,
 then come corners of the domain, then random ones.
@@ -47,8 +47,7 @@ class Table:
 
     @property
     def sign(self) -> int:
-        """Return 1 if a value that is too small promises too much, -1 if one too large; 0 if both
-        are merely wrong."""
+        """Return 1 if too small a value promises too much, -1 if too large a one, 0 if neither."""
         below = -1 if self.entry.kind == "lower" else 0
         return {"smaller": 1, "larger": -1}.get(self.entry.unsafe or "", below)
 
@@ -81,9 +80,8 @@ class Table:
     @cached_property
     def holds(self) -> NDArray:
         """Return where the hypothesis is met."""
-        given = self.setting.given or ("" if self.setting.into else self.entry.given)
-        if given and isinstance(given, str):
-            rule, at = parse(given), self.unscaled(self.columns)
+        if self.hypothesis:
+            rule, at = parse(self.hypothesis), self.unscaled(self.columns)
             if rule.names <= {*at}:
                 return np.broadcast_to(np.all(rule(**at), axis=-1, keepdims=True), self.value.shape)
         return np.ones(self.value.shape, bool)
@@ -111,13 +109,7 @@ class Table:
                 return np.inf if zero else np.nan
 
         with np.errstate(all="ignore"):
-            try:
-                values = [function(**into(**p)) if into else function(**p) for p in points]
-                if after:
-                    values = [after(v, **p) for v, p in zip(values, points, strict=True)]
-                values = np.array([float(value) for value in values])
-            except (ArithmeticError, ValueError, TypeError):
-                values = np.array([one(point) for point in points])
+            values = np.array([one(point) for point in points])
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
@@ -183,6 +175,7 @@ class Table:
         return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
+        """Return what the entry's value is multiplied by, for noise on another sensitivity."""
         own = "sensitivity" in self.domains
         if self.unit is None or own or self.setting.about not in ("sigma", "scale"):
             return 1.0

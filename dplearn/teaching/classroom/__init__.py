@@ -1,4 +1,4 @@
-"""What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
+"""Tools of lessons: figures with words, predictions, evidence, exercises.
 
 Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
 Nothing here is needed to account for privacy.
@@ -7,7 +7,7 @@ Nothing here is needed to account for privacy.
 import os
 import sys
 
-from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine
+from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine, pictures, yours
 from dplearn.teaching.classroom.display import show
 from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
@@ -31,8 +31,10 @@ __all__ = [
     "estimate_delta",
     "guess",
     "mine",
+    "pictures",
     "predict",
     "reveal",
     "settled",
     "show",
+    "yours",
 ]

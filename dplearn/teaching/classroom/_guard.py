@@ -13,6 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 # What a function consists of whose body is `...`.
@@ -40,7 +41,7 @@ class Stop(BaseException):
 
 
 def is_blank(function: Callable) -> bool:
-    """Whether nobody has written the body of `function` yet."""
+    """Return whether the body of `function` is empty."""
     code = getattr(function, "__code__", None)
     return code is not None and all(
         each.opname == "RESUME" or (each.opname in _NOTHING and each.argval is None)
@@ -48,8 +49,14 @@ def is_blank(function: Callable) -> bool:
     )
 
 
+def has_gap(code: CodeType | None) -> bool:
+    """Return whether code, or a function inside it, has a `...`: a gap or, rarely, an index."""
+    inside = code.co_consts if code else ()
+    return any(each is ... or (isinstance(each, CodeType) and has_gap(each)) for each in inside)
+
+
 def guarded(function: Callable) -> Callable:
-    """`function` on copies of data; a Complaint if it raises or changes them."""
+    """Return `function` on copies of data; it raises a Complaint if it fails or changes them."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]

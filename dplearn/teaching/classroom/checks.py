@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from dplearn.teaching.classroom import sources
@@ -162,7 +163,7 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
 
 
 def mine(name: str) -> Callable:
-    """The student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
+    """Return the student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
 
     Whose it is, is printed. A name that no exercise asks for is a LessonError.
     """
@@ -177,8 +178,34 @@ def mine(name: str) -> Callable:
     return function or right
 
 
+@dataclass(frozen=True)
+class Used:
+    """A function, and whether it is "yours" or "ours"."""
+
+    function: Callable
+    whose: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(*arguments)
+
+
+def yours(key: str, answer: Any) -> Used:
+    """Return the student's answer to a code exercise if it is right, otherwise ours."""
+    exercise = exercise_of(key)
+    right = exercise.verdict(answer).outcome == "right"
+    return Used(answer, "yours") if right else Used(exercise.right, "ours")
+
+
+def pictures(number: str) -> Any:
+    """Return what ``figures.py`` of a lesson defines, whose functions draw its pictures."""
+    if (lesson := sources.lessons().get(number)) is None:
+        raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
+    return SimpleNamespace(**runpy.run_path(str(lesson.figures)))
+
+
 def exercise_of(key: str) -> Any:
-    """The exercise `key` of the lessons around the working directory, or a LessonError."""
+    """Return the exercise `key` of the lessons around the working directory, or a LessonError."""
     lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -189,7 +216,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """What a lesson asks, by key: ``exercises.py``, then its choices; an appendix has none."""
+    """Return what a lesson asks, by key: ``exercises.py``, then choices; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -198,5 +225,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
+    """Return a part of `CHOSEN` of a lesson; one without choices has no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

@@ -17,7 +17,8 @@ from dplearn.teaching.classroom.sources import lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
 NUMBERS = "text/vnd.dplearn.numbers"  # no reader shows it; tests compare it
-_COLOURS = 64  # a line chart shrinks several times at no visible loss
+# A line chart shrinks several times at no visible loss; squares of many shades need more colours.
+_COLOURS, _SHADES = 64, 256
 
 
 def show(figure: Any, alt: str) -> None:
@@ -125,7 +126,8 @@ def png(figure: Any, origin: str) -> bytes | None:
     white = Image.new("RGBA", picture.size, "white")
     opaque = Image.alpha_composite(white, picture).convert("RGB")
     # Maximum coverage keeps the few pixels of a small red label red.
-    few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    colours = _SHADES if any(t.type == "heatmap" for t in figure.data) else _COLOURS
+    few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     held = PngImagePlugin.PngInfo()
     held.add_text("drawn from", origin)
     few.save(small, "PNG", optimize=True, pnginfo=held)

@@ -1,8 +1,10 @@
-"""How long a lesson takes in class: its built notebook is counted, and nothing is claimed."""
+"""Estimate how long a lesson takes in class from its built notebook."""
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
+from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
 
 # At most, in class.
@@ -31,7 +33,7 @@ class Load:
 
 
 def counted(lesson: Lesson) -> Load:
-    """The load of a built lesson in class, without what is folded and without the part at home."""
+    """Return the load of a built lesson in class, without what is folded or done at home."""
     section, words, lines = 0, 0, 0
     minutes = {0: 0.0}
     for cell in built_cells(lesson):
@@ -45,7 +47,9 @@ def counted(lesson: Lesson) -> Load:
                 minutes[section] += _GUESS * cell.source.count("predict(") + _VOTE * votes
                 continue
             printed = "\n".join(output.get("text", "") for output in cell.outputs).splitlines()
-            minutes[section] += len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * folded
+            minutes[section] += len([*filter(str.strip, printed)]) / _PRINTED + _PICTURE * (
+                folded or draws(cell)
+            )
             continue
         # Without addresses and without what a fold hides; its summary is seen.
         seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
@@ -64,8 +68,14 @@ def counted(lesson: Lesson) -> Load:
     return Load(words, lines, {k: _ASIDE * m for k, m in minutes.items()})
 
 
+def draws(cell: Any) -> bool:
+    """Return whether a cell has drawn a picture that is no answer to a guess."""
+    kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+    return "reveal(" not in cell.source and bool(kinds & {PLOTLY, "text/html"})
+
+
 def too_much(load: Load) -> list[str]:
-    """What of a load is more than a lesson in class may have, in words."""
+    """Return what of a load is more than a lesson in class may have, in words."""
     has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
     most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
     return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]

@@ -8,7 +8,15 @@ from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
-from dplearn.teaching.classroom._guard import Busy, Complaint, Stop, guarded, is_blank, limited
+from dplearn.teaching.classroom._guard import (
+    Busy,
+    Complaint,
+    Stop,
+    guarded,
+    has_gap,
+    is_blank,
+    limited,
+)
 from dplearn.teaching.classroom._numbers import (
     as_floats,
     read_number,
@@ -20,7 +28,7 @@ from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
 def returned(function: Callable, *case: Any) -> Any:
-    """What `function` returns in a case."""
+    """Return what `function` returns in a case."""
     return function(*case)
 
 
@@ -89,6 +97,10 @@ class Program:
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
+        # Judged first: an index such as x[..., 0] is in a right function, too.
+        if has_gap(getattr(answer, "__code__", None)):
+            todo = "put your own code in place of `...` and run the cell again."
+            return Reply("open", f"{self.key} not answered yet", (todo,))
         return self._mistake(results, wrong[0])
 
     def _mistake(self, results: list[Any], first: int) -> Reply:
@@ -132,7 +144,7 @@ class Program:
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
-        """What is measured of `function` in a case, or the Complaint."""
+        """Return what is measured of `function` in a case, or the Complaint."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])

@@ -1,4 +1,4 @@
-"""Where a claimed formula holds, over two of its parameters."""
+"""Map of where a claimed formula holds, over two of its parameters."""
 
 import math
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def _edges(values: Sequence[float]) -> list[float]:
 
 
 def _axis(name: str, values: Sequence[float]) -> Axis:
-    """An axis of powers of ten: a heatmap wants its cells evenly spaced."""
+    """Return an axis of powers of ten: a heatmap wants its cells evenly spaced."""
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))

@@ -39,7 +39,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """An axis around values; Plotly finds its ends, with room for names, unless they are given."""
+    """Return an axis around values; Plotly finds its ends unless they are given."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -155,7 +155,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """What the values are, and each of them beside the end of its curve, with a leader there."""
+    """Name the values, and write each beside the end of its curve, with a leader there."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
@@ -245,7 +245,7 @@ def hugging(
     gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
     """
     at, upper, lower = corners
-    # Names stand where a convex falling curve leaves room, counted in corners from the right.
+    # Names stand where a convex falling curve leaves space, counted in corners from the right.
     left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
     for height, label, role, i, side in (
         (upper, "chords", "rdp", 3, "top right"),
@@ -316,7 +316,11 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
     # What of each trace is not the same everywhere; a frame without it would keep the last one's.
     moves = [
-        [k for k in ("x", "y", "text") if any(not np.array_equal(t[k], same[0][k]) for t in same)]
+        [
+            k
+            for k in ("x", "y", "z", "text")
+            if k in same[0] and any(not np.array_equal(t[k], same[0][k]) for t in same)
+        ]
         for same in zip(*every, strict=True)
     ]
     frames = []

@@ -26,7 +26,7 @@ class Sheet:
     shapes: Sequence[str]
 
     def svg(self) -> str:
-        """The sheet as an SVG image that names itself."""
+        """Return the sheet as an SVG image with a title."""
         tip = '<marker id="tip" markerUnits="userSpaceOnUse" orient="auto" refX="11" refY="5" '
         tip += 'markerWidth="12" markerHeight="10"'
         tip += '><path d="M0,0 L12,5 L0,10 z" fill="context-stroke"/></marker>'
@@ -60,7 +60,7 @@ def arrow(
     width: float = 1.6,
     dash: str = "",
 ) -> str:
-    """A straight arrow; with a dash such as "5 4" a broken line without a tip."""
+    """Draw a straight arrow; with a dash such as "5 4" a broken line without a tip."""
     way = 'x1="{:g}" y1="{:g}" x2="{:g}" y2="{:g}"'.format(*start, *end)
     tip = f'stroke-dasharray="{dash}"' if dash else 'marker-end="url(#tip)"'
     return f'<line {way} stroke="{colour}" stroke-width="{width:g}" {tip}/>'
@@ -69,13 +69,13 @@ def arrow(
 def rectangle(
     x: float, y: float, width: float, height: float, *, edge: str, fill: str = "white"
 ) -> str:
-    """A rectangle with round corners around a centre."""
+    """Draw a rectangle with round corners around a centre."""
     at = f'x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}"'
     return f'<rect {at} rx="6" fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 
 
 def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") -> str:
-    """A circle around a centre."""
+    """Draw a circle around a centre."""
     at = f'cx="{x:g}" cy="{y:g}" r="{radius:g}"'
     return f'<circle {at} fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 

@@ -30,7 +30,7 @@ _WIDE = 30.0
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked:
-    """A formula as a line, the truth as points; where it must not be used is shaded."""
+    """Draw a formula as a line, true values as points; shade where it must not be used."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
@@ -68,7 +68,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
-    """Figure of all points of a verification: values over truths, and the line where they agree.
+    """Draw all points of a verification: values over true values, and the line of equality.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _finite(values: ArrayLike) -> NDArray:
 
 
 def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
-    """An axis for values that may lie far apart; a few far ones do not squeeze the others."""
+    """Return an axis on which a few far values do not squeeze the others."""
     if not values.size:
         return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))

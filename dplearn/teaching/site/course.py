@@ -15,7 +15,7 @@ _SCRIPTS = (*NEEDED, "progress.js")
 
 
 def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
-    """A page for each lesson, from its built notebook, with contents and the way on and back.
+    """Yield a page for each lesson's notebook, with contents and the way on and back.
 
     A lesson that has its text in Chinese has a second page, and each has a link to the other.
     """
@@ -62,7 +62,7 @@ def _asked(body: str) -> int:
 
 
 def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
-    """The map with what stands beside it, and a page for each other part of the README."""
+    """Yield the map with what stands beside it, and a page for each other part of the README."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     start, *parts = map(from_markdown, re.split(r"^(?=## )", text, flags=re.MULTILINE))
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
@@ -80,7 +80,7 @@ def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
 
 
 def yardstick_pages(folder: Path) -> Iterator[Page]:
-    """A page for each Markdown file of the folder `conformance`; none without the folder."""
+    """Yield a page for each Markdown file of the folder `conformance`; none without the folder."""
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)

@@ -19,7 +19,7 @@ _POINTS = 17  # of a curve: every second one of those that the explorer draws
 
 
 def page(id: str, taught: str = "") -> Page:
-    """The page of an entry: statement, source, lessons, picture, and its wrong variants."""
+    """Return the page of an entry: statement, source, lessons, picture, and its wrong variants."""
     entry = book[id]
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
@@ -49,7 +49,7 @@ def page(id: str, taught: str = "") -> Page:
 
 
 def _short_search(id: str, misprint: str) -> Refutation:
-    """A counterexample from a quarter of the points; from all, unless too much privacy is claimed.
+    """Search a quarter of the points for a counterexample, and all where it is not unsafe.
 
     So what is said to be on the safe side was looked for as long as `dplearn verify` does.
     """
@@ -95,7 +95,7 @@ def contents() -> Page:
 
 
 def published_figures() -> Page:
-    """Printed figures, what comes out here, and what to think of it."""
+    """Return the page of printed figures, of what comes out here, and what to think of it."""
     head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():

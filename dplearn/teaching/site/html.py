@@ -40,7 +40,7 @@ class Page:
     beside: str = ""  # contents, or where to go from the first page
 
     def text(self) -> str:
-        """The whole file."""
+        """Return the whole file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
         # The page itself in place of its picture.
         frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
@@ -55,7 +55,7 @@ class Page:
         return linked(title, "\n".join(parts), names, root=f"{root}assets/")
 
     def searched(self) -> Iterator[list[str]]:
-        """What the search looks through: place, title, heading and text of each section."""
+        """Yield what the search looks through: place, title, heading and text of each section."""
         for anchor, heading, body in sections(self.body):
             if text := plain(body.partition("</h2>" if anchor else "</h1>")[2] or body):
                 place = f"{self.path}#{anchor}" if anchor else self.path
@@ -70,7 +70,7 @@ def sections(body: str) -> Iterator[tuple[str, str, str]]:
 
 
 def plain(body: str) -> str:
-    """The text without tags, charts and repeated blanks."""
+    """Return the text without tags, charts and repeated blanks."""
     text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", body, flags=re.S)
     return " ".join(html.unescape(text).split())
 
@@ -111,6 +111,6 @@ def _target(link: str, root: str) -> str | None:
 
 
 def readme_page(anchor: str) -> str:
-    """The page that has this heading of the lessons' README: one of its own, or the map's."""
+    """Return the page with this heading of the lessons' README: one of its own, or the map's."""
     own = re.match(r"[a-z0-9-]*[a-z0-9]", anchor)
     return own[0] if own and anchor not in _ON_THE_MAP else "index"

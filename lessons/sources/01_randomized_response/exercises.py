@@ -2,17 +2,51 @@
 
 import math
 
-from dplearn.teaching.book import (
-    randomized_response_truth,
-    randomized_response_variance,
-    randomized_survey_variance,
-)
+from dplearn.teaching.book import randomized_response_truth, randomized_response_variance
 from dplearn.teaching.classroom import Exercise, Mistake, Program
+
+
+def _counting(equal):
+    """A wrong function, by when it calls two rows equal."""
+    return lambda rows: min(sum(equal(row, other) for other in rows) for row in rows)
+
+
+_groups = Program(
+    key="1.1",
+    right=lambda rows: min(rows.count(row) for row in rows),
+    cases=(
+        ([("May", "Oak"), ("May", "Oak"), ("May", "Elm"), ("May", "Elm"), ("May", "Elm")],),
+        ([("May", "Oak"), ("June", "Elm"), ("May", "Oak"), ("June", "Oak")],),
+        ([(1, "a"), (2, "b"), (1, "a"), (2, "b"), (1, "b"), (1, "b"), (2, "b")],),
+        ([("May", "Oak")],),
+    ),
+    praise="The pictures of this lesson are now drawn from your function.",
+    mistakes=(
+        Mistake(
+            lambda rows: min(rows.count(row) for row in rows) - 1,
+            ("Is a pupil hidden by herself, too?", "Count the row itself: rows.count(row)."),
+        ),
+        Mistake(
+            lambda rows: len(set(rows)),
+            ("Is that how many rows are equal?", "You count the different rows of the table."),
+        ),
+        Mistake(len, ("Which rows count?", "You count all rows; count those that equal row.")),
+        Mistake(
+            _counting(lambda row, other: row[0] == other[0]),
+            ("Is the first column enough?", "Compare whole rows: rows.count(row)."),
+        ),
+        Mistake(
+            _counting(lambda row, other: row[0] == other[0] or row[1] == other[1]),
+            ("Must one column be equal, or both?", "Both must be equal: rows.count(row)."),
+        ),
+    ),
+    hints=("How often does the list rows hold this row?", "rows.count(row)"),
+)
 
 _BEFORE, _AFTER = 28.5, 27.1  # average pocket money of 24 members, and of 23 without Ben
 
 _pocket_money = Exercise(
-    key="1.1",
+    key="1.2",
     right=_AFTER + 24 * (_BEFORE - _AFTER),
     praise="Two averages over large groups, and Ben stands alone.",
     mistakes=(
@@ -66,88 +100,6 @@ _pocket_money = Exercise(
     hints=(
         "What do all members get together on Monday, and what on Tuesday?",
         "Sum = average times number of members; subtract the two sums.",
-    ),
-)
-
-_EMPLOYEES, _YES = 1500, 480 / 1500
-_TRUTH = randomized_response_truth(epsilon=1.0)
-_ERROR = math.sqrt(randomized_response_variance(epsilon=1.0, users=_EMPLOYEES))
-
-
-def _share(truth):
-    return (_YES - (1 - truth)) / (2 * truth - 1)
-
-
-_ESTIMATE = _share(_TRUTH)
-_SURVEY_ERROR = math.sqrt(
-    randomized_survey_variance(epsilon=1.0, users=_EMPLOYEES, share=_ESTIMATE)
-)
-_OTHER_COIN = math.sqrt(randomized_response_variance(epsilon=math.log(3), users=_EMPLOYEES))
-
-_expenses = Exercise(
-    key="1.2",
-    right=_ESTIMATE + 2 * _ERROR,
-    praise="Far below the raw share of yes replies, and honest about its error.",
-    rtol=1e-3,  # 1.96 standard errors are near
-    mistakes=(
-        Mistake(
-            _YES,
-            (
-                "Do all who say yes mean yes?",
-                "That is the share of yes replies; solve for the true share as in section 7.",
-            ),
-        ),
-        Mistake(
-            _ESTIMATE,
-            ("A good estimate. And its error?", "Add two standard errors to your estimate."),
-        ),
-        Mistake(
-            _ESTIMATE + _ERROR,
-            ("How many standard errors are asked for?", "You added one; add two."),
-        ),
-        Mistake(
-            _ESTIMATE + 1.96 * _ERROR,
-            (
-                "How many standard errors are asked for?",
-                "You added those of the usual interval; here it is two.",
-            ),
-        ),
-        Mistake(
-            _ESTIMATE - 2 * _ERROR,
-            ("Which end of the interval is this?", "That is the lower end; add, do not subtract."),
-        ),
-        Mistake(
-            _ESTIMATE + 2 * _ERROR**2,
-            (
-                "That is hardly more than the estimate. What did you add?",
-                "You added the variance; the standard error is its square root.",
-            ),
-        ),
-        Mistake(
-            _ESTIMATE + 2 * _ERROR * (2 * _TRUTH - 1),
-            (
-                "You stretched the share when you turned it around. And its error?",
-                "The error of the yes share must be divided by 2p - 1 as well.",
-            ),
-        ),
-        Mistake(
-            _share(0.75) + 2 * _OTHER_COIN,
-            (
-                "Which coin belongs to epsilon = 1?",
-                "You used p = 0.75, whose epsilon is ln 3; here p = e/(1 + e).",
-            ),
-        ),
-        Mistake(
-            _ESTIMATE + 2 * _SURVEY_ERROR,
-            (
-                "What is random here: the coins, the employees, or both?",
-                "The employees are given, so leave out the term share (1 - share)/n.",
-            ),
-        ),
-    ),
-    hints=(
-        "Three steps: p from epsilon, the estimate from the yes share, its standard error.",
-        "p = e/(1+e); (yes share - (1-p))/(2p-1) + 2 sqrt(p(1-p)/1500)/(2p-1).",
     ),
 )
 
@@ -309,4 +261,4 @@ _attack = Program(
     ),
 )
 
-EXERCISES = (_pocket_money, _expenses, _families, _attack)
+EXERCISES = (_groups, _pocket_money, _families, _attack)

@@ -3,24 +3,25 @@
 #
 # *The names are gone. Is Anna safe?*
 #
-# A school asked its 64 nine-year-olds: *have you ever handed in copied homework?* It promised that nobody will find out what Anna said. It wants to publish the replies without names, beside each pupil's month of birth and village.
+# A school asked its 64 nine-year-olds whether they have ever handed in copied homework, and promised that nobody will find out what Anna said. It wants to publish the replies without names, each with the pupil's month of birth and village. The picture shows how many pupils share a month, and how many share a village.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
 # **After this lesson you can**
 #
-# 1. find a person in a table without names, and in two harmless counts, with school arithmetic;
+# 1. find a person in a table without names, and say what k-anonymity promises and how it fails;
 # 2. rebuild a secret table from noisy answers, and say how the noise must grow with the number of questions;
-# 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and what it costs in accuracy.
+# 3. run a survey with a coin, and compute its promise $\varepsilon$ and its cost in accuracy.
 #
-# * **Time** NN minutes in class; what comes after section 10 is for the evening.
-# * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
-# * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
+# * **Time** NN minutes in class; what comes after section 9 is for the evening.
+# * **You need** probability as taught at school, the standard deviation, and the natural logarithm $\ln$, but no earlier lesson.
+# * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
-# * **The tools** `predict` notes your guess, `reveal` compares it with the truth, `show` draws, and `check` answers your exercises. Nothing leaves your computer.
+# * **The tools** `predict` notes your guess, `reveal` compares it with the truth, and `check` answers your exercises; nothing leaves your computer.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
+# | – | $k$ | size of the smallest group of equal rows in a table | people |
 # | `n` | $n$ | number of people | people |
 # | `questions`, `noise` | $m$, $s$ | number of answers, standard deviation of the error of each | none, people |
 # | `truth` | $p$ | chance that the coin makes you tell the truth | probability |
@@ -35,48 +36,60 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | collect ideas for protecting Anna; everybody types a guess |
+# | 8 | 0 The first screen | everybody types one expression; then a guess |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 3 | 2 A vote | vote, two minutes in pairs, vote again; section 4 decides it |
-# | 4 | 3 Take the names away | let a student find Anna; then the two counts |
-# | 5 | 4 A small error on every count | a second guess; run the attack live |
+# | 7 | 3 Take the names away | one student plays Ben; then the two counts |
+# | 4 | 4 A small error on every count | a second guess; run the attack live |
 # | 6 | 5 An exercise | alone, then compare |
 # | 5 | 6 A coin | play it with real coins; the table before the definition |
-# | 4 | 7 What the coin costs | solve for the share by hand |
+# | 2 | 7 What the coin costs | solve for the share by hand |
 # | 5 | 8 What ε promises | a third guess; count the filled people |
-# | 2 | 9 Move the slider | a student at the keyboard |
-# | 2 | 10 Where this breaks | one limit, chosen by the class |
-# | – | 11 to 14 | at home |
+# | 1 | 9 Where this breaks | one limit, chosen by the class |
+# | – | 10 to 13 | at home |
 
 # %% tags=["hide-input"]
-from itertools import product
+from dplearn.teaching.classroom import check, pictures, predict, reveal, yours
 
-import numpy as np
-from scipy.stats import binom, norm
-
-from dplearn.datasets import school
-from dplearn.mechanisms import RandomizedResponse
-from dplearn.teaching.book import randomized_response_variance, two_coin_epsilon
-from dplearn.teaching.classroom import Evidence, check, estimate, guess, predict, reveal, show
-from dplearn.teaching.figures import Band, Bars, Curve, Dot, crowd, curves, panels, slider
-
-pupils = school()
-nine = pupils.age == 9
-month, village, copied = pupils.month[nine], pupils.village[nine], pupils.copied[nine].astype(int)
-n = len(copied)
-births, (places, homes) = np.bincount(month)[1:], np.unique(village, return_counts=True)
-left = curves(
-    [Bars(x=np.arange(1, 13), y=births, label="")], title="month of birth", x="month", y="pupils"
-)
-right = curves(
-    [Bars(x=np.arange(6), y=homes, label="", role="other")], title="village", x="", y="pupils"
-)
-right.update_xaxes(tickvals=np.arange(6), ticktext=list(places))
-figure = panels(left, right, title=f"{n} pupils: nobody is alone in a month or in a village")
-show(figure, f"Fewest pupils in a month: {min(births)}; fewest in a village: {min(homes)}.")
+draw = pictures("01")
+draw.columns()
 
 # %% [markdown]
-# **Your turn.** How many of the 64 are the only one with their month *and* their village? Put your guess in place of `None`, and run the cell.
+# **★ 1.1** *(In class, 2 minutes.)* A pupil is hidden only by pupils with the same month *and* village. Such rows of the table are equal. Replace `...` by the number of rows that equal `row`, and run the cell; the function then returns the size of the smallest group.
+
+
+# %%
+def smallest_group(rows):
+    sizes = [... for row in rows]
+    return min(sizes)
+
+
+check("1.1", smallest_group)
+
+# %% [markdown]
+# <details><summary>Solution of 1.1</summary>
+#
+# ```python
+# def smallest_group(rows):
+#     sizes = [rows.count(row) for row in rows]
+#     return min(sizes)
+#
+#
+# check("1.1", smallest_group)
+# ```
+#
+# A list counts its own elements, and every row is one of those that equal it.
+#
+# </details>
+
+# %% [markdown]
+# A table is **k-anonymous** (k-匿名) if every row equals at least $k-1$ others (Sweeney 2002). The next picture shows the $k$ that the function finds when birthdays are told more coarsely, and when four of the six villages are told as "other".
+
+# %%
+draw.coarser(smallest_group)
+
+# %% [markdown]
+# How many of the 64 pupils are the only one with their month and village? Put your guess in place of `None`, and run the cell.
 
 # %%
 predict("pupils alone", None)
@@ -86,7 +99,7 @@ predict("pupils alone", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from school. Write three letters.
+# Three questions from school prepare what follows.
 #
 # **1** What is the standard deviation of the number of heads in 100 tosses of a coin?
 #
@@ -144,12 +157,12 @@ predict("pupils alone", None)
 #
 # <details><summary>c. one quarter</summary>
 #
-# Right. One case of four.
+# Right. It happens in one case of four.
 #
 # </details>
 
 # %%
-answers = ""
+answers = ""  # three letters, such as "bca"
 check("1.warmup", answers)
 
 # %% [markdown]
@@ -159,7 +172,7 @@ check("1.warmup", answers)
 #
 # <details><summary>a. Yes: an error of four hides one pupil.</summary>
 #
-# No. It hides her in one answer. How many answers are there?
+# No. It hides her in one answer, but many answers are given.
 #
 # </details>
 #
@@ -171,12 +184,12 @@ check("1.warmup", answers)
 #
 # <details><summary>c. No, not if enough questions may be asked.</summary>
 #
-# Right. Fresh errors average out. Section 4 finds almost every secret.
+# Right. Fresh errors average out, and section 4 finds almost every secret.
 #
 # </details>
 
 # %%
-vote = ""
+vote = ""  # one letter
 check("1.vote", vote)
 
 # %% [markdown]
@@ -184,29 +197,44 @@ check("1.vote", vote)
 #
 # ## 3 Take the names away, publish only counts
 #
-# A friend of Anna's knows two things about her. She was born in October and lives in Oak.
+# A friend knows that Anna was born in October and lives in Oak.
 
 # %%
-anna = (month == 10) & (village == "Oak")
+import numpy as np
+
+from dplearn.datasets import school
+
+pupils = school()
+nine = pupils.age == 9
+month, village, copied = pupils.month[nine], pupils.village[nine], pupils.copied[nine].astype(int)
+n, anna = len(copied), (month == 10) & (village == "Oak")
 print(f"rows that fit: {anna.sum()}, its reply: {copied[anna][0]} (1 means yes)")
 
 # %% [markdown]
-# One row fits. Anna has copied, and now the friend knows. He **linked** what he knew with what was published. We count the pupils whose combination nobody else has.
-
+# One row fits, so the friend now knows that Anna has copied: he **linked** what he knew with what was published.
 
 # %%
-def alone(*columns):
-    rows = list(zip(*columns, strict=True))
-    return sum(rows.count(row) == 1 for row in rows)
-
-
-print(f"month only {alone(month)}, village only {alone(village)}, both {alone(month, village)}")
-reveal("pupils alone", truth=alone(month, village), others={"expected": 64 * (71 / 72) ** 63})
+rows = list(zip(month, village))
+alone = sum(rows.count(row) == 1 for row in rows)
+reveal("pupils alone", truth=alone, others={"expected": 64 * (71 / 72) ** 63})
 
 # %% [markdown]
-# Neither column identifies anybody; both together identify two pupils in five. Why? There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
+# (If all 72 combinations were equally common, $64\,(71/72)^{63}$ pupils would be alone.) The school therefore publishes half-years, and tells four villages as "other". Is Anna safe in a table with $k=5$?
+
+# %%
+smallest = yours("1.1", smallest_group)  # our function until yours is right
+half = np.where(month <= 6, "January to June", "July to December")
+place = np.where(np.isin(village, ["Oak", "Yew"]), village, "other")
+groups = list(zip(half, place))
+print("k =", smallest(groups))
+for group in sorted(set(groups)):
+    members = [each == group for each in groups]
+    print(*group, f"{copied[members].sum()} of {sum(members)} have copied")
+
+# %% [markdown]
+# In Anna's group, Oak and the second half-year, four of five have copied. The fifth is Ben, who therefore knows that Anna has. If all five had copied, every reader would know it. k-anonymity hides which *row* is hers, and not what the rows have in common. Repairs ask for several different replies in each group (Machanavajjhala et al. 2007), and must assume what an attacker knows.
 #
-# The second idea: the school publishes no rows, only counts, and only about groups of at least five.
+# A second idea is to publish only counts, and only about groups of at least five:
 
 
 # %%
@@ -219,23 +247,23 @@ print("pupils from Oak     ", counter(village == "Oak"), "of", (village == "Oak"
 print("... not from October", counter((village == "Oak") & (month != 10)))
 
 # %% [markdown]
-# The counter refuses the direct question and answers two polite ones. Their difference is Anna. This is **differencing** (差分攻击), and no rule about the size of one group can prevent it.
+# The counter refuses the direct question and answers two polite ones, whose difference is Anna's reply. This is **differencing** (差分攻击), and no rule about the size of one group prevents it. Two k-anonymous tables of the same pupils can be subtracted in the same way (Ganta et al. 2008).
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well.
+# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and a refusal is an answer as well.
 
 # %% [markdown]
 # *To here NN minutes.*
 #
 # ## 4 A small error on every count
 #
-# The third idea is that of the vote: fresh noise with standard deviation $s=4$ on every answer. Now the difference of two answers is mostly noise. But an attacker asks about 640 groups drawn at random. He looks for the 64 numbers that fit all answers best (**least squares**, 最小二乘法) and rounds each to 0 or 1. This is a **reconstruction attack** (重构攻击). Of how many of the 64 pupils does he get the secret right? (By tossing coins he would get 32.)
+# The third idea is that of the vote: every answer gets fresh noise with standard deviation $s=4$, so the difference of two answers is mostly noise. But an attacker asks about 640 groups drawn at random. He computes the 64 numbers that fit all answers best (**least squares**, 最小二乘法) and rounds each to 0 or 1. For how many of the 64 pupils does this **reconstruction attack** (重构攻击) find the right reply?
 
 # %%
 predict("secrets rebuilt", None)
 
 # %% [markdown]
-# Twenty attacks with fresh noise; the function returns the average.
+# The function makes twenty attacks with fresh noise, and returns the average number of right replies.
 
 
 # %%
@@ -251,26 +279,24 @@ rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
 reveal("secrets rebuilt", truth=rebuilt, others={"by tossing coins": 32})
 
 # %% [markdown]
-# He gets almost all. No single answer was accurate, but noise averages out: after $m$ answers his error on one pupil is roughly $2s/\sqrt{m-n}$. Twice the noise only makes him ask four times as many questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Noise of that size *does* protect (lesson 03). But what does "protect" mean?
+# He finds almost all of them, because the noise averages out: after $m$ answers his error on one pupil is roughly $2s/\sqrt{m-n}$. Twice the noise only makes him ask four times as many questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Noise of that size *does* protect (lesson 03).
 #
 # *To here NN minutes.*
 #
 # ## 5 An exercise
 #
-# A wrong answer gets a hint; the same wrong answer again gets a plainer one.
-#
-# **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
+# **★ 1.2** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
 
 # %%
 answer = None
-check("1.1", answer)
+check("1.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 1.1</summary>
+# <details><summary>Solution of 1.2</summary>
 #
 # ```python
 # answer = 24 * 28.50 - 23 * 27.10
-# check("1.1", answer)
+# check("1.2", answer)
 # print(f"sums 24 * {28.5} = {24 * 28.50:.1f} and 23 * {27.1} = {23 * 27.10:.1f}, difference {answer:.1f}")
 # ```
 #
@@ -282,11 +308,13 @@ check("1.1", answer)
 #
 # ## 6 A coin
 #
-# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". If Anna replies *yes*, she can always say: that was the coin. This is **randomised response** (随机响应).
+# The fourth idea, **randomised response** (随机响应), is due to Warner (1965). Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". If Anna replies *yes*, she can always say that the coin made her do so.
 #
-# How much does it protect her? Let two Annas play half a million times each, one who copied and one who did not.
+# How well does the coin protect her? Let two Annas play half a million times each, one who copied and one who did not.
 
 # %%
+from dplearn.mechanisms import RandomizedResponse
+
 coin, rng = RandomizedResponse.from_probability(truth=0.75), np.random.default_rng(4)
 she_did = coin.release(np.ones(500_000, dtype=int), rng=rng)
 she_did_not = coin.release(np.zeros(500_000, dtype=int), rng=rng)
@@ -296,7 +324,7 @@ for reply, word in enumerate(("no", "yes")):
     print(f"{word:<5}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
 
 # %% [markdown]
-# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the reply, in *nats*. Why a logarithm? Ratios of independent replies multiply, so losses add. The largest loss, in either direction, is $\varepsilon=\ln\frac{p}{1-p}=\ln 3=1.0986$.
+# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the reply, in *nats*. It is a logarithm because ratios of independent replies multiply, so that losses add. The largest loss, in either direction, is $\varepsilon=\ln\frac{p}{1-p}=\ln 3=1.0986$.
 #
 # Nothing in this reasoning needs a coin. Let a *mechanism* (机制) be any random process that turns a table into an output.
 #
@@ -306,7 +334,7 @@ for reply, word in enumerate(("no", "yes")):
 # >
 # > (Dwork, McSherry, Nissim & Smith 2006.)
 # >
-# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. So $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
+# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Solved for the coin, $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
 #
 # <details><summary>Why</summary>
 #
@@ -317,7 +345,7 @@ for reply, word in enumerate(("no", "yes")):
 # Here a reply is *replaced*; the library calls this adjacency (邻接关系) `replace_one`. And not even the school must be trusted, because Anna's reply is random when it leaves her desk: the promise is *local* (本地差分隐私).
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; the two coins of section 11 return to it.
+# > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; the two coins of section 10 return to it.
 
 # %% [markdown]
 # *To here NN minutes.*
@@ -338,50 +366,23 @@ for reply, word in enumerate(("no", "yes")):
 #
 # </details>
 #
-# We survey the whole school, 1,438 pupils, five thousand times.
-
-
-# %%
-def estimated(yes_share, truth=0.75):
-    return (yes_share - (1 - truth)) / (2 * truth - 1)
-
-
-everybody = pupils.copied.astype(int)
-replies = coin.release(np.tile(everybody, (5000, 1)), rng=np.random.default_rng(5))
-shares = estimated(replies.mean(axis=1))
-claimed = np.sqrt(randomized_response_variance(epsilon=np.log(3), users=len(everybody)))
-print(
-    f"{len(everybody)} pupils, true share {everybody.mean():.4f}, share of yes {replies.mean():.4f}"
-)
-print(f"estimate {shares.mean():.4f} on average")
-print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
-
-# %% [markdown]
-# The estimate is right on average, and a single survey is wrong by two percentage points or so. **The coin costs people**: half the error needs four times as many. For small $\varepsilon$ half the $\varepsilon$ does, too.
+# With all pupils of the school, a survey is wrong by 0.0228 or so (section 10 tries it out). **The coin costs people**: half the error needs four times as many, and so does half of a small $\varepsilon$.
 #
 # *To here NN minutes.*
 #
 # ## 8 What ε promises
 #
-# A teacher believes with probability 0.25 that Anna has copied. Anna replies *yes*. What does the teacher believe now, as a probability?
+# A teacher believes with probability 0.25 that Anna has copied, and then Anna replies *yes*. What does the teacher believe now, as a probability?
 
 # %%
 predict("belief after a yes", None)
 
 # %% [markdown]
-# Imagine a hundred pupils of whom the teacher believes the same.
+# Imagine a hundred pupils, of each of whom the teacher believes the same.
 
-# %% tags=["hide-input"]
-copiers, others = 25 * 0.75, 75 * 0.25
-drawing = crowd(
-    [
-        ("25 copied:\nabout 19 say yes", 25, round(copiers)),
-        ("75 did not:\nabout 19 say yes", 75, round(others)),
-    ],
-    title="100 pupils like Anna, filled if the reply is yes",
-)
-alt = f"Of 100 pupils 25 copied; {copiers:g} of them say yes, and {others:g} of the 75 others."
-show(drawing, alt)
+# %%
+draw.believers()
+
 # %% [markdown]
 # Only half of those who say yes have copied. Bayes' rule says the same with odds (here 1 to 3):
 #
@@ -398,66 +399,58 @@ def after(before, factor):
 
 print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
 reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
-# %% [markdown]
-# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before.
-
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let the class count the filled people before they compute. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
 
 # %% [markdown]
 # *To here NN minutes.*
 #
-# ## 9 Move the slider
+# ## 9 Where this breaks, and what it does not protect
 #
-# The slider moves $p$. On the left are the chances of each reply for the two Annas, on the right the standard error for 1000 pupils. Before you touch it: at which $p$ does nobody learn anything about Anna, and what does the survey learn there?
-
-# %% tags=["hide-input"]
-levels = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]
-dense = np.linspace(0.51, 0.99, 97)
-
-
-def price(p):
-    return np.log(p / (1 - p)), np.sqrt(p * (1 - p) / 1000) / (2 * p - 1)
-
-
-def frame(p):
-    epsilon, error = price(p)
-    look = {"y": [p, 1 - p], "label_at": 0, "width": 0.36, "side": "top center"}
-    did = Bars(x=[1.4, -0.2], label="she did", **look)
-    did_not = Bars(x=[0.2, 1.8], label="did not", role="other", **look)
-    left = curves([did, did_not], title="chance", x="reply", y="probability", y_range=(0, 1.1))
-    left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
-    line, here = (
-        Curve(x=price(dense)[0], y=price(dense)[1], label=""),
-        Dot(x=epsilon, y=error, label=""),
-    )
-    names = {"x": "ε (nats)", "y": "standard error, n = 1000"}
-    right = curves([line], marks=[here], title="price", log_y=True, y_range=(0.0025, 1), **names)
-    right.update_xaxes(range=[0, 5])
-    words = f"p = {p:g}: ratio {p / (1 - p):.3g}, ε = {epsilon:.4g}, standard error {error:.2g}"
-    return panels(left, right, title=words)
-
-
-frames = {f"{p:g}": frame(p) for p in levels}
-titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
-show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
-# %% [markdown]
-# At $p=\frac12$ the replies are pure chance: perfect privacy, and nothing learned. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
+# The guarantee assumes one reply per person, a private coin, and pupils who follow it.
 #
-# ## 10 Where this breaks, and what it does not protect
-#
-# *What the guarantee assumes.* One reply per person, a fair and private coin, and pupils who follow it.
-#
-# * **It hides a reply, not a fact.** If nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day.
-# * **It does not hide that she took part.** Lesson 02 hides this, too.
-# * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
-# * **Local noise is expensive.** An office that counts the true replies and adds noise once does far better (lesson 03).
-# * **Families share secrets.** For three sisters, $\varepsilon$ is three times as large (section 11).
+# * **It hides a reply, not a fact.** If nine pupils out of ten copy, everybody thinks so of Anna, too.
+# * **It does not hide that she took part.** The mechanism of lesson 02 hides this, too.
+# * **Families share secrets.** For three sisters, $\varepsilon$ is three times as large (section 10).
 #
 # *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# ## 11 At home
+# ## 10 At home
+#
+# ### Move the slider
+#
+# The slider moves $p$. On the left are the chances of each reply for the two Annas, on the right the standard error for 1000 pupils. Before you touch it: at which $p$ does nobody learn anything about Anna, and what does the survey learn there?
+
+# %%
+draw.coins()
+
+# %% [markdown]
+# At $p=\frac12$ the replies are pure chance: privacy is perfect, and the survey learns nothing. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
+#
+# ### Five thousand surveys
+#
+# We survey the whole school five thousand times, and compare the formula of section 7 with what happens.
+
+
+# %%
+from dplearn.teaching.book import randomized_response_variance
+
+
+def estimated(yes_share, truth=0.75):
+    return (yes_share - (1 - truth)) / (2 * truth - 1)
+
+
+everybody = pupils.copied.astype(int)
+replies = coin.release(np.tile(everybody, (5000, 1)), rng=np.random.default_rng(5))
+shares = estimated(replies.mean(axis=1))
+claimed = np.sqrt(randomized_response_variance(epsilon=np.log(3), users=len(everybody)))
+print(f"true share {everybody.mean():.4f}, share of yes {replies.mean():.4f}")
+print(f"estimate {shares.mean():.4f} on average")
+print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
+
+# %% [markdown]
+# The estimate is right on average. An office that counts true replies and adds noise once is wrong by far less (lesson 03): local noise is expensive.
 #
 # ### Larger crowds
 #
@@ -471,37 +464,12 @@ for name, number in cells.items():
 # %% [markdown]
 # Every further column multiplies the number of cells, and the curve moves to larger crowds.
 
-# %% tags=["hide-input"]
-sizes = np.geomspace(1, 200_000, 120)
-looks = [("exact", 0.3, "bottom left"), ("other", 0.46, "middle right")]
-looks += [("second", 0.92, "bottom left")]
-lines = []
-for (name, number), (role, place, side) in zip(cells.items(), looks, strict=True):
-    alone_share = (1 - 1 / number) ** (sizes - 1)
-    lines.append(Curve(x=sizes, y=alone_share, label=name, role=role, label_at=place, side=side))
-district = (1 - 1 / cells["date of birth, sex"]) ** 7999
-figure = curves(
-    lines,
-    marks=[
-        Dot(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
-        Dot(x=8000, y=district, label="district of 8000", role="second", side="bottom left"),
-    ],
-    title="Among thousands, date of birth and sex are almost a name",
-    x="people in the crowd",
-    y="share who are alone in their cell",
-    log_x=True,
-    x_range=(1, 200_000),
-    y_range=(0, 1.05),
-)
-show(figure, f"Alone in a district of 8000 by date of birth and sex: {district:.2f}.")
+# %%
+draw.larger_crowds(cells)
 
 # %% [markdown]
 # Real people are not spread evenly, but the size is right. Sweeney (2000) estimated that 87 % of the people in the United States are alone with their postal code, date of birth and sex; Golle (2006), with other census data, 63 %.
 #
-# ### 3.2 Publish only counts about groups
-#
-# The second idea: no rows, only a counter, and it answers only about groups of at least five.
-# %% [markdown]
 # ### Sixteen attacks, and a theorem
 #
 # A secret comes out right when the attacker's error stays below one half. For normal errors this has probability $\Phi\big(\sqrt{m-n}/(4s)\big)$, where $\Phi(z)$ is the area under the normal curve left of $z$. We test this rule of thumb at 16 settings, with twenty attacks each.
@@ -513,83 +481,41 @@ right = {(m, s): attack(m, s, rng) / n for m in asked for s in noises}
 # %% [markdown]
 # The lines show the rule of thumb; diamonds show the attacks, and your guess, if you made one.
 
-# %% tags=["hide-input"]
-many = np.geomspace(70, 10_000, 80)
-look = {1: ("exact", 0.3), 4: ("second", 0.3), 8: ("other", 0.5), 16: ("third", 0.62)}
-lines = [
-    Curve(
-        x=many,
-        y=norm.cdf(np.sqrt(many - n) / (4 * s)),
-        label="noise 8 = √n" if s == 8 else f"noise {s}",
-        role=role,
-        label_at=place,
-        side="top right" if s == 1 else "bottom right",
-    )
-    for s, (role, place) in look.items()
-]
-marks = [Dot(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
-if mine := guess("secrets rebuilt"):
-    marks.append(Dot(x=640, y=mine / n, label="your guess", role="guess", side="bottom right"))
-figure = curves(
-    lines,
-    marks=marks,
-    title="Ask often enough, and noise of any fixed size hides nobody",
-    x="questions m, about n = 64 pupils",
-    y="share of secrets recovered",
-    log_x=True,
-    y_range=(0.45, 1.08),
-)
-ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
-show(figure, f"Share recovered with 640 questions: {ends}.")
+# %%
+draw.attacks(right, n)
+
 # %% [markdown]
 # Can errors that are chosen more cleverly stay small?
 #
 # > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1. If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
 #
-# *Why.* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
+# *Why.* Take any table that fits all published answers within $E$, and let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
 #
 # Nobody can ask $2^n$ questions, and nobody needs to: if all errors stay well below $\sqrt n$, about $n(\log n)^2$ random groups are enough (Dinur & Nissim 2003). Gaussian noise of the order of $\sqrt m$ *does* protect (lesson 03).
 #
 # ### Three sisters
 #
-# Three sisters have the same secret: they copy together or not at all. Then the two worlds differ in three replies. Walk from one to the other, one reply at a time: each step costs a factor $e^\varepsilon$.
+# Three sisters have the same secret: they copy together or not at all, so the two worlds differ in three replies. Walk from one to the other, one reply at a time: each step costs a factor $e^\varepsilon$.
 #
 # > **Group privacy** (群体隐私). An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for tables that differ in the replies of $k$ people. (Dwork & Roth 2014, section 2.3.)
 #
 # ### Every belief
 #
-# Every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it:
+# The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it:
 
-# %% tags=["hide-input"]
-before, mine = np.linspace(0.002, 0.998, 120), guess("belief after a yes")
-low, high = after(before, 1 / 3), after(before, 3)
-marks = [
-    Dot(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
-    Dot(x=0.25, y=after(0.25, 1 / 3), label="a no", role="second", side="bottom right"),
-]
-if mine:
-    marks.append(Dot(x=0.25, y=mine, label="your guess", role="guess", side="middle left"))
-figure = curves(
-    [
-        Band(x=before, lower=low, upper=high, label=""),
-        Curve(x=before, y=high, label="odds × 3", label_at=0.65, side="top left"),
-        Curve(x=before, y=low, label="odds ÷ 3", role="second", label_at=0.55, side="bottom right"),
-        Curve(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
-    ],
-    marks=marks,
-    title="At ε = ln 3 no output moves a belief out of this band",
-    x="belief before, probability",
-    y="belief after",
-    y_range=(0, 1.05),
-)
-show(figure, f"Belief 0.25 before becomes {after(0.25, 3):.2f} after a yes.")
+# %%
+draw.beliefs(after)
+
 # %% [markdown]
 # ### "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
 #
-# A slip that students make ([in the book](explorer:formula_book?id=G-B12b&misprint=ln-two)). The reasoning: half of the replies are pure chance. True. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. The formula is one. The second is the definition itself, for a class of three: all tables, all lists of replies.
+# Students make this slip ([in the book](explorer:formula_book?id=G-B12b&misprint=ln-two)) because half of the replies are pure chance. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. One is the formula, the second is the definition itself for a class of three: all tables, all lists of replies.
 
 
 # %%
+from itertools import product
+
+
 def distribution(table, truth=0.75):
     chance = {True: truth, False: 1 - truth}
     lists = product((0, 1), repeat=len(table))
@@ -607,6 +533,9 @@ def largest_loss(who_differ):
 # The third is a simulation: both coins, a million times, for somebody whose truth is yes. `estimate` puts an interval around the share of *yes* that misses the right value once in a thousand times. By symmetry a *yes* from somebody whose truth is no has probability $1-p$. So an estimate of $p$ gives an estimate of the loss, $\ln\frac p{1-p}$: `.map(f)` applies `f` to the estimate and to its interval.
 
 # %%
+from dplearn.teaching.book import two_coin_epsilon
+from dplearn.teaching.classroom import Evidence, estimate
+
 first, second = np.random.default_rng(6).integers(0, 2, (2, 1_000_000))
 two_coins = Evidence(
     "epsilon of the two coins",
@@ -619,7 +548,7 @@ two_coins = Evidence(
 print(two_coins)
 
 # %% [markdown]
-# Three ways agree on $\ln3$, and $\ln2$ is refuted: it compares $\frac12$ with $\frac14$ and forgets the accident. *Direction of the error:* unsafe. The text promises more privacy than there is. The same enumeration confirms group privacy:
+# Three ways agree on $\ln3$, and $\ln2$ is refuted: it compares $\frac12$ with $\frac14$ and forgets the accident. The error is unsafe, because the text promises more privacy than there is. The same enumeration confirms group privacy:
 
 # %%
 for people in (1, 2, 3):
@@ -627,14 +556,16 @@ for people in (1, 2, 3):
 # %% [markdown]
 # ### "Each reply is $\varepsilon$-private, so we may ask again and average"
 #
-# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. The losses of the replies *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none), 基本组合), for all $k$ of them may say yes:
+# A careful school asks Anna nine times, with fresh coins, and an attacker takes the majority. The losses of the replies *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none), 基本组合), for all $k$ of them may say yes:
 
 # %%
+from scipy.stats import binom
+
 print("answers   epsilon   majority right")
 for k in (1, 3, 9, 21):
     print(f"{k:7}   {k * np.log(3):7.4f}   {binom.sf(k // 2, k, 0.75):14.4f}")
 # %% [markdown]
-# Her secret is out, for the same reason as in section 4: whoever can average wins. *Direction of the error:* unsafe, by a factor of $k$. Lesson 04 shows what a little tolerance gains. The school may instead note Anna's first reply and hand out copies of it.
+# Her secret is out, for the same reason as in section 4: whoever can average wins. The error is unsafe by a factor of $k$. Lesson 04 shows what a little tolerance gains. The school may instead note Anna's first reply and hand out copies of it.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Four claims at home, three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run.
@@ -652,7 +583,7 @@ print(f"formula {0.1 * 0.75 + 0.9 * 0.25:.4f}, all lists {listed:.4f}")
 print(f"simulated {trials.mean():.3f}")
 
 # %% [markdown]
-# Three times too many, and more replies do not help: the error is a *bias*, not scatter. Corrected as in section 7 the mean is $(0.3-0.25)/0.5=0.1$. *Direction of the error:* privacy is untouched, the statistics are wrong.
+# Three times too many, and more replies do not help: the error is a *bias*, not scatter. Corrected as in section 7 the mean is $(0.3-0.25)/0.5=0.1$. This error leaves privacy untouched, but the statistics are wrong.
 #
 # ### "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
 #
@@ -663,32 +594,10 @@ for name, p in {"printed": np.e / (np.e + 3), "right": np.e / (np.e + 2)}.items(
     print(f"{name:<8} truth with probability {p:.4f}, epsilon {np.log(2 * p / (1 - p)):.4f}")
 
 # %% [markdown]
-# The truth is one of the $k$ answers and was counted twice. *Direction of the error:* safe. The promise "at most 1" holds, but it is not tight: people get more privacy than announced, and the survey pays for it with accuracy.
+# The truth is one of the $k$ answers and was counted twice. The error is safe: the promise "at most 1" holds, but it is not tight. People get more privacy than announced, and the survey pays for it with accuracy.
 #
-# ### Three more exercises
+# ### Two more exercises
 #
-# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. 480 of them reply yes. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
-# %%
-answer = None
-check("1.2", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 1.2</summary>
-#
-# ```python
-# p = np.e / (1 + np.e)
-# share = (480 / 1500 - (1 - p)) / (2 * p - 1)
-# standard_error = np.sqrt(p * (1 - p) / 1500) / (2 * p - 1)
-# answer = share + 2 * standard_error
-# check("1.2", answer)
-# print(f"p {p:.4f}, estimate {share:.4f}, standard error {standard_error:.4f}")
-# ```
-#
-# From $\varepsilon=1$ follows $p=0.7311$. The estimate is 0.1105 with standard error 0.0248, so the interval reaches up to 0.160. The raw share, 32 %, is almost three times the estimate.
-#
-# </details>
-
-# %% [markdown]
 # **★★★ 1.3** The school plans a new survey, with a promise to families: for three sisters who copy together or not at all, $\varepsilon$ must not exceed 1.5. And the standard error of the estimated share is to be at most 0.02. How many pupils are needed, at the least?
 
 # %%
@@ -705,7 +614,7 @@ check("1.3", answer)
 # print(f"pupils {answer:.0f}")
 # ```
 #
-# A group of three pays $3\varepsilon$, so each answer may cost 0.5. Then $\frac{e^\varepsilon}{n(e^\varepsilon-1)^2}\le0.02^2$ from $n=9795$ on.
+# A group of three pays $3\varepsilon$, so each answer may cost 0.5. The condition $\frac{e^\varepsilon}{n(e^\varepsilon-1)^2}\le0.02^2$ holds from $n=9795$ on.
 #
 # </details>
 
@@ -737,11 +646,11 @@ check("1.4", did_copy)
 # </details>
 
 # %% [markdown]
-# ## 12 Ask yourself
+# ## 11 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# **1** "We removed the names, so the data are anonymous." What do you ask?
+# **1** What do you ask somebody who says "we removed the names, so the data are anonymous"?
 #
 # <details><summary>a. Whether the file is encrypted.</summary>
 #
@@ -785,7 +694,7 @@ check("1.4", did_copy)
 #
 # <details><summary>a. ε is the logarithm of p/(1−p), and that is about 1.1.</summary>
 #
-# Right. The ratio $p/(1-p)$ is $e^\varepsilon$. Its logarithm is $\varepsilon$, here about 1.1. A logarithm of $p$ alone would be wrong too: $\varepsilon$ compares two worlds.
+# Right. The ratio $p/(1-p)$ is $e^\varepsilon$, and its logarithm is $\varepsilon$, here about 1.1. A logarithm of $p$ alone would be wrong too: $\varepsilon$ compares two worlds.
 #
 # </details>
 #
@@ -811,7 +720,7 @@ check("1.4", did_copy)
 #
 # <details><summary>b. Because fresh errors average out, like 1/√m.</summary>
 #
-# Right. Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of Dinur and Nissim applies.
+# Right. Independent errors average out: after $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of Dinur and Nissim applies.
 #
 # </details>
 #
@@ -846,11 +755,12 @@ answers = ""  # five letters, such as "abcab"
 check("1.test", answers)
 
 # %% [markdown]
-# ## 13 On one card
+# ## 12 On one card
 #
 # | | |
 # |---|---|
 # | **Names removed** | the combination of harmless columns is a name |
+# | **k-anonymity** | hides which of $k$ rows is hers, not what they share; subtracting two tables ends it |
 # | **Counts only** | two counts that differ in one person give that person away |
 # | **A little noise** | fresh noise on $m$ answers must be of the order of $\sqrt m$; if all errors are $o(\sqrt n)$, about $n(\log n)^2$ random questions betray almost all $n$ bits |
 # | **Randomised response** | truth with probability $p$: $\varepsilon=\ln\frac p{1-p}$, local, one answer replaced |
@@ -858,10 +768,11 @@ check("1.test", answers)
 # | **It means** | odds about one answer change by at most $e^\varepsilon$ for a reader who knows all the others; groups of $k$ and $k$ answers: $k\varepsilon$ |
 # | **Its price** | $\hat\pi=\frac{\bar y-(1-p)}{2p-1}$ with standard error $\sqrt{e^\varepsilon/n}\,/(e^\varepsilon-1)$ |
 #
-# ## 14 Further reading
+# ## 13 Further reading
 #
 # * Warner (1965), *Randomized response: a survey technique for eliminating evasive answer bias*: seven pages, and the idea is all there.
 # * Sweeney (2000), *Simple demographics often identify people uniquely*; Golle (2006), *Revisiting the uniqueness of simple demographics in the US population*: how many people are alone in their cell.
+# * Sweeney (2002), *k-anonymity: a model for protecting privacy*; Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), *l-diversity: privacy beyond k-anonymity*; Ganta, Kasiviswanathan & Smith (2008), *Composition attacks and auxiliary information in data privacy*: the promise, its repair, and how tables are subtracted.
 # * Dinur & Nissim (2003), *Revealing information while preserving privacy*: the attack that started it, and where the square root comes from.
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, sections 1 to 3: the definition and what it does and does not promise.
 #

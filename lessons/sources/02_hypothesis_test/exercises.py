@@ -6,7 +6,6 @@ import numpy as np
 
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Laplace
-from dplearn.teaching.book import approximate_dp_tradeoff
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
@@ -15,8 +14,41 @@ def _laplace(epsilon, scale):
     return float(Laplace(noise_multiplier=scale).profiles()[0].delta(epsilon))
 
 
-_by_hand = Exercise(
+_loss = Program(
     key="2.1",
+    right=lambda report: abs(report - 6) - abs(report - 7),
+    cases=((11.0,), (6.2,), (6.8,), (5.0,)),
+    praise="That is the privacy loss; the histogram below has a million of them.",
+    mistakes=(
+        Mistake(
+            lambda report: abs(report - 7) - abs(report - 6),
+            ("Which count is that of Anna's yes?", "Divide density(report - 7) by the other one."),
+        ),
+        Mistake(
+            lambda report: math.exp(abs(report - 6) - abs(report - 7)),
+            ("Is that the ratio or its logarithm?", "Take math.log of the ratio."),
+        ),
+        Mistake(
+            lambda report: (math.exp(-abs(report - 7)) - math.exp(-abs(report - 6))) / 2,
+            ("How many times likelier, or by how much?", "Divide the two densities."),
+        ),
+        Mistake(
+            lambda report: (abs(report - 6) - abs(report - 7)) / math.log(10),
+            ("Which logarithm is it?", "The natural one is math.log, not math.log10."),
+        ),
+        Mistake(
+            lambda report: math.log(0.5) - abs(report - 7),
+            ("And without Anna's yes?", "Divide by density(report - 6) before the logarithm."),
+        ),
+    ),
+    hints=(
+        "The noise is the report minus the count, which is 7 or 6.",
+        "math.log(density(report - 7) / density(report - 6))",
+    ),
+)
+
+_by_hand = Exercise(
+    key="2.2",
     right=_laplace(0.2, scale=2.0),
     praise="Sensitivity over scale, and half of what epsilon falls short of it.",
     mistakes=(
@@ -84,68 +116,6 @@ _by_hand = Exercise(
     ),
 )
 
-
-def _most_caught(delta):
-    return 1 - float(approximate_dp_tradeoff(0.3, epsilon=1.0, delta=delta))
-
-
-_acquitted = Exercise(
-    key="2.2",
-    right=_most_caught(0.05),
-    praise="Both verdicts are events, and the stricter side counts.",
-    mistakes=(
-        Mistake(
-            math.e * 0.3 + 0.05,
-            (
-                "One side of the region. Are you left or right of its corner?",
-                "Apply the definition to the acquittals, too; the smaller bound counts.",
-            ),
-        ),
-        Mistake(
-            math.e * 0.3,
-            (
-                "Something of the claim is missing, and so is a side of the region.",
-                "Add delta, then apply the definition to the acquittals, too.",
-            ),
-        ),
-        Mistake(
-            _most_caught(0.0),
-            ("Where did the 0.05 go?", "Delta is missing: 1 - FPR <= e (1 - TPR) + 0.05."),
-        ),
-        Mistake(
-            1 - (1 + 0.05 - 0.3) / math.e,
-            (
-                "Does delta help the attacker or hinder him?",
-                "The sign of delta: 1 - TPR >= (1 - 0.05 - FPR)/e.",
-            ),
-        ),
-        Mistake(
-            1 - _most_caught(0.05),
-            (
-                "Are these the caught or the missed?",
-                "That is the smallest share he misses; the caught are the rest.",
-            ),
-        ),
-        Mistake(
-            1 - (1 - 0.05) / math.e,
-            (
-                "What may a teacher do who is allowed no false alarm?",
-                "FPR is missing: 1 - TPR >= (1 - 0.05 - 0.3)/e.",
-            ),
-        ),
-        Mistake(
-            1.0,
-            (
-                "All of them? The mechanism still hides something.",
-                "Apply the definition to the acquittals: 1 - FPR <= e (1 - TPR) + delta.",
-            ),
-        ),
-    ),
-    hints=(
-        "Four sides, two of which limit how good a rule may be. Compute both.",
-        "TPR <= e FPR + delta, and 1 - FPR <= e (1 - TPR) + delta; take the smaller TPR.",
-    ),
-)
 
 _P = np.array([0.02, 0.0, 0.98 * 0.75, 0.98 * 0.25])
 _Q = np.array([0.0, 0.02, 0.98 * 0.25, 0.98 * 0.75])
@@ -293,4 +263,4 @@ _hockey_stick = Program(
     ),
 )
 
-EXERCISES = (_by_hand, _acquitted, _lost_form, _hockey_stick)
+EXERCISES = (_loss, _by_hand, _lost_form, _hockey_stick)

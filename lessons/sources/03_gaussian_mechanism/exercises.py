@@ -13,22 +13,59 @@ def _recipe(epsilon, delta):
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-def _crossing(delta):
-    """Where the recipe's true delta exceeds the promised one."""
+def _noise(rule):
+    """A published sum, by the noise that it gets."""
+    return lambda ages, cap, multiplier, z: (
+        sum(min(age, cap) for age in ages) + rule(ages, cap, multiplier) * z
+    )
 
-    def broken(epsilon):
-        (profile,) = Gaussian(_recipe(float(epsilon), delta)).profiles()
-        return profile.log_delta(epsilon) > math.log(delta)
 
-    return float(first_true(broken, lower=1.0, upper=15.0))
-
+_sum = Program(
+    key="3.1",
+    right=_noise(lambda ages, cap, multiplier: multiplier * cap),
+    cases=(
+        ([9, 12, 70], 20, 3.0, 1.0),
+        ([9, 12, 15, 11], 20, 2.0, -0.5),
+        ([8, 44, 31, 60, 9], 30, 3.73, 0.25),
+    ),
+    praise="The pictures of this lesson are now drawn from your function.",
+    mistakes=(
+        Mistake(
+            _noise(lambda ages, cap, multiplier: multiplier),
+            ("How far can one pupil move the sum?", "Multiply by the cap: multiplier * cap * z."),
+        ),
+        Mistake(
+            _noise(lambda ages, cap, multiplier: multiplier * max(ages)),
+            (
+                "May the noise tell how old the oldest pupil is?",
+                "You looked into the data; take the cap, which somebody chose before.",
+            ),
+        ),
+        Mistake(
+            _noise(lambda ages, cap, multiplier: cap),
+            ("How large is the noise in units of the cap?", "Multiply by multiplier, too."),
+        ),
+        Mistake(
+            _noise(lambda ages, cap, multiplier: multiplier * cap / len(ages)),
+            ("Is that a sum or a mean?", "Do not divide: the sum moves by the cap."),
+        ),
+        Mistake(
+            _noise(lambda ages, cap, multiplier: multiplier * cap * len(ages)),
+            ("How many pupils does the promise protect?", "One pupil moves the sum by one cap."),
+        ),
+    ),
+    hints=(
+        "A standard normal draw z has size 1. How large must the noise be?",
+        "multiplier * cap * z",
+    ),
+)
 
 _EXACT = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 
 _MEAN_HEIGHT = 3.73 * 200 / 71
 
 _mean_height = Exercise(
-    key="3.1",
+    key="3.2",
     right=_MEAN_HEIGHT,
     praise="The cap is the sensitivity of the sum, and a public number divides both.",
     mistakes=(
@@ -89,7 +126,7 @@ _mean_height = Exercise(
 )
 
 _counts = Exercise(
-    key="3.2",
+    key="3.3",
     right=math.sqrt(6) * _EXACT,
     praise="Length of one pupil's vector times the exact multiplier.",
     mistakes=(
@@ -145,47 +182,6 @@ _counts = Exercise(
         "Its six ones have length sqrt(6); multiply by Gaussian.analytic(epsilon=1, delta=1e-5).",
     ),
 )
-
-_where_it_breaks = Exercise(
-    key="3.3",
-    right=_crossing(1e-6),
-    praise="A tenth of the delta moves the crossing by less than one half.",
-    mistakes=(
-        Mistake(
-            _crossing(1e-5),
-            (
-                "That number has been in this lesson before.",
-                "This is the crossing for delta = 1e-5; pass delta=1e-6 along.",
-            ),
-        ),
-        Mistake(
-            1.0,
-            (
-                "Is that where the proof ends, or where the claim fails?",
-                "The proof needs epsilon < 1, the claim survives further: look for the root.",
-            ),
-        ),
-        Mistake(
-            _recipe(_crossing(1e-6), 1e-6),
-            (
-                "You found the place. Which of the two coordinates is asked for?",
-                "That is the noise multiplier at the crossing; its epsilon is asked for.",
-            ),
-        ),
-        Mistake(
-            _crossing(1e-4),
-            (
-                "Look at the exponent.",
-                "This is the crossing for a delta that is a hundred times too large.",
-            ),
-        ),
-    ),
-    hints=(
-        "At the crossing two deltas are equal. Which two?",
-        "Find the root of broken_by(epsilon, delta=1e-6) beyond 1.",
-    ),
-)
-
 
 # The least noise, by search.
 
@@ -280,4 +276,4 @@ _search = Program(
     ),
 )
 
-EXERCISES = (_mean_height, _counts, _where_it_breaks, _search)
+EXERCISES = (_sum, _mean_height, _counts, _search)

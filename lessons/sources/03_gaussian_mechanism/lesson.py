@@ -13,9 +13,9 @@
 # 2. say why the length of one person's vector is the sensitivity, and compute the exact $\delta$ of a noise level;
 # 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and hold the textbook recipe against it.
 #
-# * **Time** NN minutes in class; what comes after section 8 is for the evening.
+# * **Time** NN minutes in class; what comes after section 7 is for the evening.
 # * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
-# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
+# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -33,53 +33,52 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 5 | 0 The first screen | everybody types a cap; write the median on the board |
+# | 8 | 0 The first screen | everybody types one expression, then a cap; write the median on the board |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 3 | 2 A vote | vote, two minutes in pairs, vote again; do not say who is right |
 # | 7 | 3 One table, four answers | who chooses the cap, and what may they look at? |
 # | 6 | 4 An exercise | alone, then compare |
-# | 7 | 5 The statement | derive the loss on the board; then ball and cube |
-# | 7 | 6 A recipe in every textbook | a guess, then the table, both ends |
-# | 2 | 7 Move the slider | a student at the keyboard |
-# | 2 | 8 Where this breaks | the number for the two adjacencies |
-# | – | 9 to 12 | at home |
+# | 6 | 5 The statement | derive the loss on the board; then ball and cube |
+# | 6 | 6 A recipe in every textbook | a guess, then the table, both ends |
+# | 2 | 7 Where this breaks | the number for the two adjacencies |
+# | – | 8 to 11 | at home |
 
 # %% tags=["hide-input"]
-import numpy as np
-from scipy.integrate import quad
-from scipy.stats import norm
+from dplearn.teaching.classroom import check, pictures, predict, reveal, yours
 
-from dplearn.datasets import school
-from dplearn.mechanisms import Gaussian
-from dplearn.teaching.classroom import (
-    Evidence,
-    check,
-    estimate_delta,
-    guess,
-    mine,
-    predict,
-    reveal,
-    show,
-)
-from dplearn.teaching.figures import Bars, Curve, Dot, curves, slider
-
-pupils = school()
-ages = pupils.age[pupils.village == "Elm"]
-counted = np.bincount(ages)
-figure = curves(
-    [Bars(x=np.arange(len(counted)), y=counted, label="")],
-    marks=[Dot(x=60, y=2, label="evening class", role="second", side="top center")],
-    title=f"{len(ages)} pupils from Elm: most are under 19, a few learn in the evening",
-    x="age (years)",
-    y="pupils",
-)
-show(
-    figure,
-    f"Ages of {len(ages)} pupils, {np.sum(ages > 18)} of them over 18, the oldest {max(ages)}.",
-)
+draw = pictures("03")
+draw.ages()
 
 # %% [markdown]
-# Every answer gets noise. A mean is a sum divided by 157, the size that Elm is known to have. A sum of ages needs a **cap**: whoever is older counts as that old. At which cap will the published mean age of Elm be closest to the truth? Write your guess in place of `None`, and run the cell.
+# **★ 3.1** *(In class, 3 minutes.)* The office publishes a sum of ages with a **cap**: a pupil who is older counts as that old. One pupil then moves the sum by at most `cap`, and the noise must be `multiplier` times as large as that. Replace `...` by the noise, where `z` is one draw from the standard normal distribution, and run the cell.
+
+
+# %%
+def published_sum(ages, cap, multiplier, z):
+    total = sum(min(age, cap) for age in ages)
+    return total + ...
+
+
+check("3.1", published_sum)
+
+# %% [markdown]
+# <details><summary>Solution of 3.1</summary>
+#
+# ```python
+# def published_sum(ages, cap, multiplier, z):
+#     total = sum(min(age, cap) for age in ages)
+#     return total + multiplier * cap * z
+#
+#
+# check("3.1", published_sum)
+# ```
+#
+# The noise is measured in units of what one pupil can change, and that is the cap.
+#
+# </details>
+
+# %% [markdown]
+# The mean age of Elm is this sum divided by 157, the known size of Elm. At which cap will the published mean be closest to the truth? Write your guess in place of `None`, and run the cell.
 
 # %%
 predict("best cap", None)
@@ -92,7 +91,7 @@ predict("best cap", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons. Write three letters.
+# Three questions from earlier lessons prepare what follows.
 #
 # **1** 01.2
 #
@@ -101,15 +100,15 @@ predict("best cap", None)
 # **3** 02.1
 
 # %%
-answers = ""
+answers = ""  # three letters, such as "bca"
 check("3.warmup", answers)
 
 # %% [markdown]
 # ## 2 A vote
 #
-# The number of pupils from each of six villages shall be published, and how many pupils have copied homework. How much noise does each of the six numbers need, beside the noise on the single count?
+# The school wants to publish the number of pupils from each of six villages, and how many pupils have copied homework. How much noise does each of the six numbers need, compared with the noise on the single count?
 #
-# <details><summary>a. More: six numbers are six questions, and each of them costs.</summary>
+# <details><summary>a. More: six numbers are six questions, and each of them costs privacy.</summary>
 #
 # No. That would be so if one pupil could change all six of them.
 #
@@ -128,7 +127,7 @@ check("3.warmup", answers)
 # </details>
 
 # %%
-vote = ""
+vote = ""  # one letter
 check("3.vote", vote)
 
 # %% [markdown] tags=["instructor"]
@@ -139,16 +138,23 @@ check("3.vote", vote)
 #
 # ## 3 One table, four answers
 #
-# Four of its rows, the last is Anna's: age, village, and whether they copied.
+# Four of its rows are printed here, the last of them Anna's, with age, village, and whether they copied.
 
 # %%
+import numpy as np
+
+from dplearn.datasets import school
+
+pupils = school()
 for row in (0, 1, 2, pupils.anna):
     print(pupils.age[row], pupils.village[row], pupils.copied[row])
 
 # %% [markdown]
-# Neighbours add or remove one pupil. Each answer shall be $(1, 10^{-5})$-DP. The smallest Gaussian noise for that is 3.73 times the **sensitivity** (敏感度), the farthest that one pupil can move the answer; section 5 says why. (3.73 is the *noise multiplier*, 噪声乘子.)
+# Neighbours add or remove one pupil, and each answer must be $(1, 10^{-5})$-DP. The smallest Gaussian noise for that is 3.73 times the **sensitivity** (敏感度), the farthest that one pupil can move the answer; section 5 says why. The factor 3.73 is the *noise multiplier* (噪声乘子).
 
 # %%
+from dplearn.mechanisms import Gaussian
+
 smallest = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 rng = np.random.default_rng(9)
 
@@ -161,9 +167,9 @@ def published(answer, sensitivity):
 print("copied", pupils.copied.sum(), *published(pupils.copied.sum(), sensitivity=1))
 
 # %% [markdown]
-# One pupil moves a **count** by 1. "Give or take" is two standard deviations of the noise. They are public, so error bars cost nothing.
+# One pupil moves a **count** by 1. "Give or take" is two standard deviations of the noise, which are public.
 #
-# A **histogram** is six counts. But Anna lives in one village only. If she leaves, one count moves by 1 and the other five stay: the list moves by a vector of length 1.
+# A **histogram** is six counts, but Anna lives in one village only. If she leaves, one count moves by 1 and the other five stay: the list moves by a vector of length 1.
 
 # %%
 names, truth = np.unique(pupils.village, return_counts=True)
@@ -171,56 +177,30 @@ print(*names)
 print(truth, *published(truth, sensitivity=1))
 
 # %% [markdown]
-# The same noise as for one count. Each pupil is in one cell, so all cells cost as much as one (**parallel composition**, 并行组合).
+# The noise is the same as for one count: each pupil is in one cell, so all cells cost as much as one (**parallel composition**, 并行组合).
 #
-# A **sum** of ages moves by an age. Which age is the largest? The oldest pupil in the table is 77, but a sensitivity that was *looked up* tells something about that pupil, and it does not bound the next one. Somebody must choose the cap before looking.
+# A **sum** of ages moves by an age. The oldest pupil in the table is 77, but a sensitivity that was *looked up* tells something about that pupil, and it does not bound the next one. Somebody must choose the cap before looking.
 
 # %%
-print("cap   mean of the cut ages   published, cap / 157 per pupil")
+publish = yours("3.1", published_sum)  # our function until yours is right
+ages = pupils.age[pupils.village == "Elm"].tolist()
 for cap in (15, 30, 100):
-    total = np.minimum(ages, cap).sum()
-    print(f"{cap:3} {total / 157:17.2f}        ", *published(total / 157, sensitivity=cap / 157))
-print(f"true mean {ages.mean():.2f}")
+    cut = publish(ages, cap, smallest, 0) / 157
+    noisy = publish(ages, cap, smallest, rng.standard_normal()) / 157
+    print(f"cap {cap:3}: mean {cut:.2f}, published {noisy:.1f}")
+print(f"true mean {np.mean(ages):.2f}")
 
 # %% [markdown]
-# (All answers together cost more than one: lesson 04.)
-#
-# A low cap cuts the evening class off, a high cap lets in noise. The error that is to be expected has both parts:
-
-# %% tags=["hide-input"]
-caps = np.arange(8, 101)
-
-
-def error_parts(ages):
-    cut = ages.mean() - np.array([np.minimum(ages, cap).mean() for cap in caps])
-    noise = smallest * caps / len(ages)
-    return cut, noise, np.hypot(cut, noise)
-
-
-cut, noise, both = error_parts(ages)
-best = int(caps[both.argmin()])
-mine_too = guess("best cap")
-figure = curves(
-    [
-        Curve(x=caps, y=cut, label="cut off", role="second", label_at=0.02, side="bottom right"),
-        Curve(x=caps, y=noise, label="noise", role="quiet", label_at=0.7, side="bottom right"),
-        Curve(x=caps, y=both, label="both", label_at=0.6, side="top left"),
-    ],
-    marks=[Dot(x=best, y=both.min(), label=f"cap {best}", side="top center")]
-    + ([Dot(x=mine_too, y=0, label="your guess", role="guess")] if mine_too else []),
-    title=f"Mean age in Elm: the best cap is {best}, though the oldest pupil is {max(ages)}",
-    x="cap (years)",
-    y="error of the mean (years)",
-    y_range=(0, 5),
-)
-at_100 = both[-1]
-show(figure, f"Error {both.min():.2f} years at cap {best}, {at_100:.2f} at cap 100.")
-
-# %% [markdown]
-# Here the best cap is about half the oldest age. (We used true ages, as an office must not.)
+# A low cap cuts the evening class off, and a high cap lets in noise. The expected error is made of both parts, and the picture takes them from your function:
 
 # %%
-reveal("best cap", truth=best, others={"the oldest pupil": float(max(ages))})
+draw.caps(published_sum)
+
+# %% [markdown]
+# Here the best cap is about half the oldest age. (The picture uses true ages, as an office must not.)
+
+# %%
+reveal("best cap", truth=draw.best_cap(published_sum), others={"the oldest pupil": max(ages)})
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask who may choose the cap, and from what. Good answers: the law (nobody is admitted over 80), last year's published table, a guess. Bad: the table itself.
@@ -230,18 +210,18 @@ reveal("best cap", truth=best, others={"the oldest pupil": float(max(ages))})
 #
 # ## 4 An exercise
 #
-# **★ 3.1** *(In class, 5 minutes.)* The mean *height* of the 71 pupils of a village, heights cut to 200 cm, shall be published with the noise multiplier 3.73. Neighbours add or remove a pupil, 71 is a public number. What is the *standard deviation* of the noise on the mean, in centimetres? Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# **★ 3.2** *(In class, 5 minutes.)* The mean *height* of the 71 pupils of a village is published with heights cut to 200 cm and the noise multiplier 3.73. Neighbours add or remove a pupil, and 71 is a public number. What is the *standard deviation* of the noise on the mean, in centimetres? Replace `None` by your number, or by an expression, and run the cell.
 
 # %%
 answer = None
-check("3.1", answer)
+check("3.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 3.1</summary>
+# <details><summary>Solution of 3.2</summary>
 #
 # ```python
 # answer = 3.73 * 200 / 71
-# check("3.1", answer)
+# check("3.2", answer)
 # print(f"{answer:.2f} cm")
 # ```
 #
@@ -266,28 +246,19 @@ check("3.1", answer)
 
 
 # %%
+from scipy.stats import norm
+
+
 def formula(epsilon, sigma):
     a, b = 1 / (2 * sigma), epsilon * sigma
     return norm.cdf(a - b) - np.exp(epsilon) * norm.cdf(-a - b)
 
 
 # %% [markdown]
-# In lesson 02 you wrote $\delta$ of two lists of probabilities. Cut the axis into cells: that is post-processing, so your function finds a little less; with finer cells it comes closer.
-
-# %%
-delta_of = mine("delta_of")
-for cells in (10, 100, 1000):
-    edges = np.concatenate([[-np.inf], np.linspace(-6, 7, cells - 1), [np.inf]])
-    with_anna, without = np.diff(norm.cdf(edges, 1)), np.diff(norm.cdf(edges, 0))
-    print(f"{cells:5} cells {delta_of(with_anna, without, 1.0):.6f}")
-print(f"    formula {formula(1, 1.0):.6f}")
-
-# %% [markdown]
 # Only the *length* of the difference matters, not the number of coordinates. In the picture Anna answers two questions. If each answer is clipped by itself, to the cube, her vector reaches the corner and is too long. Clipped to the ball it has length $C$, in every dimension.
 
-# %% tags=["hide-input"]
-drawing = "03_gaussian_mechanism/ball_and_cube.svg"
-show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C, by the axes 2 C.")
+# %%
+draw.ball_and_cube()
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** The words *if and only if* carry the lesson. Ask what an "if" alone would allow us to say about a mechanism that fails the condition. (Nothing.)
@@ -297,13 +268,13 @@ show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C
 #
 # ## 6 A recipe in every textbook
 #
-# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." Is it enough? Is it more than enough? At $\varepsilon=10$ it promises $\delta=10^{-5}$. Which $\delta$ does it deliver?
+# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." The question is whether this is enough, or more than enough. At $\varepsilon=10$ it promises $\delta=10^{-5}$. Which $\delta$ does it deliver?
 
 # %%
 predict("delta at epsilon 10", None)
 
 # %% [markdown]
-# Here is the noise it asks for, beside the least noise:
+# The table shows the noise that it asks for, beside the least noise:
 
 
 # %%
@@ -322,70 +293,23 @@ for epsilon in (0.1, 0.5, 1, 5, 10, 20):
 # * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times.
 # * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ it uses *less* than needed. The $\delta$ that it delivers is more than twice the promise, at $\varepsilon = 20$ over a hundred times.
 #
-# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. Here is one counterexample, computed in three ways that share no code:
+# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. What was your guess?
 
 # %%
-sigma = recipe(10)
-gap = lambda x: norm.pdf(x, 1, sigma) - np.exp(10) * norm.pdf(x, 0, sigma)
-start = 10 * sigma**2 + 0.5
-noisy = Gaussian(sigma).release(np.ones(4_000_000), sensitivity=1, rng=rng)
-at_ten = Evidence(
-    "delta at epsilon = 10 with the recipe's noise",
-    closed=formula(10, sigma),
-    exact=quad(gap, start, start + 12 * sigma, epsabs=0)[0],
-    simulated=estimate_delta(10, (2 * noisy - 1) / (2 * sigma**2)),
-    printed=1e-5,
-)
-print(at_ten)
-reveal("delta at epsilon 10", truth=at_ten.exact, others={"promised": 1e-5})
+reveal("delta at epsilon 10", truth=formula(10, recipe(10)), others={"promised": 1e-5})
 
 # %% [markdown]
-# *Direction of the error:* unsafe. ([In the book](explorer:formula_book?id=G-B4&misprint=any-epsilon).) The smallest noise at every $\varepsilon$ is what `Gaussian.analytic` finds: because the theorem is an *if and only if*, it can be solved for $\sigma$.
+# The printed sentence errs on the unsafe side ([in the book](explorer:formula_book?id=G-B4&misprint=any-epsilon)). The smallest noise at every $\varepsilon$ is what `Gaussian.analytic` finds: because the theorem is an *if and only if*, it can be solved for $\sigma$.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Before running the cell, ask how many of four million releases have a loss above 10. (Fewer than one in ten thousand.) When time is short, the table is enough.
+# > **For the teacher.** Ask how many of four million releases have a loss above 10. (Fewer than one in ten thousand: section 8 draws them.)
 
 # %% [markdown]
 # *To here NN minutes.*
 #
-# ## 7 Move the slider
+# ## 7 Where this breaks, and what it does not protect
 #
-# The slider changes the crowd whose mean age is published. Before you touch it: does a larger crowd need a larger cap, or a smaller one? (In Jupyter, move the mouse over the picture to wake it up.)
-
-# %% tags=["hide-input"]
-crowds = {name: pupils.age[pupils.village == name] for name in ("Ash", "Elm", "Fir", "Yew")}
-crowds["school"] = pupils.age
-
-
-def frame(name, ages):
-    cut, noise, both = error_parts(ages)
-    best = caps[both.argmin()]
-    return curves(
-        [
-            Curve(
-                x=caps, y=cut, label="cut off", role="second", label_at=0.05, side="bottom right"
-            ),
-            Curve(x=caps, y=noise, label="noise", role="quiet", label_at=0.7, side="bottom right"),
-            Curve(x=caps, y=both, label="both", label_at=0.6, side="top left"),
-        ],
-        marks=[Dot(x=best, y=both.min(), label=f"cap {best}", side="top center")],
-        title=f"{name}, {len(ages)} pupils: best cap {best}, error {both.min():.2f} years",
-        x="cap (years)",
-        y="error of the mean (years)",
-        y_range=(0, 5),
-    )
-
-
-frames = {name: frame(name, ages) for name, ages in crowds.items()}
-words = "; ".join(each.layout.title.text for each in frames.values())
-show(slider(frames, name="crowd", start=1), f"All frames. {words}.")
-
-# %% [markdown]
-# The crowd shares the noise, but not what is cut off: a large crowd can afford a generous cap. The explorer shows what becomes of this noise [when it is used more than once](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=3.73&delta=1e-5&steps=100&here=1).
-#
-# ## 8 Where this breaks, and what it does not protect
-#
-# *What the guarantee assumes.* One release, a bound that was chosen without looking, and an agreed meaning of "neighbour". If neighbours *replace* a pupil, a vector can move by $2C$ (by $\sqrt2$ in a histogram, by 1 in a count):
+# The guarantee assumes one release, a bound that was chosen without looking, and an agreed meaning of "neighbour". If neighbours *replace* a pupil, a vector can move by $2C$ (by $\sqrt2$ in a histogram, by 1 in a count):
 
 
 # %%
@@ -398,21 +322,46 @@ for adjacency in ("add_remove", "replace_one"):
     print(f"noise multiplier 1, {adjacency:<12} epsilon = {epsilon:.4f}")
 
 # %% [markdown]
-# So an $\varepsilon$ without its adjacency is half a statement. Further limits:
+# So an $\varepsilon$ without its adjacency is half a statement. Here are further limits:
 #
 # * **Every further release costs more.** Noise averages out when an answer is repeated (lesson 04).
 # * **Computers do not draw real numbers.** The last bits leave traces (Mironov 2012); lesson 06 draws whole-number noise. `release` here is for teaching.
-# * **It hides one person, not a fact.** For three sisters together the sensitivity is three times as large.
-# * **$\delta$ must be small against $1/n$.** Publishing the file of one random pupil is $(0, 1/n)$-private.
+# * **It hides one person.** For three sisters together the sensitivity is three times as large.
+# * **$\delta$ must be small against $1/n$.** To publish the file of one random pupil is $(0, 1/n)$-private.
 #
 # *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# ## 9 At home
+# ## 8 At home
 #
+# ### Move the slider
+#
+# The slider changes the crowd whose mean age is published. Before you touch it: does a larger crowd need a larger cap, or a smaller one?
+
+# %%
+draw.crowds(published_sum)
+
+# %% [markdown]
+# The crowd shares the noise, but not what is cut off: a large crowd can afford a generous cap. The explorer shows what becomes of this noise [when it is used more than once](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=3.73&delta=1e-5&steps=100&here=1).
+#
+# ### Your function of lesson 02
+#
+# In lesson 02 you wrote $\delta$ of two lists of probabilities. Cut the axis into cells: that is post-processing, so your function finds a little less, and with finer cells it comes closer.
+
+# %%
+from dplearn.teaching.classroom import mine
+
+delta_of = mine("delta_of")
+for cells in (10, 100, 1000):
+    edges = np.concatenate([[-np.inf], np.linspace(-6, 7, cells - 1), [np.inf]])
+    with_anna, without = np.diff(norm.cdf(edges, 1)), np.diff(norm.cdf(edges, 0))
+    print(f"{cells:5} cells {delta_of(with_anna, without, 1.0):.6f}")
+print(f"    formula {formula(1, 1.0):.6f}")
+
+# %% [markdown]
 # ### "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
 #
-# A slip that students make ([in the book](explorer:formula_book?id=G-F1&misprint=by-coordinate)). This is true for one number. For a vector it allows the farthest corner of the cube, $C\sqrt d$. Somebody adds noise $4C$ and reports the $\varepsilon$ of the first line; the other lines show what holds.
+# Students make this slip ([in the book](explorer:formula_book?id=G-F1&misprint=by-coordinate)) because the sentence is true for one number. For a vector it allows the farthest corner of the cube, $C\sqrt d$. Somebody adds noise $4C$ and reports the $\varepsilon$ of the first line; the other lines show what holds.
 
 # %%
 claimed = float(profile(4.0).epsilon(1e-5))
@@ -424,6 +373,8 @@ for d in (1, 10, 100, 1000):
 # In ten dimensions, with a vector $(C,\dots,C)$: which $\delta$ belongs to the $\varepsilon$ that was claimed, by the formula and by simulation?
 
 # %%
+from dplearn.teaching.classroom import estimate_delta
+
 d, wide = 10, 4.0
 vectors = Gaussian(wide).release(np.ones((500_000, d)), sensitivity=1, rng=rng)
 loss = (np.sum(vectors**2, axis=1) - np.sum((vectors - 1) ** 2, axis=1)) / (2 * wide**2)
@@ -433,11 +384,34 @@ print(f"promised 1e-05, formula {corner:.4f}, simulated {simulated}")
 # %% [markdown]
 # Clip the *length* instead: multiply the vector by $\min(1, C/\lVert g\rVert_2)$.
 #
-# The opposite slip leaves out the word *neighbouring*: $\max_{d,d'}\lVert f(d)-f(d')\rVert_2$ over all data sets. Two arbitrary schools differ by $n$ in a count, neighbours by 1. That harms no privacy, but it ruins accuracy.
+# The opposite slip leaves out the word *neighbouring*: $\max_{d,d'}\lVert f(d)-f(d')\rVert_2$ over all data sets. Two arbitrary schools differ by $n$ in a count, and neighbours by 1. This slip harms no privacy, but it ruins accuracy.
 #
+# ### The recipe in three ways
+#
+# Section 6 has one counterexample, at $\varepsilon=10$. Here it is computed in three ways that share no code:
+
+# %%
+from scipy.integrate import quad
+
+from dplearn.teaching.classroom import Evidence
+
+sigma = recipe(10)
+gap = lambda x: norm.pdf(x, 1, sigma) - np.exp(10) * norm.pdf(x, 0, sigma)
+start = 10 * sigma**2 + 0.5
+noisy = Gaussian(sigma).release(np.ones(4_000_000), sensitivity=1, rng=rng)
+at_ten = Evidence(
+    "delta at epsilon = 10 with the recipe's noise",
+    closed=formula(10, sigma),
+    exact=quad(gap, start, start + 12 * sigma, epsabs=0)[0],
+    simulated=estimate_delta(10, (2 * noisy - 1) / (2 * sigma**2)),
+    printed=1e-5,
+)
+print(at_ten)
+
+# %% [markdown]
 # ### Where the recipe begins to fail
 #
-# The recipe begins to fail where the delivered $\delta$ crosses the promised one. We look for that root.
+# The recipe begins to fail where the delivered $\delta$ crosses the promised one, which is a root that we can compute.
 
 # %%
 from scipy.optimize import brentq
@@ -453,24 +427,11 @@ print(f"at delta = 1e-05 the recipe holds up to epsilon = {crossing:.4f}")
 # %% [markdown]
 # Here is the delivered value beside the promised one, over the whole range:
 
-# %% tags=["hide-input"]
-span = np.linspace(0.5, 20, 79)
-delivered = np.array([float(profile(recipe(e)).delta(e)) for e in span])
-figure = curves(
-    [
-        Curve(x=span, y=np.full(79, 1e-5), label="promised", role="quiet"),
-        Curve(x=span, y=delivered, label="delivered"),
-    ],
-    marks=[Dot(x=crossing, y=1e-5, label=f"ε = {crossing:.2f}", role="wrong", side="top left")],
-    title=f"Beyond ε = {crossing:.2f} the recipe breaks its promise",
-    x="ε (nats) put into the recipe",
-    y="δ",
-    log_y=True,
-)
-show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing:.2f}.")
+# %%
+draw.delivered(recipe, formula, crossing)
 
 # %% [markdown]
-# The recipe is *proved* for $\varepsilon < 1$. At $\delta = 10^{-5}$ it happens to be enough up to $\varepsilon = 8.42$. Beyond that it is not. And at $\varepsilon = 1$ it is *sufficient*, never *necessary*: a text that calls it "the condition for privacy" confuses the two.
+# The recipe is *proved* for $\varepsilon < 1$. At $\delta = 10^{-5}$ it happens to be enough up to $\varepsilon = 8.42$, and not beyond. At $\varepsilon = 1$ it is *sufficient*, never *necessary*: a text that calls it "the condition for privacy" confuses the two.
 #
 # ### Why Gaussian noise at all?
 #
@@ -495,32 +456,13 @@ for d in (1, 7, 20, 100, 1000):
 # %% [markdown]
 # Compare the last two columns, which make the same promise. At a thousand counts Laplace noise is $\sqrt2$ times as wide, not twelve times: what saves the factor of twelve in the second column is $\delta$, for either noise. Below seven counts Laplace noise is even the smaller one.
 #
-# What is left for Gaussian noise, and why deep learning uses it? That $\sqrt2$. A guarantee in closed form that asks for nothing but the Euclidean length of a contribution, and that length is what we clip. And sums of Gaussian noise are Gaussian again, so many releases are as easy to account for as one.
+# Deep learning uses Gaussian noise for that $\sqrt2$, and for two more reasons. Its guarantee has a closed form that asks for nothing but the Euclidean length of a contribution, which is what we clip. Sums of Gaussian noise are Gaussian again, so many releases are as easy to account for as one.
 #
 # ### Exercises
 #
 # The last exercise asks for a function, which is tried on cases that you do not see.
 #
-# **★★ 3.2** The school has 20 clubs, and no pupil is in more than 6 of them. The 20 numbers of members shall be published. Neighbours add or remove one pupil. What is the smallest standard deviation of the noise on each number that gives $(1, 10^{-5})$?
-
-# %%
-answer = None
-check("3.2", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 3.2</summary>
-#
-# ```python
-# answer = np.sqrt(6) * Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
-# check("3.2", answer)
-# ```
-#
-# A pupil moves at most six of the numbers, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm the factor would be 6 instead of $\sqrt6$.
-#
-# </details>
-
-# %% [markdown]
-# **★★★ 3.3** At $\delta = 10^{-5}$ the recipe holds up to $\varepsilon = 8.42$. Up to which $\varepsilon$ does it hold at $\delta = 10^{-6}$?
+# **★★ 3.3** The school has 20 clubs, and no pupil is in more than 6 of them. It publishes the 20 numbers of members. Neighbours add or remove one pupil. What is the smallest standard deviation of the noise on each number that gives $(1, 10^{-5})$?
 
 # %%
 answer = None
@@ -530,11 +472,11 @@ check("3.3", answer)
 # <details><summary>Solution of 3.3</summary>
 #
 # ```python
-# answer = brentq(lambda epsilon: broken_by(epsilon, delta=1e-6), 1, 15)
+# answer = np.sqrt(6) * Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 # check("3.3", answer)
 # ```
 #
-# At the crossing the delivered $\delta$ equals the promised one, so we look for a root of their log ratio: 8.782. A smaller $\delta$ moves the crossing only a little, because the recipe's safety margin sits in a logarithm.
+# A pupil moves at most six of the numbers, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm the factor would be 6 instead of $\sqrt6$.
 #
 # </details>
 
@@ -575,12 +517,12 @@ check("3.4", least_noise)
 # check("3.4", least_noise)
 # ```
 #
-# More noise, smaller $\delta$: the two meet once. (In this notebook, `brentq(lambda sigma: formula(epsilon, sigma) - delta, 0.01, 1000)` finds the same place.) Everything is measured in units of the sensitivity, so it multiplies at the end.
+# More noise gives a smaller $\delta$, so there is one crossing. (In this notebook, `brentq(lambda sigma: formula(epsilon, sigma) - delta, 0.01, 1000)` finds the same place.) Everything is measured in units of the sensitivity, so it multiplies at the end.
 #
 # </details>
 
 # %% [markdown]
-# ## 10 Ask yourself
+# ## 9 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -620,7 +562,7 @@ check("3.4", least_noise)
 #
 # <details><summary>c. Only if one person can move the vector further.</summary>
 #
-# Right. Only if one person can move the vector further. What counts is the length of a person's contribution, not the number of coordinates.
+# Right. What counts is the length of a person's contribution, not the number of coordinates.
 #
 # </details>
 #
@@ -628,7 +570,7 @@ check("3.4", least_noise)
 #
 # <details><summary>a. No: there the recipe is enough, and more than needed.</summary>
 #
-# Right. In that range the recipe is sufficient. The authors added more noise than they had to, and lost accuracy.
+# Right. In that range the recipe is sufficient, so the authors added more noise than they had to, and lost accuracy.
 #
 # </details>
 #
@@ -689,7 +631,7 @@ answers = ""  # five letters, such as "abcab"
 check("3.test", answers)
 
 # %% [markdown]
-# ## 11 On one card
+# ## 10 On one card
 #
 # | | |
 # |---|---|
@@ -702,7 +644,7 @@ check("3.test", answers)
 # | **Clip** | the length of the whole vector, never coordinate by coordinate |
 # | **Always say** | adjacency, $\Delta$, $\varepsilon$ *and* $\delta$, and two standard deviations as an error bar |
 #
-# ## 12 Further reading
+# ## 11 Further reading
 #
 # * Balle & Wang (2018), *Improving the Gaussian mechanism for differential privacy*: the exact condition, and an algorithm to invert it.
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, appendix A: where the recipe is proved, with its condition.
@@ -723,7 +665,7 @@ check("3.test", answers)
 # Checks
 assert at_ten.refuted and 0 < formula(1, 1.0) - delta_of(with_anna, without, 1.0) < 1e-4
 assert corner in simulated and np.isclose(formula(2, 1.5), float(profile(1.5).delta(2)))
-assert truth.sum() == len(pupils.age) == 1438 and 20 < best < 35 and both.min() < both[-1] / 2
+assert truth.sum() == len(pupils.age) == 1438 and draw.best_cap(published_sum) == 28
 assert smallest * np.sqrt(6) > np.sqrt(2) * 6 and smallest * np.sqrt(7) < laplace_noise(7)
 assert 1.40 < laplace_noise(1000) / (smallest * np.sqrt(1000)) < np.sqrt(2)
 assert np.isclose(smallest, 3.730632, atol=1e-6) and np.isclose(crossing, 8.41977, atol=1e-5)

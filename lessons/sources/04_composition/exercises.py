@@ -6,12 +6,49 @@ from dplearn.calibrate import largest_steps
 from dplearn.mechanisms import RandomizedResponse
 from dplearn.teaching.book import (
     advanced_composition,
-    advanced_composition_break_even,
     advanced_composition_kov,
-    advanced_composition_kov_break_even,
     composition_slack,
 )
 from dplearn.teaching.classroom import Exercise, Mistake, Program
+
+_walk = Program(
+    key="4.1",
+    right=lambda replies, epsilon: epsilon * (2 * sum(replies) - len(replies)),
+    cases=(([1], 0.1), ([1, 0, 0, 0], 0.5), ([1, 1, 0, 1, 1], 0.3), ([0, 0, 1], 2.0)),
+    praise="The walks of the next picture are those of your function.",
+    mistakes=(
+        Mistake(
+            lambda replies, epsilon: epsilon * len(replies),
+            ("Does a reply 0 speak for Anna, too?", "A reply 0 has the loss -epsilon."),
+        ),
+        Mistake(
+            lambda replies, epsilon: epsilon * sum(replies),
+            ("Does a reply 0 tell nothing?", "It speaks against Anna: its loss is -epsilon."),
+        ),
+        Mistake(
+            lambda replies, epsilon: epsilon * (len(replies) - 2 * sum(replies)),
+            ("Which reply speaks for Anna?", "A reply 1 has +epsilon, a reply 0 -epsilon."),
+        ),
+        Mistake(
+            lambda replies, epsilon: 2 * sum(replies) - len(replies),
+            ("How large is the loss of one reply?", "It is epsilon, not 1."),
+        ),
+        Mistake(
+            lambda replies, epsilon: sum(
+                math.log(1 / (1 + math.exp(-epsilon if reply == 1 else epsilon)))
+                for reply in replies
+            ),
+            (
+                "Is that a ratio of two probabilities?",
+                "ln p and ln(1 - p) alone are no losses; the loss is +epsilon or -epsilon.",
+            ),
+        ),
+    ),
+    hints=(
+        "What is the loss of a reply 1, and what that of a reply 0?",
+        "epsilon if reply == 1 else -epsilon",
+    ),
+)
 
 _LEFT = float(composition_slack(delta=1e-5, paid=5e-8, steps=100))
 _DRIFT = 10 * math.tanh(0.05)
@@ -24,7 +61,7 @@ def _spread(log, factor=200.0):
 _LOG = -math.log(_LEFT)
 
 _slack = Exercise(
-    key="4.1",
+    key="4.2",
     right=float(advanced_composition_kov(epsilon=0.1, steps=100, slack=_LEFT)),
     praise="First pay the releases, then compose with what is left.",
     mistakes=(
@@ -79,70 +116,6 @@ _slack = Exercise(
     hints=(
         "Two steps: what is left of delta after the releases have been paid? Then the formula.",
         "delta' = 1e-5 - 100 * 5e-8, then epsilon sqrt(2 k ln(1/delta')) + k epsilon tanh(eps/2).",
-    ),
-)
-
-
-def _beyond(crossing):
-    """The first whole number beyond."""
-    return float(math.floor(crossing) + 1)
-
-
-def _kov_wins(k):
-    return advanced_composition_kov(epsilon=0.5, steps=k, slack=1e-6) < 0.5 * k
-
-
-_EXACT = advanced_composition_kov_break_even(epsilon=0.5, slack=1e-6)
-
-_crossing = Exercise(
-    key="4.2",
-    right=min(k for k in range(1, 1000) if _kov_wins(k)),
-    praise="Below it the root is too expensive; above it, adding up is.",
-    mistakes=(
-        Mistake(
-            _EXACT,
-            (
-                "Can one buy a fraction of a release?",
-                "That is the crossing itself; the next whole number is asked for.",
-            ),
-        ),
-        Mistake(
-            math.floor(_EXACT),
-            (
-                "Compare both bounds at your k.",
-                "There adding up is still smaller; one more.",
-            ),
-        ),
-        Mistake(
-            _beyond(advanced_composition_break_even(epsilon=0.5, slack=1e-6)),
-            (
-                "Which of the two formulas is this?",
-                "That is where DRV crosses; KOV has the smaller drift tanh(epsilon/2).",
-            ),
-        ),
-        Mistake(
-            _beyond(advanced_composition_kov_break_even(epsilon=0.5, slack=1e-5)),
-            ("Look at delta' again.", "That is the crossing for 1e-5; here it is 1e-6."),
-        ),
-        Mistake(
-            _beyond(2 * math.log(1e6)),
-            (
-                "Does your formula have two terms?",
-                "Without the drift the curves cross too early: add k epsilon tanh(epsilon/2).",
-            ),
-        ),
-        Mistake(
-            _beyond(advanced_composition_kov_break_even(epsilon=0.1, slack=1e-6)),
-            ("Check epsilon.", "That is epsilon = 0.1, the lesson's; here it is 0.5."),
-        ),
-        Mistake(
-            _beyond(_EXACT / math.log(10)),
-            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
-        ),
-    ),
-    hints=(
-        "Compute both bounds for k = 1, 2, 3, ... and look for the first k at which they swap.",
-        "k[advanced_composition_kov(epsilon=0.5, steps=k, slack=1e-6) < 0.5 * k][0]",
     ),
 )
 
@@ -206,7 +179,7 @@ _budget = Exercise(
         ),
         Mistake(
             _affordable("optimal", epsilon=0.2),
-            ("Check the epsilon of a reply.", "That is epsilon = 0.2; here it is 0.1."),
+            ("Check the epsilon of a reply.", "That is for twice the epsilon; here it is 0.1."),
         ),
     ),
     hints=(
@@ -286,4 +259,4 @@ _add_up = Program(
     ),
 )
 
-EXERCISES = (_slack, _crossing, _budget, _add_up)
+EXERCISES = (_walk, _slack, _budget, _add_up)

@@ -8,59 +8,41 @@ from dplearn.mechanisms import RandomizedResponse
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
-def _gaussians(order, std_0, std_1, *, power=0.5, sign=1, swapped=False):
-    """Divergence for unit shift; `power`, `sign` and `swapped` make the usual slips."""
-    weights = (order, 1 - order) if swapped else (1 - order, order)
-    variance = weights[0] * std_0**2 + weights[1] * std_1**2
-    ratio = variance**power / (std_0 ** (1 - order) * std_1**order)
-    return order / (2 * variance) + sign * math.log(ratio) / (1 - order)
+def _dial(power):
+    """The number of a list of losses, by the power of one of them."""
+    return lambda losses, order: (
+        math.log(sum(power(loss, order) for loss in losses) / len(losses)) / (order - 1)
+    )
 
 
-_lost_root = Exercise(
+_number = Program(
     key="5.1",
-    right=_gaussians(2, 2, 2.5),
-    praise="Positive, as every divergence of distinct distributions.",
+    right=_dial(lambda loss, order: math.exp((order - 1) * loss)),
+    cases=(([0.5, 0.5], 2.0), ([1.0, 2.0, 3.0], 3.0), ([0.1, 0.4, 2.5, 0.2], 8.0)),
+    praise="The beam below carries your numbers, and later a million losses do.",
     mistakes=(
         Mistake(
-            _gaussians(2, 2, 2.5, power=1),
-            (
-                "Can a divergence be negative?",
-                "The logarithm must hold the square root of sigma_alpha squared.",
-            ),
+            _dial(lambda loss, order: math.exp(order * loss)),
+            ("Which power, the order or one less?", "Multiply the loss by order - 1."),
         ),
         Mistake(
-            _gaussians(2, 2.5, 2),
-            (
-                "From which of the two, and to which?",
-                "You exchanged the Gaussians; here the first one has standard deviation 2.",
-            ),
+            _dial(lambda loss, order: math.exp(loss)),
+            ("Does your power depend on the order?", "Multiply the loss by order - 1."),
         ),
         Mistake(
-            _gaussians(2, 4, 6.25),
-            (
-                "What are 2 and 2.5 in N(0, 2^2): variances or their roots?",
-                "Pass the standard deviations 2 and 2.5, not the variances.",
-            ),
+            _dial(lambda loss, order: (order - 1) * loss),
+            ("Where is the exponential?", "math.exp of (order - 1) times the loss."),
         ),
         Mistake(
-            _gaussians(2, 2, 2.5, sign=-1),
-            (
-                "Check the sign of the second term at order 2.",
-                "The factor before the logarithm is 1/(1 - alpha), negative here.",
-            ),
+            _dial(lambda loss, order: loss ** (order - 1)),
+            ("Is the loss raised to a power, or e?", "math.exp((order - 1) * loss)"),
         ),
         Mistake(
-            _gaussians(2, 2, 2.5, swapped=True),
-            (
-                "Which variance is multiplied by alpha?",
-                "sigma_alpha^2 = (1 - alpha) sigma_0^2 + alpha sigma_1^2, in this order.",
-            ),
+            _dial(lambda loss, order: math.exp((1 - order) * loss)),
+            ("Do large losses get more weight, or less?", "The exponent has no minus."),
         ),
     ),
-    hints=(
-        "Compute sigma_alpha^2 first. Is it positive?",
-        "Section 5 has the formula as a function: order, mean_0, std_0, mean_1, std_1.",
-    ),
+    hints=("One loss becomes e to the power of what?", "math.exp((order - 1) * loss)"),
 )
 
 _RHO, _LOG = 60 / 32, math.log(1e6)
@@ -256,4 +238,4 @@ _divergence = Program(
     ),
 )
 
-EXERCISES = (_lost_root, _best_order, _coins, _divergence)
+EXERCISES = (_number, _best_order, _coins, _divergence)

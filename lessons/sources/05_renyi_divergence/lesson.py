@@ -3,7 +3,7 @@
 #
 # *A pair (ε, δ) forgets most of the loss. What should an account of a hundred releases remember instead?*
 #
-# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them. After a hundred reports, what is her $\varepsilon$ at $\delta = 10^{-5}$? Adding up (lesson 04) says 44.71, and that is a bound. How small is the true value?
+# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them. For a hundred reports, adding up (lesson 04) gives $\varepsilon=44.71$ at $\delta = 10^{-5}$, because a pair $(\varepsilon,\delta)$ forgets most of the loss and must assume the worst.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -13,9 +13,9 @@
 # 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
 # 3. say which divergences can be measured, and which can only be computed.
 #
-# * **Time** NN minutes in class; what comes after section 10 is for the evening.
+# * **Time** NN minutes in class; what comes after section 9 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
-# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
+# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -34,60 +34,68 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | everybody types a guess; write the median on the board |
+# | 8 | 0 The first screen | everybody types one expression, then a guess; write the median on the board |
 # | 3 | 1 Warm-up | hands up for each letter; explain only what half of the class has missed |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again; do not say who is right |
-# | 4 | 3 A million losses | run it; the last two lines decide the vote |
+# | 3 | 3 A million losses | run it; the last two lines decide the vote |
 # | 4 | 4 Which losses decide | move α until the blue curve has left the sample |
 # | 5 | 5 The definition, and how it adds | the definition on the board; the proof is two lines |
 # | 5 | 6 Conversion, once | derive Markov's step; the class guesses the lowest point before the picture |
 # | 6 | 7 An exercise | with pencil; who has finished explains it to a neighbour |
 # | 3 | 8 What was lost | your guesses, and where the rest of the gap comes from |
-# | 2 | 9 Move the slider | predict the direction first |
-# | 2 | 10 Where this breaks | the record that is shown once in a thousand times |
-# | – | 11 to 14 | at home |
+# | 2 | 9 Where this breaks | the record that is shown once in a thousand times |
+# | – | 10 to 13 | at home |
 
 # %% tags=["hide-input"]
-import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.stats import norm
+from dplearn.teaching.classroom import check, pictures, predict, reveal, yours
 
-from dplearn.accountants import ACCOUNTANTS
-from dplearn.core.guarantee import round_up
-from dplearn.engine.profile import Profile
-from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
-from dplearn.teaching.classroom import (
-    Evidence,
-    check,
-    estimate,
-    estimate_delta,
-    predict,
-    reveal,
-    show,
-)
-from dplearn.teaching.figures import Curve, Dot, curves, epsilon_curves, slider
-from dplearn.teaching.figures.drawings import Sheet, arrow, circle, lettering
-
-report, delta = Gaussian(noise_multiplier=10.0), 1e-5
-alone = float(report.profiles()[0].epsilon(delta))
-added = ACCOUNTANTS["basic"]().epsilon(report, delta=delta, steps=100).epsilon
-losses = np.linspace(-0.45, 0.55, 201)
-one = Curve(x=losses, y=norm.pdf(losses, 0.005, 0.1), label="", role="exact")
-figure = curves(
-    [one],
-    marks=[Dot(x=alone, y=0, label=f"ε = {alone:.3g}", side="top center")],
-    title=f"Anna's loss in one report: ε = {alone:.3g} at δ = 1e-5",
-    x="privacy loss (nats)",
-    y="density",
-    y_range=(-0.1, 4.3),
-)
-figure.update_layout(height=260)
-words = f"epsilon {alone:.4f} at delta 1e-5; adding up says {added:.2f} for a hundred"
-show(figure, f"Privacy loss of one report, mean 0.005, standard deviation 0.1: {words}.")
+draw = pictures("05")
+draw.one_report()
 
 # %% [markdown]
-# Write down a guess.
+# **★ 5.1** *(In class, 2 minutes.)* We look for a number that *adds up exactly* and is converted (转换) into $(\varepsilon,\delta)$ once, at the end. Here is a candidate for a list of equally likely losses $L=\ln p(x)/q(x)$: the average of $e^{(\alpha-1)L}$, its logarithm, divided by $\alpha-1$. Replace `...` by the power of one loss, and run the cell.
+
+
+# %%
+import math
+
+
+def divergence(losses, order):
+    powers = [... for loss in losses]
+    average = sum(powers) / len(powers)
+    return math.log(average) / (order - 1)
+
+
+check("5.1", divergence)
+
+# %% [markdown]
+# <details><summary>Solution of 5.1</summary>
+#
+# ```python
+# import math
+#
+#
+# def divergence(losses, order):
+#     powers = [math.exp((order - 1) * loss) for loss in losses]
+#     average = sum(powers) / len(powers)
+#     return math.log(average) / (order - 1)
+#
+#
+# check("5.1", divergence)
+# ```
+#
+# The logarithm and the division by $\alpha-1$ undo the power, so a list of equal losses has this loss as its number.
+#
+# </details>
+
+# %% [markdown]
+# In the drawing five losses are equally likely, and each has the weight $e^{(\alpha-1)L}$. The triangle is where the beam balances, the mean loss after the weighting. The dot is $D$, the number that the function returns. It climbs more slowly, because it remembers how rare large losses are.
+
+# %%
+draw.beam(divergence)
+
+# %% [markdown]
+# How small is the true $\varepsilon$ of a hundred reports, at $\delta=10^{-5}$? Write your guess in place of `None`, and run the cell.
 
 # %%
 predict("epsilon of 100 reports", None)
@@ -100,7 +108,7 @@ predict("epsilon of 100 reports", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Three questions from earlier lessons prepare what follows.
 #
 # **1** 04.3
 #
@@ -115,15 +123,15 @@ check("5.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The pair $(\varepsilon,\delta)$ forgets most of the loss, and must replace it by the worst case. We look for a number that *adds up exactly* and is converted (转换) into $(\varepsilon,\delta)$ once, at the end. Here is a candidate. Take the privacy loss $L=\ln p(x)/q(x)$ of many releases, raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
+# The larger $\alpha$, the more weight large losses get in your function. For noise multiplier 1 the exact value of
 #
-# $$\frac{1}{\alpha-1}\,\ln \operatorname{mean}\, e^{(\alpha-1)L}.$$
+# $$\frac{1}{\alpha-1}\,\ln \operatorname{mean}\, e^{(\alpha-1)L}$$
 #
-# The larger $\alpha$, the more weight large losses get. For noise multiplier 1 the exact value is $\alpha/2$, so it is 8 at $\alpha = 16$. We shall measure it with a million simulated releases. What will we get at $\alpha=16$?
+# is $\alpha/2$, so it is 8 at $\alpha = 16$. What will we measure at $\alpha=16$ with a million simulated releases?
 #
 # <details><summary>a. A value close to 8: a million releases are plenty.</summary>
 #
-# No. They are plenty for the mean of the loss. They are not for the mean of $e^{15L}$.
+# No. They are plenty for the mean of the loss, but not for the mean of $e^{15L}$.
 #
 # </details>
 #
@@ -153,108 +161,40 @@ check("5.vote", vote)
 # *To here NN minutes.*
 #
 # ## 3 A million losses
+#
+# The next cell applies your function to a million losses.
 
 # %%
+import numpy as np
+
+from dplearn.mechanisms import Gaussian
+
+dial = yours("5.1", divergence)  # our function until yours is right
 rng = np.random.default_rng(5)
 loss = Gaussian(1.0).release(np.ones(1_000_000), sensitivity=1, rng=rng) - 0.5
 print(f"mean loss {loss.mean():.3f}, largest of a million {loss.max():.3f}")
-print("order   simulated   exact")
 for order in (1.001, 2, 3, 8, 16):
-    simulated = np.log(np.mean(np.exp((order - 1) * loss))) / (order - 1)
-    print(f"{order:5g}   {simulated:9.3f}   {order / 2:5.3g}")
+    print(f"order {order:5g}: simulated {dial(loss.tolist(), order):.3f}, exact {order / 2:.3g}")
 
 # %% [markdown]
 # Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss: **$\alpha$ is a dial from the average to the worst case.** The last two lines decide the vote.
 #
-# In the drawing five losses are equally frequent. Each has the weight $e^{(\alpha-1)L}$. The triangle is where the beam balances, the mean loss after the weighting. The dot is our number, $D$. It climbs more slowly: it remembers how rare large losses are.
-
-# %% tags=["hide-input"]
-BLUE, GREY, INK, five = "#0072b2", "#8a8a8a", "#222222", np.arange(-1.0, 4.0)
-shapes, balances = [], []
-for row, (order, name) in enumerate(((1.001, "α near 1"), (2, "α = 2"), (16, "α = 16"))):
-    weights = np.exp((order - 1) * (five - five.max()))
-    balance = np.sum(weights * five) / weights.sum()
-    x, y = 230 + 110 * (five + 1), 92 + 84 * row
-    shapes.append(arrow((190, y), (710, y), colour=GREY, dash="1 0"))
-    for place, weight in zip(x, weights / weights.sum(), strict=True):
-        radius = max(1.5, 30 * np.sqrt(weight))
-        shapes.append(circle(place, y - radius, radius, edge=BLUE, fill="#cce3f0"))
-    dial = np.log(np.mean(np.exp((order - 1) * five))) / (order - 1)
-    at, dot = 230 + 110 * (balance + 1), 230 + 110 * (dial + 1)
-    shapes.append(f'<path d="M{at:g},{y} l12,24 h-24 z" fill="#d55e00"/>')
-    shapes.append(circle(dot, y, 5, edge=INK, fill=INK))
-    shapes.append(lettering(dot - 14, y + 21, f"D = {dial:.2f}", size=13, anchor="end"))
-    shapes.append(lettering(40, y + 5, name, anchor="start"))
-    balances.append(f"{balance:.2f}, with D = {dial:.2f}, for {name}")
-shapes += [lettering(230 + 110 * i, 308, f"{loss_at:g}", size=13) for i, loss_at in enumerate(five)]
-shapes.append(lettering(40, 308, "privacy loss", size=13, anchor="start"))
-lever = Sheet(
-    740, 322, "Both move from the average to the largest loss, D behind the balance", shapes
-)
-show(lever, f"Five losses on a beam; it balances at {'; '.join(balances)}.")
-
-# %% [markdown]
 # *To here NN minutes.*
 #
 # ## 4 Which losses decide
 #
-# The grey curve is the distribution of the loss, normal with mean $\frac12$ and variance 1. The blue curve is the same after the weighting, the **tilted distribution** (倾斜分布): it shows which losses decide about $D$. Move $\alpha$. When does the blue curve leave the losses that a million releases contain?
+# The grey curve is the distribution of the loss, normal with mean $\frac12$ and variance 1. The blue curve is the same after the weighting, the **tilted distribution** (倾斜分布): it shows which losses decide about $D$. At which $\alpha$ does the blue curve leave the losses that a million releases contain?
 
-# %% tags=["hide-input"]
-span = np.linspace(-4, 20, 241)
-largest = float(loss.max())
-
-
-def tilt(order):
-    centre = 0.5 + (order - 1)  # the weight moves a normal distribution of variance 1
-    return curves(
-        [
-            Curve(
-                x=span,
-                y=norm.pdf(span, 0.5),
-                label="loss",
-                role="quiet",
-                label_at=0.14,
-                side="middle left",
-            ),
-            Curve(x=span, y=norm.pdf(span, centre), label="", role="exact"),
-            Curve(x=[largest] * 2, y=[0, 0.42], label="largest of a million", role="wrong"),
-        ],
-        marks=[Dot(x=order / 2, y=0, label="D", role="second", side="top center")],
-        title=f"Order {order:g} looks at losses near {centre:g}: D = {order / 2:g}",
-        x="privacy loss (nats)",
-        y="density",
-        y_range=(-0.01, 0.48),
-    )
-
-
-tilts = {f"{a:g}": tilt(a) for a in (1.5, 2, 3, 4, 5, 6, 8, 12, 16)}
-ends = "; ".join(tilts[a].layout.title.text for a in ("2", "16"))
-show(slider(tilts, name="α", start=1), f"Largest of a million losses {largest:.2f}. {ends}.")
+# %%
+draw.tilts(loss.max())
 
 # %% [markdown]
-# At order 16 the mean is decided by losses near 15.5, and the sample has none of these. **High orders cannot be measured, only computed.** So the formulas had better be right.
+# At order 16 the mean is decided by losses near 15.5, and the sample has none of these. **High orders cannot be measured, only computed,** so the formulas had better be right.
 #
-# Here are three mechanisms. Randomised response and Laplace noise are purely private with $\varepsilon=1$: no loss exceeds 1, and their curves stay below 1. Gaussian noise has no largest loss, and its curve never stops.
+# The next picture shows three mechanisms. Randomised response and Laplace noise are purely private with $\varepsilon=1$: no loss exceeds 1, and their curves stay below 1. Gaussian noise has no largest loss, and its curve never stops.
 
-# %% tags=["hide-input"]
-orders = np.geomspace(1.01, 16, 80)
-coin = RandomizedResponse(local_epsilon=1.0).rdp(orders, adjacency="replace_one")
-laplace = Laplace(noise_multiplier=1.0).rdp(orders)
-normal = Gaussian(noise_multiplier=1.0).rdp(orders)
-figure = curves(
-    [
-        Curve(x=orders, y=normal, label="Gaussian", label_at=0.5, side="bottom right"),
-        Curve(x=orders, y=coin, label="rand. response", role="second", side="top right"),
-        Curve(x=orders, y=laplace, label="Laplace", role="other", side="bottom right"),
-    ],
-    title="Pure privacy levels off, Gaussian noise never does",
-    x="order α",
-    y="D, Rényi divergence (nats)",
-    y_range=(0, 3),
-)
-at_16 = f"Gaussian {normal[-1]:.3g}, randomised response {coin[-1]:.3f}, Laplace {laplace[-1]:.3f}"
-show(figure, f"Renyi divergence at order 16: {at_16}.")
+# %%
+draw.mechanisms()
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask why the simulation is *below* the exact value and never above. Somebody will say "bad luck"; run it with another seed. Rare, large losses carry the mean, and a sample that misses them is always too small.
@@ -275,6 +215,7 @@ show(figure, f"Renyi divergence at order 16: {at_16}.")
 # For Gaussian noise nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
 
 # %%
+report, delta = Gaussian(noise_multiplier=10.0), 1e-5
 four = np.array([1.5, 2, 5, 20])
 print("order                  ", four)
 print("100 releases, sigma 10 ", 100 * report.rdp(four))
@@ -294,7 +235,7 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(four))
 #
 # <details><summary>Why the simple one holds: one line of Markov</summary>
 #
-# A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\tau)}$. Set the right side to $\delta$ and solve for $\varepsilon$. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02).
+# A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\tau)}$. Set the right side to $\delta$ and solve for $\varepsilon$: then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02).
 #
 # </details>
 #
@@ -318,28 +259,10 @@ def sharper(order, steps, sigma=10.0):
 predict("best order", None)
 
 # %% [markdown]
-# The picture shows both conversions and the exact value.
+# The picture shows both conversions and the exact value over the orders.
 
-# %% tags=["hide-input"]
-wide = np.geomspace(1.3, 60, 120)
-true = float(Gaussian(1.0).profiles()[0].epsilon(delta))
-best = 1 + np.sqrt(np.log(1 / delta) / 0.5)
-lowest = float(simple(best, 100)[0])
-cost = sharper(wide, 100)
-figure = curves(
-    [
-        Curve(x=wide, y=simple(wide, 100), label="simple", role="third", label_at=0.8),
-        Curve(x=wide, y=cost, label="sharper", role="second", label_at=0.15, side="bottom left"),
-        Curve(x=wide, y=np.full(120, true), label="exact", label_at=1),
-    ],
-    marks=[Dot(x=best, y=lowest, label=f"order {best:.3g}", role="third", side="top center")],
-    title="Small α: the term of δ dominates; large α: D does",
-    x="order α",
-    y="ε (nats), 100 releases",
-    log_x=True,
-    y_range=(0, 20),
-)
-show(figure, f"Epsilon over the order: lowest {lowest:.4f} at order {best:.4f}, exact {true:.4f}.")
+# %%
+draw.conversions(simple, sharper)
 
 # %% [markdown]
 # For Gaussian noise the best order has a closed form. All releases together have $D_\alpha = \rho\,\alpha$, here with $\rho = 100/(2\cdot10^2) = 0.5$. The derivative of $\rho\,\alpha+\ln(1/\delta)/(\alpha-1)$ is zero at
@@ -350,9 +273,9 @@ show(figure, f"Epsilon over the order: lowest {lowest:.4f} at order {best:.4f}, 
 #
 # ## 7 An exercise
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell.
 #
-# **★★ 5.2** *(In class, 5 minutes.)* Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (Without a search.)
+# **★★ 5.2** *(In class, 5 minutes.)* Sixty releases have noise multiplier 4 each, and $\delta = 10^{-6}$. Which order is best for the simple conversion, without a search?
 
 # %%
 answer = None
@@ -376,19 +299,16 @@ check("5.2", answer)
 #
 # ## 8 What was lost
 #
-# Here are four answers to the question of the first screen:
+# Here are four answers to the question of the first screen, and your guesses:
 
 # %%
-names = ("rdp", "pld")
-by_rdp, exact = (
-    ACCOUNTANTS[name]().epsilon(report, delta=delta, steps=100).epsilon for name in names
-)
-print(f"adding up {added:.4f}, simple {lowest:.4f}, sharper {by_rdp:.4f}, exact {exact:.4f}")
+from dplearn.accountants import ACCOUNTANTS
 
-# %% [markdown]
-# These were your guesses:
-
-# %%
+best = 1 + np.sqrt(np.log(1 / delta) / 0.5)
+lowest, true = float(simple(best, 100)[0]), float(Gaussian(1.0).profiles()[0].epsilon(delta))
+run = {"delta": delta, "steps": 100}
+added, by_rdp = (ACCOUNTANTS[name]().epsilon(report, **run).epsilon for name in ("basic", "rdp"))
+print(f"adding up {added:.4f}, simple {lowest:.4f}, sharper {by_rdp:.4f}, exact {true:.4f}")
 reveal("epsilon of 100 reports", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
@@ -407,59 +327,37 @@ print(f"as printed {wrong_epsilon:.5f}, with the bracket {right_epsilon:.5f}, ex
 #
 # *To here NN minutes.*
 #
-# ## 9 Move the slider
-#
-# The slider changes the number of releases, $T$; the diamond marks the lowest point of the sharper conversion. Before you move it: will the best order go up or down?
-
-
-# %% tags=["hide-input"]
-def u_curve(steps):
-    cost = sharper(wide, steps)
-    i = int(np.argmin(cost))
-    exact = float(ACCOUNTANTS["pld"]().epsilon(report, delta=delta, steps=steps).epsilon)
-    low = Dot(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="second", side="top center")
-    bottom = Curve(x=wide, y=np.full(120, exact), label="exact")
-    return curves(
-        [Curve(x=wide, y=cost, label="RDP", role="second", label_at=0.05), bottom],
-        marks=[low],
-        title=f"T = {steps}: best order {wide[i]:.3g}, ε = {cost[i]:.3g}, exact {exact:.3g}",
-        x="order α",
-        y="ε (nats)",
-        log_x=True,
-        log_y=True,
-        y_range=(0.2, 200),
-    )
-
-
-counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-figures = {str(steps): u_curve(steps) for steps in counts}
-show(
-    slider(figures, name="T", start=6),
-    "One of 11 frames. " + figures["100"].layout.title.text + ".",
-)
-
-# %% [markdown]
-# More releases push the best order *down*: the divergence grows with $T$, the term of $\delta$ does not.
-#
-# ## 10 Where this breaks, and what it does not protect
+# ## 9 Where this breaks, and what it does not protect
 #
 # The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise.
 #
 # * **Not everything has a curve.** A mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 
 # %%
+from dplearn.engine.profile import Profile
+
 shame = Profile.from_atoms(np.log([0.999, 0.001]), [0.0, -np.inf])
 print(f"name and shame: delta(0) = {float(shame.delta(0)):.3g},", end=" ")
 print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)):.4g}")
 
 # %% [markdown]
 # * **The conversion loses.** For a single release RDP is worse than adding up, because there is nothing to add.
-# * **It is still about one record.** What holds for a population, a family, or a fact that everybody's data reveal, RDP does not hide.
+# * **It is still about one record.** RDP does not hide what holds for a population or a family.
 #
 # *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# ## 11 At home: three misprints, a hidden cost, three more exercises
+# ## 10 At home: three misprints, a hidden cost, two more exercises
+#
+# ### Move the slider
+#
+# The slider changes the number of releases, $T$; the diamond marks the lowest point of the sharper conversion. Before you move it: will the best order go up or down?
+
+# %%
+draw.u_curves(sharper)
+
+# %% [markdown]
+# More releases push the best order *down*: the divergence grows with $T$, and the term of $\delta$ does not.
 #
 # ### How much the lost bracket promises
 #
@@ -467,6 +365,10 @@ print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)
 
 
 # %%
+from scipy.integrate import quad
+from scipy.stats import norm
+
+
 def area(epsilon):
     gap = lambda x: norm.pdf(x, 1) - np.exp(epsilon) * norm.pdf(x, 0)
     return quad(gap, epsilon + 0.5, epsilon + 13, epsabs=0)[0]
@@ -476,6 +378,8 @@ def area(epsilon):
 # The simulation draws the losses, normal with mean $\frac12$ and variance 1.
 
 # %%
+from dplearn.teaching.classroom import Evidence, estimate, estimate_delta
+
 lost_bracket = Evidence(
     f"delta at epsilon = {wrong_epsilon:.5f}",
     closed=float(Gaussian(1.0).profiles()[0].delta(wrong_epsilon)),
@@ -492,14 +396,8 @@ print(lost_bracket)
 #
 # *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09), the others are upper bounds. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow all accountants.
 
-# %% tags=["hide-input"]
-rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-names = ("basic", "optimal", "rdp", "pld")
-lines = {n: ACCOUNTANTS[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
-title = "Same run, same δ: three bounds and the truth"
-figure = epsilon_curves(lines, rounds, title=title, about="Gaussian, σ = 10, δ = 1e-5")
-ends = ", ".join(f"{n} {round_up(line[-1].epsilon)}" for n, line in lines.items())
-show(figure, f"Epsilon after 1000 releases: {ends}.")
+# %%
+draw.accounts()
 
 # %% [markdown]
 # ### Two Gaussians, and the lost root
@@ -519,7 +417,7 @@ def formula(order, mean_0, std_0, mean_1, std_1):
 
 
 # %% [markdown]
-# This is the definition as an integral:
+# The definition is an integral, which we compute by quadrature:
 
 
 # %%
@@ -541,11 +439,11 @@ print(f"quadrature  {integral(3, 1, 1, 0, 1):.6f}")
 print(f"simulation  {at_three}")
 
 # %% [markdown]
-# A slip that students make here is a lost root. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
+# Students often lose a root here, and write $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
 #
 # $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
 #
-# Nothing in the formula looks odd. How would you notice? By one example with unequal variances: $N(0,1)$ from $N(1, 1.5^2)$ at order 2.
+# Nothing in the formula looks odd, but one example with unequal variances shows the error: $N(0,1)$ from $N(1, 1.5^2)$ at order 2.
 
 
 # %%
@@ -564,45 +462,34 @@ print(f"{integral(2, 0, 1, 1, 1.5):.4f}, simulated {simulated}")
 # %% [markdown]
 # The printed value is $-0.1561$; the true one is 0.4703. No simulation was needed to see that something is wrong: a divergence is never negative. The picture shows the two formulas for other second spreads. They agree at a single point, where $\sigma_\alpha = 1$.
 
-# %% tags=["hide-input"]
-spread = np.linspace(0.76, 2.5, 60)
-figure = curves(
-    [
-        Curve(x=spread, y=formula(2, 0, 1, 1, spread), label="true"),
-        Curve(x=spread, y=as_printed(2, 0, 1, 1, spread), label="as printed", role="wrong"),
-    ],
-    marks=[Dot(x=1.5, y=simulated.value, label="simulated", role="second")],
-    zone=(-1.2, 0, "impossible for a divergence"),
-    title="Without the root the divergence turns negative",
-    x="σ₁, standard deviation of the second Gaussian",
-    y="D of order 2 (nats)",
-    y_range=(-1.2, 4),
-)
-show(figure, f"At 1.5: true {true_root:.4f}, as printed {printed_root:.4f}.")
+# %%
+draw.lost_root(formula, as_printed, simulated.value)
 
 # %% [markdown]
-# Just as easily lost is the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself. It reports a finite number, whatever its window holds:
+# Just as easily lost is the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself, but reports a finite number, whatever its window holds:
 
 # %%
 for window in (10, 20, 40, 80):
     print(f"integral over [-{window}, {window}]: {integral(2, 0, 1, 1, 0.7, window):.4g}")
 
 # %% [markdown]
-# A number that grows with the window is not a value of the integral. When do variances differ in privacy? Whenever the *amount* of noise depends on the data: then look at this condition first.
+# A number that grows with the window is not a value of the integral. Variances differ in privacy whenever the *amount* of noise depends on the data: then look at this condition first.
 #
 # ### "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
 #
-# A third slip puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: there it is 1.5, as the formula says.
+# A third slip puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Gaussian noise with $\sigma = 1$ has $D_2 = 1$, but at order 3 the formula gives 1.5, so that $\varepsilon = 1$ does not serve there.
 #
-# And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
+# No larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
 
 # %%
-dial = np.array([2, 10, 100, np.inf])
+from dplearn.mechanisms import RandomizedResponse
+
+few = np.array([2, 10, 100, np.inf])
 (fair,) = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")
 (gauss,) = Gaussian(1.0).profiles()
-print("order              ", "".join(f"{a:>10g}" for a in dial))
-print("randomised response", "".join(f"{d:10.6f}" for d in fair.renyi(dial)))
-print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
+print("order              ", "".join(f"{a:>10g}" for a in few))
+print("randomised response", "".join(f"{d:10.6f}" for d in fair.renyi(few)))
+print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(few)))
 
 # %% [markdown]
 # ### A short list of orders
@@ -628,7 +515,7 @@ print("orders 0, 0.001, 1, 1.001, 1000, inf:", ", ".join(f"{v:.4f}" for v in val
 print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest {np.log(2):.4f}")
 
 # %% [markdown]
-# Why is order 1 the mean loss? There the formula is zero divided by zero, so it needs a proof. Take finitely many outputs, each possible under $Q$.
+# At order 1 the formula is zero divided by zero, so that the mean loss needs a proof. Take finitely many outputs, each possible under $Q$.
 #
 # <details><summary>The proof, with the mean value theorem</summary>
 #
@@ -643,6 +530,8 @@ print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest 
 # For three outputs we look for the $\xi$ of each order:
 
 # %%
+from scipy.optimize import brentq
+
 p, q = np.array([0.3, 0.5, 0.2]), np.array([0.1, 0.3, 0.6])
 
 
@@ -674,29 +563,9 @@ for name, sigma in (("root", budget), ("variance taken for it", budget**2)):
 #
 # Under `replace_one` a Gaussian release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, and nothing more for a single count.
 #
-# ### Three more exercises
+# ### Two more exercises
 #
-# **★ 5.1** Put the root back. What is the divergence of order 2 of $N(0, 2^2)$ from $N(1, 2.5^2)$?
-
-# %%
-answer = None
-check("5.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 5.1</summary>
-#
-# ```python
-# answer = formula(2, 0, 2, 1, 2.5)
-# check("5.1", answer)
-# print(f"without the root {as_printed(2, 0, 2, 1, 2.5):.3f}")
-# ```
-#
-# Here $\sigma_\alpha^2 = -4 + 2\cdot2.5^2 = 8.5$. With the root the value is 0.187. Without it you would get $-0.883$, and the sign tells you.
-#
-# </details>
-
-# %% [markdown]
-# **★★★ 5.3** An app answers 200 yes/no questions about you by randomised response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition (two outcomes!), add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the integer orders 2 to 64, with the simple conversion.
+# **★★★ 5.3** An app answers 200 yes/no questions about you by randomised response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition with its two outcomes, add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the integer orders 2 to 64, with the simple conversion.
 
 # %%
 answer = None
@@ -713,7 +582,7 @@ check("5.3", answer)
 # check("5.3", answer)
 # ```
 #
-# The result is 8.292. Adding up two hundred times 0.1 would give 20.
+# The result is 8.292, while adding up two hundred times 0.1 would give 20.
 #
 # </details>
 
@@ -751,7 +620,7 @@ check("5.4", renyi)
 # </details>
 
 # %% [markdown]
-# ## 12 Ask yourself
+# ## 11 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
@@ -771,7 +640,7 @@ check("5.4", renyi)
 #
 # <details><summary>c. The mean of the loss, and its largest value.</summary>
 #
-# Right. The mean privacy loss (the Kullback–Leibler divergence), and the largest one. Everything between weighs large losses more as the order grows.
+# Right. One is the mean privacy loss (the Kullback–Leibler divergence), the other the largest one. Everything between weighs large losses more as the order grows.
 #
 # </details>
 #
@@ -779,7 +648,7 @@ check("5.4", renyi)
 #
 # <details><summary>a. Yes: at order 2 the second costs at most 0.5.</summary>
 #
-# Right. Not by adding different orders. $D_\alpha$ never decreases in $\alpha$, so the second is also $(2, 0.5)$-RDP, and at order 2 the costs add. $(4, 0.8)$ would not follow.
+# Right. Different orders are not added: $D_\alpha$ never decreases in $\alpha$, so the second is also $(2, 0.5)$-RDP, and at order 2 the costs add. $(4, 0.8)$ would not follow.
 #
 # </details>
 #
@@ -791,7 +660,7 @@ check("5.4", renyi)
 #
 # <details><summary>c. No, they are (6, 0.8)-RDP.</summary>
 #
-# No. Orders do not add, divergences at one order do.
+# No. Orders do not add, but divergences at one order do.
 #
 # </details>
 #
@@ -831,7 +700,7 @@ check("5.4", renyi)
 #
 # <details><summary>c. In the conversion to (ε, δ).</summary>
 #
-# Right. Only in the conversion to $(\varepsilon,\delta)$. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
+# Right. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
 #
 # </details>
 #
@@ -839,7 +708,7 @@ check("5.4", renyi)
 #
 # <details><summary>a. It is wrong there, or digits were lost.</summary>
 #
-# Right. That the formula or its conditions are wrong there, or that you lost digits. No divergence of order $\alpha > 0$ is negative.
+# Right. The formula or its conditions are wrong there, or you lost digits: no divergence of order $\alpha > 0$ is negative.
 #
 # </details>
 #
@@ -860,7 +729,7 @@ answers = ""  # five letters, such as "abcab"
 check("5.test", answers)
 
 # %% [markdown]
-# ## 13 On one card
+# ## 12 On one card
 #
 # | | |
 # |---|---|
@@ -871,7 +740,7 @@ check("5.test", answers)
 # | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho}$ when $D_\alpha=\rho\,\alpha$ |
 # | **Not** | one $\varepsilon$ for all orders (that is pure DP); not a superset of $(\varepsilon,\delta)$ |
 #
-# ## 14 Further reading
+# ## 13 Further reading
 #
 # * Mironov (2017), *Rényi differential privacy*: definition, composition, conversion.
 # * van Erven & Harremoës (2014), *Rényi divergence and Kullback–Leibler divergence*: everything about $D_\alpha$.
@@ -886,13 +755,15 @@ check("5.test", answers)
 #
 # </details>
 #
-# **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that was paid with it. The last cell re-examines what this lesson claimed.
+# **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that spent it. The last cell re-examines what this lesson claimed.
 
 # %%
 # Checks
 assert lost_bracket.refuted and 1.5 in at_three and np.isclose(integral(3, 1, 1, 0, 1), 1.5)
 assert true_root in simulated and np.isclose(integral(2, 0, 1, 1, 1.5), true_root)
 assert np.isclose(true_root, 0.470263, atol=1e-6) and printed_root < 0
-assert true < float(sharper(wide, 100).min()) < lowest and np.isclose(lowest, 5.29853, atol=1e-5)
+assert true < float(sharper(np.geomspace(1.3, 60, 120), 100).min()) < lowest and np.isclose(
+    lowest, 5.29853, atol=1e-5
+)
 assert np.allclose(100 * report.rdp(four), Gaussian(1.0).rdp(four))
 print("all checks passed")

@@ -14,14 +14,14 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program, settled
 _SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)
 
 _forwards = Exercise(
-    key="7.1",
+    key="7.2",
     right=_SAMPLED,
     praise="Seven times less than 2, not twenty times less.",
     mistakes=(
         Mistake(
             0.1,
             (
-                "That rule was put to the test in section 8. On which side did it fail?",
+                "That rule was put to the test in section 5. On which side did it fail?",
                 "You multiplied the loss by q; only e^epsilon - 1 is multiplied by q.",
             ),
         ),
@@ -97,7 +97,7 @@ _BASE = math.log1p(math.expm1(0.1) / 0.01)
 _SMALLEST = _smallest_noise()
 
 _backwards = Exercise(
-    key="7.2",
+    key="7.3",
     right=_SMALLEST,
     praise="A secret sample of one in a hundred saves more than nine tenths of the noise.",
     mistakes=(
@@ -177,7 +177,7 @@ def _excess(order, noise_multiplier=2.0, sample_rate=0.05):
 _TURN = _first(_excess)
 
 _turn = Exercise(
-    key="7.3",
+    key="7.4",
     right=_TURN,
     praise="Sampling helps up to here; a few orders on, it saves little more than ln(1/q).",
     mistakes=(
@@ -293,7 +293,7 @@ def _window(n, q, rng):
 
 
 _sampler = Program(
-    key="7.4",
+    key="7.1",
     right=_coins,
     measure=_drawn,
     cases=((50, 0.3), (10, 0.8)),
@@ -362,4 +362,4 @@ _sampler = Program(
     ),
 )
 
-EXERCISES = (_forwards, _backwards, _turn, _sampler)
+EXERCISES = (_sampler, _forwards, _backwards, _turn)

@@ -10,11 +10,62 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+
+def _log_mean(of):
+    return lambda losses, moment: math.log(sum(of(x, moment) for x in losses) / len(losses))
+
+
+_measured = Program(
+    key="8.1",
+    right=_log_mean(lambda x, m: math.exp(m * x)),
+    cases=(([0.0, 1.0], 2), ([0.2, 0.1, 0.5], 4), ([0.01, -0.02, 0.03, 0.4], 3)),
+    praise="This one number of a step is all that the new bookkeeping remembers.",
+    mistakes=(
+        Mistake(
+            _log_mean(lambda x, m: x**m),
+            (
+                "Is this a power of the loss, or a power of e?",
+                "The loss stands in the exponent: math.exp(moment * loss).",
+            ),
+        ),
+        Mistake(
+            _log_mean(lambda x, m: math.exp(x)),
+            ("Where is lambda?", "Multiply the loss by moment inside math.exp."),
+        ),
+        Mistake(
+            _log_mean(lambda x, m: m * math.exp(x)),
+            (
+                "Does lambda multiply the loss, or the power?",
+                "It belongs inside the brackets: math.exp(moment * loss).",
+            ),
+        ),
+        Mistake(
+            _log_mean(lambda x, m: m * x),
+            ("What happened to e?", "Take math.exp of moment * loss."),
+        ),
+        Mistake(
+            _log_mean(lambda x, m: m**x),
+            ("Which number is raised to a power?", "It is e: math.exp(moment * loss)."),
+        ),
+        Mistake(
+            _log_mean(lambda x, m: math.exp(-m * x)),
+            (
+                "Should a large loss make the number larger or smaller?",
+                "Leave out the minus: math.exp(moment * loss).",
+            ),
+        ),
+    ),
+    hints=(
+        "Inside the sum stands the power of e that the question names.",
+        "math.exp(moment * loss)",
+    ),
+)
+
 # 2 000 steps of divergence 0.00015 at order 9.
 _RHO = 2000 * 0.00015
 
 _tail = Exercise(
-    key="8.1",
+    key="8.2",
     right=math.exp((9 - 1) * (_RHO - 1)),
     praise="One moment is enough for a valid bound; the best one makes it smaller.",
     mistakes=(
@@ -87,7 +138,7 @@ _LAMBDA = np.arange(1.0, 1001.0)
 _RUN = 500 * _LAMBDA * _QUIET.rdp(_LAMBDA + 1)
 
 _orders = Exercise(
-    key="8.2",
+    key="8.3",
     right=_moments().epsilon,
     praise="A tenth of what a list that stops at 32 reports, for the same run.",
     mistakes=(
@@ -156,7 +207,7 @@ _BY_MOMENTS, _BY_PLD = _noise("moments"), _noise("pld")
 _RATIO = _BY_MOMENTS / _BY_PLD
 
 _saving = Exercise(
-    key="8.3",
+    key="8.4",
     right=_RATIO,
     praise="Better bookkeeping, nothing else, and the same promise needs less noise.",
     mistakes=(
@@ -229,7 +280,7 @@ _FEW, _MANY = [2, 4, 8, 16], list(range(2, 65))
 _EARLY, _LATE = [0.1, 0.2, 4.0, 9.0], [0.4, 0.5, 0.6, 0.7]
 
 _accountant = Program(
-    key="8.4",
+    key="8.5",
     right=_epsilon_of,
     cases=(
         ([(1, _lines(4.0, _FEW))], _FEW, 1e-5),
@@ -301,4 +352,4 @@ _accountant = Program(
     ),
 )
 
-EXERCISES = (_tail, _orders, _saving, _accountant)
+EXERCISES = (_measured, _tail, _orders, _saving, _accountant)

@@ -3,7 +3,7 @@
 #
 # *Ten thousand noisy steps, and Anna may be in each: how do we keep the account?*
 #
-# The run of lesson 07: one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. Then a paper took this very run and proved an $\varepsilon$ that one could sign (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
+# This is the run of lesson 07, with one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. Then a paper took this very run and proved an $\varepsilon$ that one could sign (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -15,7 +15,7 @@
 #
 # * **Time** NN minutes in class, and half as much at home.
 # * **You need** lesson 04 (composition), lesson 05 (Rényi divergence), lesson 07 (the sampled Gaussian).
-# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
+# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it; nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -36,7 +36,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | tell the story; everybody types a guess |
+# | 8 | 0 The first screen | tell the story; everybody types one expression, then a guess |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again; write the counts down |
 # | 5 | 3 Five thousand runs | ask what of a step is worth remembering |
@@ -52,41 +52,54 @@
 
 # %% tags=["hide-input"]
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import comb
-from scipy.stats import norm
 
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.core.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.teaching.book import log_moment_main_term
-from dplearn.teaching.book import sampled_gaussian_rdp_much_noise as much_noise
-from dplearn.teaching.book import sampled_gaussian_rdp_truncated as truncated
-from dplearn.teaching.book.published import published
-from dplearn.teaching.classroom import (
-    Evidence,
-    check,
-    estimate,
-    estimate_delta,
-    guess,
-    predict,
-    reveal,
-    show,
-)
-from dplearn.teaching.figures import Bars, Curve, Dot, curves, epsilon_curves, number_line, slider
-from dplearn.teaching.figures.drawings import Sheet, arrow, lettering
+from dplearn.teaching.classroom import check, pictures, predict, reveal
 
 step, delta, T = PoissonSubsampled(Gaussian(noise_multiplier=4.0), 0.01), 1e-5, 10_000
-names = {"adding up": "basic", "advanced": "advanced", "the best from pairs": "optimal"}
-old = {
-    label: ACCOUNTANTS[name]().epsilon(step, delta=delta, steps=T).epsilon
-    for label, name in names.items()
-}
-figure = number_line(old, title="ε of 10,000 steps, as three accountants of lesson 04 prove it")
-show(figure, "; ".join(f"{label} {round_up(epsilon)}" for label, epsilon in old.items()) + ".")
+figures, pld = pictures("08"), ACCOUNTANTS["pld"]()
+figures.old_accountants()
 
 # %% [markdown]
-# Its accountant is called the *moments accountant* (矩会计). What does it prove about the same 10,000 steps?
+# **★ 8.1** *(In class, 2 minutes.)* The new bookkeeping notes one number of many losses: the logarithm of the mean of $e^{\lambda L}$. Replace `...` so that the function returns this number; `moment` is $\lambda$.
+
+# %%
+import math
+
+
+def log_mean(losses, moment):
+    return math.log(sum(... for loss in losses) / len(losses))
+
+
+check("8.1", log_mean)
+
+# %% [markdown]
+# <details><summary>Solution of 8.1</summary>
+#
+# ```python
+# import math
+#
+#
+# def log_mean(losses, moment):
+#     return math.log(sum(math.exp(moment * loss) for loss in losses) / len(losses))
+#
+#
+# check("8.1", log_mean)
+# ```
+#
+# The mean of $e^{\lambda L}$ is an *exponential moment* of the loss. Its logarithm is the $K(\lambda)$ of this lesson.
+#
+# </details>
+
+# %% [markdown]
+# The next picture measures this number, at $\lambda=4$, while 2,000 simulated runs grow longer.
+
+# %%
+figures.grows(log_mean)
+
+# %% [markdown]
+# The paper calls its accountant the *moments accountant* (矩会计). What does it prove about the same 10,000 steps?
 
 # %%
 predict("epsilon proved after 100 epochs", None)
@@ -160,7 +173,7 @@ def losses(draws, sigma=4.0, q=0.01):
 
 
 # %% [markdown]
-# Losses add up over steps. So `run` holds the losses of 5000 whole runs, `one` those of a million single steps.
+# Losses add up over steps, so `run` holds the losses of 5000 whole runs, and `one` those of a million single steps.
 
 # %%
 rng = np.random.default_rng(8)
@@ -170,35 +183,16 @@ print(f"one run:  standard deviation {run.std():.4f}, largest of 5000     {run.m
 print(f"share of runs with a loss above 0.5: {np.mean(run > 0.5):.4f}")
 
 # %% [markdown]
-# If every step lost 0.021, ten thousand would lose more than two hundred. But gains and losses nearly cancel:
+# If every step lost 0.021, ten thousand would lose more than two hundred, but gains and losses nearly cancel:
 
-# %% tags=["hide-input"]
-BLUE, RED, twelve, shapes = "#256ED1", "#CE1246", one[:12], []
-worst = np.full(12, twelve.max())
-for several, colour, top, pitch in ((worst, RED, 66, 0), (twelve, BLUE, 116, 12)):
-    ends = 640 / worst.sum() * np.cumsum([0, *several])
-    ends += 30 - ends.min()
-    for i in range(12):
-        y = top + pitch * i
-        shapes.append(arrow((ends[i], y), (ends[i + 1], y), colour=colour, width=2.4))
-shapes.append(lettering(30, 92, "every step at its worst", size=13, colour=RED, anchor="start"))
-beside = "the same steps as they were: gains and losses cancel"
-shapes.append(lettering(350, 130, beside, size=13, colour=BLUE, anchor="start"))
-drawn = Sheet(700, 294, "Twelve of the ten thousand losses, head to tail", shapes)
-sums = f"at their worst {worst.sum():.3f}, in truth {twelve.sum():.4f}"
-show(drawn, f"12 steps as arrows: {sums}.")
+# %%
+figures.head_to_tail(one)
 
 # %% [markdown]
-# Ten thousand steps spread only a hundred times as far as one. Whoever notes only the *worst* loss of a step misses this, and noting its whole distribution takes much paper. What is worth writing down?
+# Ten thousand steps spread only a hundred times as far as one. An account of the *worst* loss of each step misses this, and an account of its whole distribution takes much paper. The columns are the 5000 runs:
 
-# %% tags=["hide-input"]
-height, edges = np.histogram(run, bins=48, range=(-1, 1.4))
-share = f"{np.mean(run > 0.5):.1%}"
-bars = Bars(x=edges[:-1] + 0.025, y=height, label="5000 runs", label_at=0.3, side="top left")
-limit = Curve(x=[0.5, 0.5], y=[0, 300], label="ε = 0.5", role="quiet", side="top right")
-title = f"After 10,000 steps {share} of the runs have lost more than 0.5"
-figure = curves([bars, limit], title=title, x="loss of the whole run (nats)", y="number of runs")
-show(figure, f"Loss of 5000 runs: {share} above 0.5, largest {run.max():.3f}.")
+# %%
+figures.runs(run)
 
 # %% [markdown]
 # ## 4 Three weights
@@ -209,23 +203,11 @@ show(figure, f"Loss of 5000 runs: {share} above 0.5, largest {run.max():.3f}.")
 # * the **step** is 1 if $L>\varepsilon$, else 0; its mean is the tail probability $P(L>\varepsilon)$;
 # * the **exponential** is $e^{\lambda(L-\varepsilon)}$ for some $\lambda>0$. It is never below the step.
 
-# %% tags=["hide-input"]
-loss = np.linspace(-0.5, 1.2, 341)
-weight = np.maximum(0, 1 - np.exp(0.5 - loss))
-over = [
-    Curve(x=loss, y=np.exp(m * (loss - 0.5)), label=f"λ = {m}", role="third", label_at=at, side=s)
-    for m, at, s in ((2, 0.78, "bottom right"), (7, 0.65, "middle right"))
-]
-step_line = Curve(x=loss, y=loss > 0.5, label="step", role="other")
-title = "Every exponential lies above the step, the step above the weight"
-axes = {"x": "privacy loss L (nats)", "y": "weight, at ε = 0.5", "y_range": (0, 2.6)}
-figure = curves(
-    [*over, step_line, Curve(x=loss, y=weight, label="exact weight")], title=title, **axes
-)
-show(figure, f"At a loss of 1: weight {1 - np.exp(-0.5):.3f}, step 1, lambda 2 {np.exp(1):.3f}.")
+# %%
+figures.three_weights()
 
 # %% [markdown]
-# Why take the largest? Because only the exponential **factorises**: $e^{\lambda(L_1+L_2)}=e^{\lambda L_1}e^{\lambda L_2}$. Its mean over a run of independent steps is a product of means over single steps. On our runs, at $\varepsilon=0.5$:
+# We take the largest because only the exponential **factorises**: $e^{\lambda(L_1+L_2)}=e^{\lambda L_1}e^{\lambda L_2}$. Its mean over a run of independent steps is a product of means over single steps, and so the log moments of 8.1 add up. At $\varepsilon=0.5$ our runs have these means:
 
 # %%
 print(f"mean exact weight (delta)   {np.mean(np.maximum(0, 1 - np.exp(0.5 - run))):.4f}")
@@ -271,7 +253,7 @@ for moment in (2, 4, 7):
 predict("best moment", None)
 
 # %% [markdown]
-# This is the accountant:
+# The accountant has seven lines:
 
 
 # %%
@@ -288,37 +270,19 @@ def moments_accountant(sigma, q, steps, delta=1e-5, largest=32):
 # The paper prints 1.26 after 100 epochs and 2.55 after 400.
 
 # %%
+from dplearn.teaching.book.published import published
+
 for steps, row in ((T, "P01"), (4 * T, "P02")):
     epsilon, moment = moments_accountant(4.0, 0.01, steps)
     print(f"{steps} steps: printed {published()[row]['published']}, ours {epsilon:.4f}")
 
 # %% [markdown]
-# The first is reproduced to the last digit. The second is one per cent off, and we do not know why.
+# The first is reproduced to the last digit, while the second is one per cent off, and we do not know why.
 #
 # Each moment proves $\delta\le e^{K(\lambda)-\lambda\varepsilon}$ for **every** $\varepsilon$: on a logarithmic scale a line of slope $-\lambda$. At each $\varepsilon$ the accountant takes the lowest line.
 
-# %% tags=["hide-input"]
-grid, pld = np.linspace(0, 1.6, 33), ACCOUNTANTS["pld"]()
-K = {m: T * m * step.rdp([m + 1])[0] for m in range(1, 33)}
-bound = np.min([np.exp(K[m] - m * grid) for m in K], axis=0)
-exact_delta = [pld.delta(step, epsilon=e, steps=T).delta for e in grid]
-mine, name_at = guess("best moment"), {"label_at": 0.85, "side": "top right"}
-tried = {4: "quiet", 19: "quiet"} | ({int(mine): "guess"} if mine in K else {})
-tail = [np.mean(run > e) for e in grid[:15]]
-drawn = [
-    Curve(x=grid, y=np.exp(K[m] - m * grid), label=f"λ = {m}", role=role, **name_at)
-    for m, role in tried.items()
-]
-drawn += [
-    Curve(x=grid[:15], y=tail, label="tail, counted", role="other"),
-    Curve(x=grid, y=bound, label="best λ", role="third", label_at=0.7, side="bottom left"),
-    Curve(x=grid, y=exact_delta, label="exact δ", label_at=0.4, side="bottom left"),
-    Curve(x=grid, y=np.full(33, delta), label="δ = 10⁻⁵", role="quiet"),
-]
-title = "Each moment draws a line, the bound is their lower edge"
-axes = {"x": "ε (nats), 10,000 steps", "y": "δ", "log_y": True, "y_range": (1e-7, 2)}
-figure = curves(drawn, title=title, **axes)
-show(figure, f"At epsilon 0.6: exact delta {exact_delta[12]:.4g}, best moment {bound[12]:.4g}.")
+# %%
+bound, exact_delta = figures.lower_edge(run)
 
 # %% [markdown]
 # At the height $\delta=10^{-5}$ you read off what is proved and what is true.
@@ -327,22 +291,20 @@ show(figure, f"At epsilon 0.6: exact delta {exact_delta[12]:.4g}, best moment {b
 #
 # ## 7 An exercise
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
-#
-# **★ 8.1** *(In class, 5 minutes.)* A colleague's log says: 2,000 steps, each with Rényi divergence 0.00015 at order 9. Use this one order. Which $\delta$ does the tail bound prove at $\varepsilon=1$?
+# **★ 8.2** *(In class, 5 minutes.)* A colleague's log says: 2,000 steps, each with Rényi divergence 0.00015 at order 9. Which $\delta$ does the tail bound prove at $\varepsilon=1$ from this one order?
 
 # %%
 answer = None
-check("8.1", answer)
+check("8.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 8.1</summary>
+# <details><summary>Solution of 8.2</summary>
 #
 # ```python
 # moment = 9 - 1
 # log_moment = 2000 * moment * 0.00015
 # answer = np.exp(log_moment - moment * 1)
-# check("8.1", answer)
+# check("8.2", answer)
 # ```
 #
 # Order 9 belongs to the moment 8. The run has $K(8)=2.4$, and $\delta=e^{2.4-8}=0.0037$.
@@ -356,35 +318,15 @@ check("8.1", answer)
 #
 # The paper's second figure shows $\varepsilon$ over the steps, with the old bookkeeping above and the new below. Two later accountants are added: *RDP* uses the sharper conversion of lesson 05 and many more orders; *PLD* proves both ends (lesson 09). Rings are values from the paper's text.
 
-# %% tags=["hide-input"]
-rounds = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 20_000, 40_000]
-names = ("advanced", "moments", "rdp", "pld")
-race = {n: ACCOUNTANTS[n]().epsilon_curve(step, delta=delta, steps=rounds) for n in names}
-rings = {"P01": 10_000, "P02": 40_000, "P03a": 10_000, "P03b": 40_000}
-said = {id: published()[id]["published"] for id in rings}
-sides = ("top left", "top left", "bottom left", "bottom center")
-printed = [
-    Dot(x=t, y=float(said[id]), label=said[id], role="wrong", side=side)
-    for (id, t), side in zip(rings.items(), sides, strict=True)
-]
-figure = epsilon_curves(
-    race,
-    rounds,
-    marks=printed,
-    title="Same run, better bookkeeping: 14.2 becomes 1.26",
-    about="σ = 4, q = 0.01, δ = 1e-5, Poisson sampling",
-    here=10_000,
-)
-at = rounds.index(10_000)
-ends = ", ".join(f"{n} {round_up(line[at].epsilon, 5)}" for n, line in race.items())
-show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")
+# %%
+proved = figures.race()
 
 # %% [markdown]
-# It falls from 14.2 to 1.26, for the same run. The sharper conversion gives 1.0354, and the exact value is 0.9469. These were your guesses:
+# For the same run $\varepsilon$ falls from 14.2 to 1.26. The sharper conversion gives 1.0354, and the exact value is 0.9469, beside your guesses:
 
 # %%
 epsilon, moment = moments_accountant(4.0, 0.01, T)
-others = {"old": race["advanced"][at].epsilon, "exact": race["pld"][at].epsilon}
+others = {"old": proved["advanced"], "exact": proved["pld"]}
 reveal("epsilon proved after 100 epochs", truth=epsilon, kind="upper", others=others)
 reveal("best moment", truth=moment)
 
@@ -415,10 +357,10 @@ for q, sigma, steps in ((0.01, 4.0, 1), (0.001, 10.0, 1000), (0.01, 0.4, 1000)):
 print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 
 # %% [markdown]
-# * **Few steps or much noise: large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ that is 0.3598, also after a single step: the vote is decided.
-# * **Little noise: moments below 1.** The last line is best at $\lambda=0.583$. Whole moments start at 1, and their $\varepsilon$ is nearly twice as large.
+# * **Few steps or much noise need large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ that is 0.3598, also after a single step: the vote is decided.
+# * **Little noise needs moments below 1.** The last line is best at $\lambda=0.583$. Whole moments start at 1, and their $\varepsilon$ is nearly twice as large.
 #
-# A short list is valid, but its $\varepsilon$ is *larger than necessary*. Be suspicious when the best moment is the last one tried.
+# A short list is valid, but its $\varepsilon$ is *larger than necessary*, so be suspicious when the best moment is the last one tried.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask who still defends 0.008. The floor follows from the tail bound alone: even with $K=0$ it needs $\lambda\ge\ln(1/\delta)/\varepsilon$, about 1 400 moments to prove 0.008.
@@ -428,48 +370,20 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 #
 # ## 10 Move the slider
 #
-# The drawing shows the whole accountant. The tail bound proves $\varepsilon$ as soon as $\lambda\varepsilon-\ln(1/\delta)\ge K(\lambda)$ at *one* $\lambda$. So **$\varepsilon$ is the slope of the flattest line from $-\ln(1/\delta)$ that reaches the curve.** The slider changes $T$; the dotted line is $\lambda=32$. Which way will the touching point move as the run grows?
+# The tail bound proves $\varepsilon$ as soon as $\lambda\varepsilon-\ln(1/\delta)\ge K(\lambda)$ at *one* $\lambda$. So **$\varepsilon$ is the slope of the flattest line from $-\ln(1/\delta)$ that reaches the curve.** The slider changes $T$; the dotted line is $\lambda=32$. Which way will the touching point move as the run grows?
 
-# %% tags=["hide-input"]
-dial = np.linspace(0.25, 40, 160)
-one_step, fee = dial * step.rdp(dial + 1), np.log(1 / delta)
-
-
-def tangent(steps):
-    slope, touch = moments_accountant(4.0, 0.01, steps)
-    curve, line = steps * one_step, dial * slope - fee
-    low, half = 0.45 * np.mean(curve <= 30), 0.4 * np.mean(line <= 30)  # where names stand
-    meets = f"touches at λ = {touch}" if touch < 32 else "is stopped by the wall"
-    return curves(
-        [
-            Curve(x=dial, y=curve, label="K(λ)", role="third", label_at=low, side="top left"),
-            Curve(
-                x=dial, y=line, label="slope ε", role="other", label_at=half, side="bottom right"
-            ),
-            Curve(x=[32, 32], y=[34, -12], label="λ = 32", role="quiet"),
-        ],
-        marks=[Dot(x=touch, y=touch * slope - fee, label="", role="other")],
-        title=f"T = {steps:,}: the line {meets}, its slope is ε = {slope:.4g}",
-        x="moment λ",
-        y="K(λ) of the run",
-        y_range=(-14, 34),
-    )
-
-
-lengths = [100, 300, 1000, 2000, 3000, 5000, 7000, 10_000, 15_000, 20_000, 40_000, 100_000]
-figures = {str(steps): tangent(steps) for steps in lengths}
-some = "; ".join(figures[key].layout.title.text for key in ("100", "10000", "100000"))
-show(slider(figures, name="T", start=7), f"Three of 12 frames. {some}.")
+# %%
+figures.tangents()
 
 # %% [markdown]
-# To the left: a longer run has a steeper curve. A short run would be touched far to the right, where the list has ended.
+# To the left: a longer run has a steeper curve, and a short run would be touched far right, where the list has ended.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
-# * **Shuffled batches are another mechanism.** The numbers above then hold for something that was not run (lesson 07).
-# * **It accounts for one run.** Ten runs to choose a learning rate are ten runs: 4.184 instead of 1.2586, the slider at $T=100\,000$.
-# * **$\delta$ belongs to every pupil.** With 60,000 pupils, $n\delta=0.6$, and no accountant objects. Take $\delta$ well below $1/n$.
-# * **It sees no code.** A gradient that was not clipped changes no number above. Lesson 10 builds the loop.
+# * **Shuffled batches are a mechanism of their own.** The numbers above then hold for something that was not run (lesson 07).
+# * **The account covers one single run.** Ten runs to choose a learning rate are ten runs: 4.184 instead of 1.2586, the slider at $T=100\,000$.
+# * **$\delta$ belongs to every pupil.** With 60,000 pupils, $n\delta=0.6$, and no accountant objects, so take $\delta$ well below $1/n$.
+# * **An accountant sees no code.** A gradient that was not clipped changes no number above, and lesson 10 builds the loop that clips.
 #
 # *To here NN minutes: the class ends here.*
 
@@ -486,6 +400,9 @@ show(slider(figures, name="T", start=7), f"Three of 12 frames. {some}.")
 
 
 # %%
+from scipy.special import comb
+
+
 def binomial(moment, sigma, q):
     k, order = np.arange(moment + 2), moment + 1
     terms = comb(order, k) * (1 - q) ** (order - k) * q**k * np.exp((k * k - k) / (2 * sigma**2))
@@ -496,6 +413,8 @@ def binomial(moment, sigma, q):
 # Our 5000 runs test the formula for a step *and* the claim that moments add up: ten thousand times one step, against whole runs.
 
 # %%
+from dplearn.teaching.classroom import estimate
+
 by_runs = estimate(np.exp(4 * run)).map(np.log)
 print(f"K(4) of 10000 steps: {T * binomial(4, 4.0, 0.01):.4f}, simulated {by_runs}")
 
@@ -505,7 +424,7 @@ print(f"K(4) of 10000 steps: {T * binomial(4, 4.0, 0.01):.4f}, simulated {by_run
 # %% [markdown]
 # ### Is it true as printed? The shifted moment
 #
-# A moment is easily counted from the wrong end. Define, for $\mu_0=N(0,\sigma^2)$ and $\mu=(1-q)\mu_0+qN(1,\sigma^2)$,
+# A moment is easily counted from the wrong end. Suppose that somebody defines, for $\mu_0=N(0,\sigma^2)$ and $\mu=(1-q)\mu_0+qN(1,\sigma^2)$,
 #
 # $$K(\alpha)=\ln\mathbb E_{\mu_0}\!\left[\left(\frac{\mu}{\mu_0}\right)^{\alpha}\right]\qquad\text{(wrong here)}$$
 #
@@ -523,14 +442,19 @@ def shifted(sigma, q, steps):
 # Test it where the truth is known in closed form: no sampling, $q=1$, one release, $\sigma=0.5$. Which $\delta$ belongs to the printed $\varepsilon$? Lesson 03 computes it by formula, as an area, and by simulation (here $L$ is normal with mean 2 and standard deviation 2).
 
 # %%
+from scipy.integrate import quad
+from scipy.stats import norm
+
 wrong, loss = shifted(0.5, 1.0, 1), rng.normal(2, 2, 2_000_000)
 gap = lambda x: norm.pdf(x, 1, 0.5) - np.exp(wrong) * norm.pdf(x, 0, 0.5)
 start = wrong * 0.5**2 + 0.5
 
 # %% [markdown]
-# Here are the three, and the promise:
+# Here are the three results and the promise:
 
 # %%
+from dplearn.teaching.classroom import Evidence, estimate_delta
+
 shift = Evidence(
     f"delta at the printed epsilon {wrong:.4f}, noise 0.5, no sampling",
     closed=float(Gaussian(0.5).profiles()[0].delta(wrong)),
@@ -553,7 +477,7 @@ def compare(q, sigma, steps):
 
 
 # %% [markdown]
-# We take five settings. The last column is the proved lower end of $\delta$ at the printed $\varepsilon$; the promise is $10^{-5}$.
+# Here are five settings, whose last column is the proved lower end of $\delta$ at the printed $\varepsilon$; the promise is $10^{-5}$.
 
 # %%
 print("   q     σ      T   printed   correct     exact     true delta")
@@ -564,7 +488,7 @@ for q, sigma, steps in settings:
     print(f"{q:4g} {sigma:5g} {steps:6} {row} {real:12.3e}")
 
 # %% [markdown]
-# Look at the last line. In the paper's own setting the printed value is 1.1929 instead of 1.2586, yet still above the exact one: what the conversion loses is more than what the slip gains. **The standard example hides the error**; less noise shows it.
+# In the last line, the paper's own setting, the printed value is 1.1929 instead of 1.2586, yet still above the exact one: what the conversion loses is more than what the slip gains. **The standard example hides the error**; less noise shows it.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** If you do this in class: slowly, with the two lines of code side by side. Ask how they would have noticed: at $q=1$ and one release the answer is known, and 4.3026 lies below the exact 4.3772.
@@ -588,26 +512,8 @@ print("noise 1, moments 4, 8, 16:", *(f"{ratio[1.0][m - 1]:.4g}" for m in (4, 8,
 # %% [markdown]
 # Diamonds mark where the condition on $\lambda$ ends. Lesson 07 met the jump beyond: from some order on the last term of the sum is the largest, $q^{\lambda+1}e^{(\lambda^2+\lambda)/2\sigma^2}$, and sampling hardly helps. (At $\sigma=4$ it comes further right.)
 
-# %% tags=["hide-input"]
-ends = {sigma: int(sigma**2 * np.log(1 / (0.01 * sigma))) for sigma in ratio}
-look = {"role": "other", "side": "bottom center"}
-marks = [Dot(x=ends[s], y=ratio[s][ends[s] - 1], label="", **look) for s in (1.0, 2.0)]
-marks += [Dot(x=ends[4.0], y=ratio[4.0][ends[4.0] - 1], label="condition ends", **look)]
-places = {1.0: (0.6, "top center"), 2.0: (0.75, "bottom right"), 4.0: (1, "middle right")}
-figure = curves(
-    [
-        Curve(x=many, y=r, label=f"σ = {s:g}", label_at=places[s][0], side=places[s][1])
-        for s, r in ratio.items()
-    ],
-    marks=marks,
-    zone=(1, 20_000, "the main term is too small"),
-    title="Far beyond its condition the main term is thousands of times too small",
-    x="moment λ, at q = 0.01",
-    y="true K(λ) / main term",
-    log_y=True,
-    y_range=(0.1, 20_000),
-)
-show(figure, f"Noise 1: condition ends at moment {ends[1.0]}; {ratio[1.0][15]:.4g} times at 16.")
+# %%
+figures.main_term(many, ratio)
 
 # %% [markdown]
 # Left of the diamonds the main term stays above the truth here, by up to a factor of two. This is observed, not proved: the lemma has a remainder. Where $\sigma = 1$ and $q$ is near 0.05 the main term alone is up to 8 % too small, left of the diamonds too.
@@ -630,6 +536,10 @@ def or_dash(closed, **at):
 # Here they are for noise 4 and rate 0.01, order by order, beside the exact divergence:
 
 # %%
+from dplearn.teaching.book import log_moment_main_term
+from dplearn.teaching.book import sampled_gaussian_rdp_much_noise as much_noise
+from dplearn.teaching.book import sampled_gaussian_rdp_truncated as truncated
+
 one_step = {"noise_multiplier": 4.0, "sample_rate": 0.01}
 lemma = lambda order, **run: log_moment_main_term(moment=order - 1, **run) / (order - 1)
 print("order      exact    2q²α/σ²    6q²α/σ²    Lemma 3")
@@ -666,7 +576,7 @@ print(f"slope at 0      {2 * slopes[0] - slopes[1]:.4g}, mean of the loss {mean:
 print(f"curvature at 0  {4 * (slopes[1] - slopes[0]):.4g}, its variance {square - mean**2:.4g}")
 
 # %% [markdown]
-# One sees why a textbook might say: "If all moments $\mathbb E\,X^k$ go to 0, then $K$ goes to 0." It is false. Let $X=n$ with probability $e^{-n}$, otherwise 0: a mechanism that shows everything, ever more rarely. For each $k$ the moment $n^ke^{-n}$ goes to 0. But $\mathbb E\,e^{\lambda X}=1-e^{-n}+e^{(\lambda-1)n}$:
+# One sees why a textbook might say: "If all moments $\mathbb E\,X^k$ go to 0, then $K$ goes to 0." This is false, as one example shows. Let $X=n$ with probability $e^{-n}$, otherwise 0: a mechanism that shows everything, ever more rarely. For each $k$ the moment $n^ke^{-n}$ goes to 0, but the exponential moment does not, since $\mathbb E\,e^{\lambda X}=1-e^{-n}+e^{(\lambda-1)n}$:
 
 # %%
 n = np.array([5, 10, 20, 40])
@@ -677,13 +587,13 @@ for moment in (0.5, 1, 2):
     print(f"E exp({moment:3} X)      ", *(f"{v:9.4g}" for v in generated))
 
 # %% [markdown]
-# At $\lambda=1$ it goes to 2, and above it grows without end. The accountant needs the *exponential* moments, and these do not follow from the others. [In the book](explorer:formula_book?id=G-A3d&misprint=moments).
+# At $\lambda=1$ it goes to 2, and above it grows without end. The accountant needs the *exponential* moments, and these do not follow from the others. The formula book has [this misprint](explorer:formula_book?id=G-A3d&misprint=moments).
 #
 # ### "The rounds are independent, so $K=\sum_tK_t$"
 #
-# Lesson 04 refuted the premise; only the fresh *noise* is independent. Now the conclusion. Take two releases of sensitivity 1. The first has noise 1. If it comes out below 0.5, the trainer takes noise 1 for the second, otherwise noise 3. What is $K(1)$ of both?
+# Lesson 04 refuted the premise; only the fresh *noise* is independent. To test the conclusion, take two releases of sensitivity 1, the first of them with noise 1. If it comes out below 0.5, the trainer takes noise 1 for the second, otherwise noise 3. What is $K(1)$ of both releases together?
 #
-# *Closed form.* Squaring the ratio of the first release moves its distribution to $N(2,1)$, so the branch below 0.5 gets the weight $\Phi(0.5-2)$. *Integral.* We integrate the definition over the first output; the second has $K(1)=1/\sigma^2$.
+# In closed form, squaring the ratio of the first release moves its distribution to $N(2,1)$, so the branch below 0.5 gets the weight $\Phi(0.5-2)$. For the integral, we integrate the definition over the first output; the second has $K(1)=1/\sigma^2$.
 
 # %%
 weight = norm.cdf(0.5 - 2)
@@ -707,7 +617,7 @@ print(f"K(1): {closed:.6g}, integral {exact:.6g}, simulated {by_draws}; printed 
 #
 # ### "Strong composition depends on $\delta$; the moments accountant gives $q\varepsilon\sqrt T$, and no $\delta$"
 #
-# Here $\varepsilon=\sqrt{2\ln(1.25/\delta)}/\sigma$, one step without sampling by the textbook recipe. So $\delta$ is there, inside. Is it a bound?
+# Here $\varepsilon=\sqrt{2\ln(1.25/\delta)}/\sigma$, one step without sampling by the textbook recipe, so $\delta$ is there, inside. Is the result a bound?
 
 # %%
 base = np.sqrt(2 * np.log(1.25 / delta)) / 4
@@ -723,18 +633,18 @@ for steps in (100, 10_000, 1_000_000):
 #
 # ### Two harder exercises
 #
-# **★★ 8.2** One epoch with much noise: $q=0.002$, $\sigma=6$, $T=500$, $\delta=10^{-6}$. Which $\varepsilon$ does the moments accountant prove with all integer moments up to 1,000?
+# **★★ 8.3** One epoch has much noise: $q=0.002$, $\sigma=6$, $T=500$, $\delta=10^{-6}$. Which $\varepsilon$ does the moments accountant prove with all integer moments up to 1,000?
 
 # %%
 answer = None
-check("8.2", answer)
+check("8.3", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 8.2</summary>
+# <details><summary>Solution of 8.3</summary>
 #
 # ```python
 # answer, moment = moments_accountant(6.0, 0.002, 500, delta=1e-6, largest=1000)
-# check("8.2", answer)
+# check("8.3", answer)
 # short = moments_accountant(6.0, 0.002, 500, delta=1e-6)[0]
 # print(f"epsilon {answer:.4f} at moment {moment}; with 32 moments {short:.4f}")
 # ```
@@ -744,14 +654,14 @@ check("8.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 8.3** MNIST, 60 epochs with an expected batch of 256 out of 60,000: $q=256/60{,}000$ and 14 063 steps. The target is $\varepsilon=2$ at $\delta=10^{-5}$. Find the noise multiplier that the moments accountant asks for, and the one that `pld` asks for. What is the ratio of the first to the second? (`scipy.optimize.brentq` finds roots.)
+# **★★★ 8.4** A network is trained on MNIST for 60 epochs with an expected batch of 256 out of 60,000: $q=256/60{,}000$ and 14 063 steps. The target is $\varepsilon=2$ at $\delta=10^{-5}$. Find the noise multiplier that the moments accountant asks for, and the one that `pld` asks for. What is the ratio of the first to the second, if `scipy.optimize.brentq` finds both roots?
 
 # %%
 answer = None
-check("8.3", answer)
+check("8.4", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 8.3</summary>
+# <details><summary>Solution of 8.4</summary>
 #
 # ```python
 # from scipy.optimize import brentq
@@ -767,7 +677,7 @@ check("8.3", answer)
 # by_moments = brentq(lambda s: moments_accountant(s, q, steps)[0] - target, 0.7, 5)
 # by_pld = brentq(excess, 0.7, 5)
 # answer = by_moments / by_pld
-# check("8.3", answer)
+# check("8.4", answer)
 # print(f"batch 256: noise {by_moments:.4f} by moments, {by_pld:.4f} by pld")
 # ```
 #
@@ -776,7 +686,7 @@ check("8.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 8.4** A run in phases: each phase is a pair, its number of steps and the list of Rényi divergences of one of its steps, one for each order in `orders`. Write the accountant: which $\varepsilon$ does the simple conversion prove for the whole run?
+# **★★ 8.5** A run has phases: each phase is a pair, its number of steps and the list of Rényi divergences of one of its steps, one for each order in `orders`. Write the accountant: which $\varepsilon$ does the simple conversion prove for the whole run?
 
 
 # %%
@@ -785,10 +695,10 @@ def epsilon_of(phases, orders, delta):
     return None
 
 
-check("8.4", epsilon_of)
+check("8.5", epsilon_of)
 
 # %% [markdown]
-# <details><summary>Solution of 8.4</summary>
+# <details><summary>Solution of 8.5</summary>
 #
 # ```python
 # def epsilon_of(phases, orders, delta):
@@ -796,10 +706,10 @@ check("8.4", epsilon_of)
 #     return min(totals + np.log(1 / delta) / (np.array(orders) - 1))
 #
 #
-# check("8.4", epsilon_of)
+# check("8.5", epsilon_of)
 # ```
 #
-# Add first, at every order; convert once, at the end. Whoever converts each phase uses $\delta$ once for each, and has promised $2\delta$ for two.
+# Add first, at every order, and convert once, at the end. If you convert each phase, you use $\delta$ once for each, and have promised $2\delta$ for two.
 #
 # </details>
 
@@ -816,7 +726,7 @@ check("8.4", epsilon_of)
 #
 # </details>
 #
-# <details><summary>b. Because the mean is unknown.</summary>
+# <details><summary>b. Because the mean of the loss is unknown.</summary>
 #
 # No. Mean and variance can be computed as well as the moments.
 #
@@ -830,7 +740,7 @@ check("8.4", epsilon_of)
 #
 # **2** "With the moments accountant less noise is added." True?
 #
-# <details><summary>a. Yes, that is its purpose.</summary>
+# <details><summary>a. Yes, because that is its purpose.</summary>
 #
 # No. The accountant does not touch the training; you may then choose less noise.
 #
@@ -838,11 +748,11 @@ check("8.4", epsilon_of)
 #
 # <details><summary>b. Not by itself: it is the statement that gets sharper.</summary>
 #
-# Right. The algorithm is the same; only the statement about it gets sharper. One can *then* choose less noise for the same statement, as in 8.3.
+# Right. The algorithm is the same; only the statement about it gets sharper. One can *then* choose less noise for the same statement, as in 8.4.
 #
 # </details>
 #
-# <details><summary>c. No, more noise is needed.</summary>
+# <details><summary>c. No, it asks for more noise.</summary>
 #
 # No. A sharper statement never asks for more.
 #
@@ -870,21 +780,21 @@ check("8.4", epsilon_of)
 #
 # **4** Somebody forgets to multiply by T. How would you notice?
 #
-# <details><summary>a. The result would be negative.</summary>
+# <details><summary>a. The result would be a negative number.</summary>
 #
 # No. It would look quite normal, only too small.
 #
 # </details>
 #
-# <details><summary>b. The program would be faster.</summary>
+# <details><summary>b. The program would be much faster.</summary>
 #
-# No. The multiplication costs nothing.
+# No. One multiplication takes no time at all.
 #
 # </details>
 #
 # <details><summary>c. The result would not change with the length of the run.</summary>
 #
-# Right. The result would not depend on the length of the run. Ours would be reported at 0.3599 instead of 1.2586. Ask every accountant two questions: what if I double $T$, what if I do nothing?
+# Right. The result would not depend on the length of the run. Ours would be reported at 0.3599 instead of 1.2586. Ask every accountant what it says if you double $T$, and if you do nothing.
 #
 # </details>
 #
@@ -949,7 +859,7 @@ check("8.test", answers)
 assert shift.refuted and T * binomial(4, 4.0, 0.01) in by_runs and shift.closed > 50 * delta
 assert np.isclose(closed, exact) and closed in by_draws and 1 + 1 / 9 < closed < 2
 assert np.isclose(moments_accountant(4.0, 0.01, T)[0], 1.258575, atol=1e-6)
-assert race["pld"][at].epsilon < race["rdp"][at].epsilon < race["moments"][at].epsilon
+assert proved["pld"] < proved["rdp"] < proved["moments"] < proved["advanced"]
 assert compare(0.01, 0.5, 1000)[3] > 100 * delta and np.all(bound >= exact_delta)
-assert max(many[ratio[1.0] < 1]) >= ends[1.0] and ratio[1.0][15] > 2000
+assert max(many[ratio[1.0] < 1]) >= int(np.log(100)) and ratio[1.0][15] > 2000
 print("all checks passed")

@@ -9,6 +9,66 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+# The losses of two steps, as lists of the probabilities of cells.
+
+
+def _at(place):
+    """Return the function that adds each product to the cell of a place."""
+
+    def added(first, second):
+        total = [0.0] * (len(first) + len(second) - 1)
+        for i, p in enumerate(first):
+            for j, q in enumerate(second):
+                total[place(i, j)] += p * q
+        return total
+
+    return added
+
+
+_sum = Program(
+    key="9.1",
+    right=_at(lambda i, j: i + j),
+    cases=(
+        ([0.75, 0.25], [0.75, 0.25]),
+        ([0.5, 0.3, 0.2], [0.9, 0.1]),
+        ([0.2, 0.8], [0.1, 0.2, 0.3, 0.4]),
+    ),
+    praise="This is a convolution: with it you can add up the losses of any number of steps.",
+    mistakes=(
+        Mistake(
+            _at(lambda i, j: i),
+            ("Does the second step lose nothing?", "Add its cells as well: i + j."),
+        ),
+        Mistake(
+            _at(lambda i, j: j),
+            ("Does the first step lose nothing?", "Add its cells as well: i + j."),
+        ),
+        Mistake(
+            _at(lambda i, j: i * j),
+            (
+                "Which numbers are multiplied, losses or probabilities?",
+                "Losses add up, probabilities multiply: the cell is i + j.",
+            ),
+        ),
+        Mistake(
+            _at(lambda i, j: max(i, j)),
+            ("Is the total the larger loss, or the sum?", "Both losses count: i + j."),
+        ),
+        Mistake(
+            _at(lambda i, j: abs(i - j)),
+            ("Do the two losses cancel?", "They add up: the cell is i + j."),
+        ),
+        Mistake(
+            _at(lambda i, j: i + j - 1),
+            ("Where does the list begin?", "Cell 0 is the loss 0: the sum is in cell i + j."),
+        ),
+    ),
+    hints=(
+        "A loss of i cells and one of j cells: how many cells are that together?",
+        "total[i + j]",
+    ),
+)
+
 # Three tables
 
 
@@ -21,7 +81,7 @@ _TABLES = Composed([(Gaussian(float(sigma)), 1) for sigma in (2, 3, 6)])
 _MU = math.sqrt(1 / 4 + 1 / 9 + 1 / 36)
 
 _tables = Exercise(
-    key="9.1",
+    key="9.2",
     right=ACCOUNTANTS["pld"]().epsilon(_TABLES, delta=1e-6).epsilon,
     praise="Squares of mu add up, and the conversion to epsilon is exact and made once.",
     mistakes=(
@@ -89,7 +149,7 @@ def _caught(mu: float, rate: float = 0.001) -> float:
 
 
 _attacker = Exercise(
-    key="9.2",
+    key="9.3",
     right=_caught(1 / _SIGMA),
     praise="Two or three in a thousand, and less than the pair alone allows.",
     mistakes=(
@@ -162,7 +222,7 @@ def _steps(name: str, delta: float = 1e-5) -> int:
 
 
 _budget = Exercise(
-    key="9.3",
+    key="9.4",
     right=_steps("pld") - _steps("rdp"),
     praise="That many steps for nothing but a better proof.",
     mistakes=(
@@ -270,7 +330,7 @@ def _rounded_at_the_end(losses, probabilities, steps, width, epsilon):
 
 
 _ends = Program(
-    key="9.4",
+    key="9.5",
     right=_ends_of,
     measure=_held,
     cases=(
@@ -317,4 +377,4 @@ _ends = Program(
     ),
 )
 
-EXERCISES = (_tables, _attacker, _budget, _ends)
+EXERCISES = (_sum, _tables, _attacker, _budget, _ends)

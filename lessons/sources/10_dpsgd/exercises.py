@@ -216,7 +216,8 @@ _bug_hunt = Exercise(
 
 
 def _clip(row, norm):
-    return _scaled(row, min(1.0, norm / max(math.hypot(*row), 1e-300)))
+    length = math.hypot(*row)
+    return _scaled(row, norm / length) if length > norm else row
 
 
 def _scaled(row, factor):

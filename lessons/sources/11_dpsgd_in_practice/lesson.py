@@ -709,13 +709,13 @@ print("printed ", printed.round(4), f"joint norm {joint_norm(norms=printed):.3f}
 # %% [markdown]
 # ### Accuracy against ε, at full size
 #
-# The paper behind lesson 08 (Abadi et al. 2016) trains on MNIST, 60,000 digits in lots of 600, and draws accuracy against epochs for three noise multipliers, 8, 4 and 2, then against lot size and clipping norm. We draw the same pictures, on 60,000 digits that a procedure draws: nobody wrote them, so nothing here needs protection. As in the paper the images are first projected on their 60 main directions. The paper pays for the directions; ours come from 5,000 further images that we call public.
+# The paper behind lesson 08 (Abadi et al. 2016) trains on MNIST, 60,000 digits in lots of 600, and draws accuracy against epochs for three noise multipliers, 8, 4 and 2, then against lot size and clipping norm. We draw the same pictures, on 60,000 digits that a procedure draws: nobody wrote them, so nothing here needs protection. As in the paper the images are first projected on their 60 main directions. The paper pays for the directions; ours come from 2,000 further images that we call public.
 
 # %%
 drawn, fresh, public = (
-    synthetic_digits(count=n, seed=i) for i, n in enumerate((60_000, 5000, 5000))
+    synthetic_digits(count=n, seed=i) for i, n in enumerate((60_000, 2000, 2000))
 )
-pixels = public.images.reshape(5000, -1)
+pixels = public.images.reshape(2000, -1)
 centre = pixels.mean(axis=0)
 directions = np.linalg.svd(pixels - centre, full_matrices=False)[2][:60]
 largest = np.std((pixels - centre) @ directions[0])
@@ -734,8 +734,8 @@ new, truth_of = projected(fresh.images), torch.from_numpy(fresh.labels)
 
 
 # %%
-def accuracies(noise, lot=600, epochs=3, norm=1.0, rate=0.25):
-    """Per cent of 5,000 unseen digits that are right, after each epoch."""
+def accuracies(noise, lot=600, epochs=2, norm=1.0, rate=0.25):
+    """Per cent of 2,000 unseen digits that are right, after each epoch."""
     size = {"dataset_size": 60_000, "batch_size": lot}
     run = DPSGD.from_epochs(**size, epochs=epochs, noise_multiplier=noise)
     torch.manual_seed(11)
@@ -756,7 +756,7 @@ def accuracies(noise, lot=600, epochs=3, norm=1.0, rate=0.25):
     return after
 
 
-at_noise = {noise: accuracies(noise, epochs=6) for noise in (8, 4, 2)}
+at_noise = {noise: accuracies(noise, epochs=4) for noise in (8, 4, 2)}
 for noise, found_right in at_noise.items():
     print(f"noise {noise}:", *(f"{right:5.1f}" for right in found_right))
 
@@ -764,11 +764,11 @@ for noise, found_right in at_noise.items():
 # The paper ends at 90, 95 and 97 right in 100, for $\varepsilon=0.5$, 2 and 8, after many more epochs. On the left is our accuracy after each epoch, on the right are the same points against the $\varepsilon$ that is spent by then, at $\delta=10^{-5}$.
 
 # %% tags=["hide-input"]
-epoch = np.arange(1, 7)
+epoch = np.arange(1, 5)
 
 
 def spent_after(noise):
-    run = DPSGD(noise_multiplier=noise, sample_rate=0.01, steps=600)
+    run = DPSGD(noise_multiplier=noise, sample_rate=0.01, steps=400)
     return [replace(run, steps=100 * int(e)).guarantee(delta=1e-5).epsilon for e in epoch]
 
 
@@ -797,13 +797,13 @@ figure = panels(left, right, title="Less noise learns more, and spends more")
 words = ", ".join(
     f"{at_noise[n][-1]:.1f} right in 100 at epsilon {spent_by[n][-1]:.2f}" for n in at_noise
 )
-show(figure, f"After 6 epochs with noise 8, 4 and 2: {words}.")
+show(figure, f"After 4 epochs with noise 8, 4 and 2: {words}.")
 
 # %% [markdown]
-# Now the other two pictures, after three epochs. For each lot size the noise is the least one for $\varepsilon=1$. Once the learning rate is 0.25 for all, and once it is the lot divided by 600. For $C$ the noise is 4, and the rate is 0.25 or $0.25/C$.
+# Now the other two pictures, after two epochs. For each lot size the noise is the least one for $\varepsilon=1$. Once the learning rate is 0.25 for all, and once it is the lot divided by 600. For $C$ the noise is 4, and the rate is 0.25 or $0.25/C$; at $C=1$ this is the run from above.
 
 # %% tags=["hide-input"]
-lot_sizes, lengths = np.array([150, 600, 2400, 9600]), np.array([0.1, 0.5, 2.5, 12.5])
+lot_sizes, lengths = np.array([300, 1200, 4800]), np.array([0.1, 1, 10])
 
 
 def by_rates(values, right_with, follows):
@@ -812,10 +812,11 @@ def by_rates(values, right_with, follows):
     return fixed_rate, [right_with(value, follows(value))[-1] for value in values]
 
 
-lot_noise = {lot: calibrated(int(lot), 1.0, 3)[0] for lot in lot_sizes}
+lot_noise = {lot: calibrated(int(lot), 1.0, 2)[0] for lot in lot_sizes}
 of_lot = lambda lot, rate: accuracies(lot_noise[lot], lot=int(lot), rate=rate)
 by_lot = by_rates(lot_sizes, of_lot, lambda lot: lot / 600)
-by_length = by_rates(lengths, lambda c, rate: accuracies(4, norm=c, rate=rate), lambda c: 0.25 / c)
+of_length = lambda c, rate: accuracies(4, norm=c, rate=rate) if c != 1 else at_noise[4][:2]
+by_length = by_rates(lengths, of_length, lambda c: 0.25 / c)
 sides = []
 for values, found_right, title, name in (
     (lot_sizes, by_lot, "lot size, ε = 1", "lot, of 60,000"),
@@ -840,7 +841,7 @@ at_rates = f"Lot size: {said[0]} fixed, {said[1]} following. C: {said[2]} and {s
 show(figure, f"{at_rates} The square root of 60,000 is {np.sqrt(60_000):.0f}.")
 
 # %% [markdown]
-# With one rate for all, small lots are best. The paper says the same and advises lots of about $\sqrt N$, here 245. When the rate follows, lots from 150 to 2,400 differ by one digit in a hundred. Only the largest, with its 19 steps, falls behind. It is the same with $C$. **Whoever varies one number and holds the learning rate measures the learning rate.** (One run for each point.)
+# With one rate for all, small lots are best. The paper says the same and advises lots of about $\sqrt N$, here 245. When the rate follows, lots of 300 and 1,200 differ by less than one digit in a hundred. Only the largest, with its 25 steps, falls behind. It is the same with $C$. **Whoever varies one number and holds the learning rate measures the learning rate.** (One run for each point.)
 
 # %% [markdown]
 # ### Trying costs
@@ -1172,7 +1173,7 @@ check("11.test", answers)
 assert as_a_mean.refuted and delta_of(1, together) in estimate_delta(1, loss_of_two)
 assert all(np.isclose(np.square(rule.groups(sizes).norms).sum(), 0.25) for rule in rules.values())
 assert errors["upside down"] > 2 * max(e for name, e in errors.items() if name != "upside down")
-assert max(by_lot[1][:3]) - min(by_lot[1][:3]) < 2 < max(by_lot[0][:3]) - min(by_lot[0][:3])
+assert abs(by_lot[1][0] - by_lot[1][1]) < 1 and by_lot[0][0] - by_lot[0][1] > 2
 assert max(coupled) < min(alone[0], alone[-1]) / 2 and followed[0.02][0] < alone[0] / 2
 assert np.all(np.diff(averaged) < 0) and np.isclose(averaged[-1], single, rtol=1e-5)
 assert optimizer.expected_batch_size == 479 and loader.sample_rate == 1 / 3

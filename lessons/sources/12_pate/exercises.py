@@ -6,11 +6,67 @@ import numpy as np
 
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+
+def _winner(of):
+    """Return the function that names the largest of these numbers, one for each digit."""
+
+    def noisy_winner(votes, noise):
+        noisy = [of(votes, digit, extra) for digit, extra in enumerate(noise)]
+        return noisy.index(max(noisy))
+
+    return noisy_winner
+
+
+_count = Program(
+    key="12.1",
+    right=_winner(lambda votes, digit, extra: votes.count(digit) + extra),
+    cases=(
+        ([2, 0, 2, 1, 0, 2], [2.5, 0.5, -3.0]),
+        ([2, 0, 2, 3, 1, 2, 2], [1.5, 2.5, 0.5, 1.0]),
+        ([1, 1, 2, 2, 1, 2, 3], [1.0, 0.5, -1.0, 0.5]),
+        ([2, 3, 1, 4, 1, 2, 0, 4], [1.0, 0.5, 1.0, 2.0, 1.5]),
+    ),
+    praise="One vote changes two counts by one each, and often no winner.",
+    mistakes=(
+        Mistake(
+            _winner(lambda votes, digit, extra: votes.count(digit)),
+            ("Where does the noise go?", "Add extra to the count."),
+        ),
+        Mistake(
+            _winner(lambda votes, digit, extra: extra),
+            ("Where are the votes?", "Count the digit in votes, then add extra."),
+        ),
+        Mistake(
+            _winner(lambda votes, digit, extra: votes.count(digit) - extra),
+            ("Is the noise added?", "Add extra to the count, as the sentence says."),
+        ),
+        Mistake(
+            _winner(lambda votes, digit, extra: votes.count(digit) * extra),
+            ("Is the count multiplied by noise?", "Add extra to the count, do not multiply."),
+        ),
+        Mistake(
+            _winner(lambda votes, digit, extra: digit + extra),
+            ("Is that the digit, or how often it was voted for?", "Count it: votes.count(digit)."),
+        ),
+        Mistake(
+            _winner(lambda votes, digit, extra: votes[digit] + extra),
+            (
+                "Is that a count, or the vote of one teacher?",
+                "Count the digit: votes.count(digit).",
+            ),
+        ),
+    ),
+    hints=(
+        "A list can count how often a value is in it.",
+        "votes.count(digit) + extra",
+    ),
+)
+
 _COST = 100 * 10 / 50**2
 _FLIP = 0.5 * math.erfc(60 / 80)
 
 _rdp = Exercise(
-    key="12.1",
+    key="12.2",
     right=_COST,
     praise="And nobody had to look at a vote for it.",
     mistakes=(
@@ -44,7 +100,7 @@ _rdp = Exercise(
 )
 
 _flip = Exercise(
-    key="12.2",
+    key="12.3",
     right=_FLIP,
     praise="One answer in seven is another class: such a query is expensive.",
     mistakes=(
@@ -92,7 +148,7 @@ _SECOND = ([[4, 4, 1], [9, 0, 0], [2, 3, 4]], [[0.1, 0.4, 0.0], [-6.0, 4.0, 0.5]
 _THIRD = ([[2, 7], [7, 2]], [[6.0, 0.0], [0.0, 0.0]], 0)
 
 _program = Program(
-    key="12.3",
+    key="12.4",
     right=_answers,
     cases=(_FIRST, _SECOND, _THIRD),
     praise="The cap is what makes the guarantee one of a plan.",
@@ -124,4 +180,4 @@ _program = Program(
     ),
 )
 
-EXERCISES = (_rdp, _flip, _program)
+EXERCISES = (_count, _rdp, _flip, _program)

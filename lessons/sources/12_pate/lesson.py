@@ -3,7 +3,7 @@
 #
 # *Can 250 noisy voters teach a student who never sees the data, and what do their answers reveal when they disagree?*
 #
-# The digits of the 60,000 pupils may not leave the school office, but the office may answer questions. It divides the digits among 250 **teachers** (教师模型), each a small program trained on its own part. A **student** (学生模型) shows a public image. The teachers vote, the office adds noise to the counts, and publishes only the **winner**. This is PATE, *private aggregation of teacher ensembles* (教师集成的隐私聚合). Anna's digit reaches one teacher, and one teacher has one vote.
+# The digits of the 60,000 pupils may not leave the school office, but the office may answer questions. It divides the digits among 250 **teachers** (教师模型), each a small program trained on its own part. A **student** (学生模型) shows a public image, the teachers vote, and the office adds noise to the counts and publishes only the **winner**. This is PATE, *private aggregation of teacher ensembles* (教师集成的隐私聚合). Anna's digit reaches one teacher, and one teacher has one vote.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -31,7 +31,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | let the class vote on something, and move one hand; everybody types a guess |
+# | 8 | 0 The first screen | let the class vote on something, and move one hand; everybody types one expression, then a guess |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again; it is decided in section 7 |
 # | 4 | 3 One vote moves | a second guess; which of the two rows changed? |
@@ -46,30 +46,50 @@
 
 # %% tags=["hide-input"]
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import erfc
-from scipy.stats import norm
 
-from dplearn.core.guarantee import round_up
-from dplearn.pate import PATE, Votes, at_these_votes, shipped_votes
-from dplearn.teaching.book import (
-    gnmax_data_dependent_rdp,
-    gnmax_flip_bound,
-    gnmax_rdp,
-    rdp_to_epsilon,
-)
-from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.teaching.figures import Curve, crowd, curves, slider
+from dplearn.pate import PATE, Votes, at_these_votes
+from dplearn.teaching.book import rdp_to_epsilon
+from dplearn.teaching.classroom import check, pictures, predict, reveal
 
-thousand = PATE(answers=1000, noise_std=40)
-any_votes = round_up(thousand.guarantee(delta=1e-5).epsilon)
-groups = [("a clear seven", 50, 48), ("a seven or a one?", 50, 27)]
-drawn = crowd(groups, title="Filled: votes for 7. Open: votes for 1. One hand moves.")
-words = "Two votes of 50 teachers: 48 agree on the first question, 27 on the second."
-show(drawn, f"{words} Epsilon of 1000 answers, for any votes: {any_votes}.")
+figures = pictures("12")
+figures.hands()
 
 # %% [markdown]
-# The picture shows the votes of 50 teachers on two questions. With noise of standard deviation 40, a thousand answers have $\varepsilon=4.984$ at $\delta=10^{-5}$, *whatever* the votes are. How small is $\varepsilon$ if 240 of 250 teachers agree on every question?
+# **★ 12.1** *(In class, 2 minutes.)* The picture shows the votes of 25 teachers on two questions. In the cell `votes` is the list of the teachers' digits, and `noise` has one number for each digit. Replace `...` by the noisy count of one digit.
+
+
+# %%
+def noisy_winner(votes, noise):
+    noisy = [... for digit, extra in enumerate(noise)]
+    return noisy.index(max(noisy))
+
+
+check("12.1", noisy_winner)
+
+# %% [markdown]
+# <details><summary>Solution of 12.1</summary>
+#
+# ```python
+# def noisy_winner(votes, noise):
+#     noisy = [votes.count(digit) + extra for digit, extra in enumerate(noise)]
+#     return noisy.index(max(noisy))
+#
+#
+# check("12.1", noisy_winner)
+# ```
+#
+# Here `enumerate` pairs each digit with its noise. The noisy counts stay in the office, and only the winner leaves it.
+#
+# </details>
+
+# %% [markdown]
+# The next picture shows how often the favourite of 250 teachers wins with this function, if the noise has standard deviation 40.
+
+# %%
+figures.lead(noisy_winner)
+
+# %% [markdown]
+# With noise of standard deviation 40, a thousand answers have $\varepsilon=4.984$ at $\delta=10^{-5}$, *whatever* the votes are. How small is $\varepsilon$ if 240 of 250 teachers agree on every question?
 
 # %%
 predict("epsilon if 240 of 250 agree", None)
@@ -97,7 +117,7 @@ check("12.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The office has answered 300 questions. It knows two values of $\varepsilon$, and both are right. The larger one holds for any votes. The smaller one was computed from the votes that the teachers gave. Which may it print?
+# The office has answered 300 questions and knows two values of $\varepsilon$, which are both right. The larger one holds for any votes. The smaller one was computed from the votes that the teachers gave. Which of the two may it print?
 #
 # <details><summary>a. The smaller one: it is true, and more precise.</summary>
 #
@@ -117,7 +137,7 @@ check("12.warmup", answers)
 #
 # </details>
 #
-# <details><summary>d. Only the larger one.</summary>
+# <details><summary>d. Only the larger one of the two.</summary>
 #
 # Right. It was known before the first vote. The smaller one is a function of the private data, printed without any noise.
 #
@@ -193,21 +213,21 @@ print(f"claimed {slip:.6f}, exact {exact([126, 124], 10.0):.6f}, theorem {10 / 4
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 12.1** *(In class, 5 minutes.)* The office gives a hundred answers with noise 50 on every count. Which Rényi divergence of order 10 does the theorem allow for any votes?
+# **★ 12.2** *(In class, 5 minutes.)* The office gives a hundred answers with noise 50 on every count. Which Rényi divergence of order 10 does the theorem allow for any votes?
 
 # %%
 answer = None
-check("12.1", answer)
+check("12.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 12.1</summary>
+# <details><summary>Solution of 12.2</summary>
 #
 # ```python
 # answer = 100 * 10 / 50**2
-# check("12.1", answer)
+# check("12.2", answer)
 # ```
 #
-# Each answer costs $\alpha/\sigma^2$, and divergences of one order add up.
+# Each answer has divergence $\alpha/\sigma^2$, and divergences of one order add up.
 #
 # </details>
 
@@ -219,6 +239,12 @@ check("12.1", answer)
 # How large is the divergence at *given* votes? It depends on them through one probability, that noise makes another class win. Take two classes, a gap of 100 votes and noise 40. The difference of two noises has standard deviation $40\sqrt2$; a common mistake is to count only one of them.
 
 # %%
+from scipy.integrate import quad
+from scipy.special import erfc
+from scipy.stats import norm
+
+from dplearn.teaching.classroom import Evidence, estimate
+
 wins = np.argmax(np.array([150, 50]) + 40 * rng.standard_normal((draws, 2)), axis=1)
 flips = Evidence(
     "chance that noise changes the winner, 150 to 50, noise 40",
@@ -233,38 +259,8 @@ print(f"refuted: {one_noise:.6g}, with one noise where there are two")
 # %% [markdown]
 # The winner changes once in 26 times. Theorem 6 of the same paper bounds the divergence from this probability alone. The picture shows the divergence against the gap between the counts: for any votes, by Theorem 6, and exactly. On this logarithmic axis it falls to almost nothing when all teachers agree.
 
-
-# %% tags=["hide-input"]
-def theorem(counts, order, noise_std=40.0):
-    """Theorem 6 at these votes."""
-    flip = gnmax_flip_bound(votes=counts, noise_std=noise_std)
-    return gnmax_data_dependent_rdp(order=order, noise_std=noise_std, flip=flip)
-
-
-gaps = np.arange(0, 251, 10)
-rows = [[(250 + gap) // 2, (250 - gap) // 2] for gap in gaps]
-truth = [exact(row, 10.0) for row in rows]
-proved = [theorem(row, 10.0) for row in rows]
-lines = [
-    Curve(
-        x=gaps,
-        y=np.full(gaps.size, gnmax_rdp(order=10.0, noise_std=40.0)),
-        label="any votes",
-        role="safe",
-        label_at=0.9,
-        side="top left",
-    ),
-    Curve(x=gaps, y=proved, label="Theorem 6", role="guess", label_at=0.6, side="top right"),
-    Curve(x=gaps, y=truth, label="exact", label_at=0.45, side="bottom left"),
-]
-picture = curves(
-    lines,
-    title="The more the teachers agree, the less the winner tells",
-    x="gap between the counts",
-    y="divergence of order 10",
-    log_y=True,
-)
-show(picture, f"At gap 0 the exact divergence is {truth[0]:.5f}, at gap 250 it is {truth[-1]:.2g}.")
+# %%
+truth, proved = figures.against_the_gap(exact)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask why the exact curve starts below the line for any votes: the winner is one bit, and the line is about all noisy counts.
@@ -281,7 +277,7 @@ orders = np.geomspace(1.2, 200, 80)
 def printed(votes, noise_std=40.0):
     """Epsilon of all these votes by Theorem 6, at delta = 1e-5."""
     rows, often = np.unique(votes.ranked, axis=0, return_counts=True)
-    each = [[theorem(row, order, noise_std) for order in orders] for row in rows]
+    each = [[figures.theorem(row, order, noise_std) for order in orders] for row in rows]
     return rdp_to_epsilon(orders, often @ each, delta=1e-5).min()
 
 
@@ -324,47 +320,19 @@ for each in (plan, checked, silent):
 #
 # ## 9 Move the slider
 #
-# The picture uses the votes of 250 trained teachers, who shared 60,000 drawn digits. The slider sets the noise. Guess first: from which noise on does the dashed line no longer fall?
+# The picture uses the votes of 250 trained teachers, who shared 60,000 drawn digits, and the slider sets the noise. Guess first: from which noise on does the dashed line no longer fall?
 
-# %% tags=["hide-input"]
-votes, _ = shipped_votes(250)
-given = np.array([10, 30, 100, 200, 300])
-
-
-def frame(noise):
-    plans = [PATE(answers=int(n), noise_std=noise) for n in given]
-    public = [p.guarantee(delta=1e-5).epsilon for p in plans]
-    cheap = [printed(votes.first(p.answers), noise) for p in plans]
-    lines = [
-        Curve(x=given, y=public, label="any votes", role="safe", label_at=0.75, side="top left"),
-        Curve(
-            x=given,
-            y=cheap,
-            label="Theorem 6",
-            role="guess",
-            dash="dash",
-            label_at=0.75,
-            side="bottom right",
-        ),
-    ]
-    title = f"Noise {noise:g}: 300 answers cost {public[-1]:.3g}, by Theorem 6 {cheap[-1]:.3g}"
-    return curves(
-        lines, title=title, x="answers", y="ε", log_x=True, log_y=True, y_range=(0.02, 30)
-    )
-
-
-frames = {f"{noise:g}": frame(noise) for noise in (10, 20, 40, 80, 160)}
-words = "; ".join(f.layout.title.text for f in frames.values())
-show(slider(frames, name="σ", start=2), f"All frames. {words}.")
+# %%
+figures.answers(printed)
 
 # %% [markdown]
 # More noise always helps the number for any votes. With noise 160 the agreement of 250 teachers can no longer be seen. Then the number at these votes has no advantage, and its conversion (lesson 05) makes it larger.
 #
 # ## 10 Where this breaks, and what it does not protect
 #
-# * **One teacher is one part.** A pupil whose digits went to ten teachers changes ten votes, so divide the digits by pupil.
+# * **One teacher stands for one part of the digits.** A pupil whose digits went to ten teachers changes ten votes, so divide the digits by pupil.
 # * **Noise does not make teachers good.** With 250 parts each of them has seen few digits, and noise 40 needs a clear favourite.
-# * **The student's images are public.** PATE protects what the teachers saw, not what the student asks.
+# * **The student's images are not protected.** PATE protects what the teachers saw, not what the student asks.
 #
 # *To here NN minutes: the class ends here.*
 
@@ -384,6 +352,10 @@ print(f"MNIST in the paper: 1.97, of {checked.queries} queries {checked.answers}
 # The library encloses the exact number at these votes, and says who may see it. The second line is Theorem 6:
 
 # %%
+from dplearn.core.guarantee import round_up
+from dplearn.pate import shipped_votes
+
+votes, _ = shipped_votes(250)
 here = at_these_votes(votes.first(300), plan).guarantee(delta=1e-5)
 print(here)
 print("by Theorem 6:", round_up(printed(votes.first(300))))
@@ -436,22 +408,22 @@ for name, taught, images in (
     print(f"{name:12} {right[-1]:.1%}")
 
 # %% [markdown]
-# All that for the $\varepsilon$ of a hundred answers. Here is an honest comparison: DP-SGD of lesson 10 looks at the private images themselves, and on the same features it is about two points better at a smaller $\varepsilon$ (the project's README has the table). PATE wins where teachers are black boxes, or where nobody knows yet which student will be needed.
+# The second student has no larger $\varepsilon$ than the first. For an honest comparison, DP-SGD of lesson 10 looks at the private images themselves, and on the same features it is about two points better at a smaller $\varepsilon$ (the project's README has the table). PATE wins where teachers are black boxes, or where nobody knows yet which student will be needed.
 #
 # ### Two more exercises
 #
-# **★★ 12.2** Two classes, a gap of 60 votes, noise 40. How likely is it that noise changes the winner?
+# **★★ 12.3** Two classes have a gap of 60 votes, and the noise is 40. How likely is it that noise changes the winner?
 
 # %%
 answer = None
-check("12.2", answer)
+check("12.3", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 12.2</summary>
+# <details><summary>Solution of 12.3</summary>
 #
 # ```python
 # answer = 0.5 * erfc(60 / (2 * 40))
-# check("12.2", answer)
+# check("12.3", answer)
 # ```
 #
 # The difference of two noises has standard deviation $40\sqrt2$.
@@ -459,7 +431,7 @@ check("12.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 12.3** Write the aggregator: for each row of `votes` the index of the largest noisy count, given the `noise` of the same shape, but never more than `cap` answers; after them -1. Return an array.
+# **★★ 12.4** Write the aggregator. For each row of counts in `votes` it returns the index of the largest noisy count, given the `noise` of the same shape, but never more than `cap` answers; after them the array has -1.
 
 
 # %%
@@ -468,10 +440,10 @@ def answers_of(votes, noise, cap):
     return None
 
 
-check("12.3", answers_of)
+check("12.4", answers_of)
 
 # %% [markdown]
-# <details><summary>Solution of 12.3</summary>
+# <details><summary>Solution of 12.4</summary>
 #
 # ```python
 # def answers_of(votes, noise, cap):
@@ -479,7 +451,7 @@ check("12.3", answers_of)
 #     return np.where(np.arange(len(winner)) < cap, winner, -1)
 #
 #
-# check("12.3", answers_of)
+# check("12.4", answers_of)
 # ```
 #
 # In a service the rows beyond the cap are not even looked at.
@@ -499,7 +471,7 @@ check("12.3", answers_of)
 #
 # </details>
 #
-# <details><summary>b. Less noise is needed.</summary>
+# <details><summary>b. It is enough to add less noise.</summary>
 #
 # No. The noise is the same; the answer just does not depend on one vote.
 #
@@ -553,7 +525,7 @@ check("12.3", answers_of)
 #
 # **4** A check refuses a query. Whose data does the refusal depend on?
 #
-# <details><summary>a. On nobody's: nothing was released.</summary>
+# <details><summary>a. On nobody's data, since nothing was released.</summary>
 #
 # No. That nothing was released tells that the votes were few.
 #
@@ -571,7 +543,7 @@ check("12.3", answers_of)
 #
 # </details>
 #
-# **5** One pupil has digits in the parts of ten teachers. What protects her?
+# **5** One pupil has digits in the parts of ten teachers. What protects her in this case?
 #
 # <details><summary>a. The same ε: every part is private.</summary>
 #
@@ -579,13 +551,13 @@ check("12.3", answers_of)
 #
 # </details>
 #
-# <details><summary>b. Deal pupils, not digits.</summary>
+# <details><summary>b. Deal whole pupils to the teachers, not digits.</summary>
 #
-# Right. Then she is one vote again.
+# Right. Then she has one vote again, and the counts move as far as the theorem allows.
 #
 # </details>
 #
-# <details><summary>c. Ten times as many teachers.</summary>
+# <details><summary>c. Ten times as many teachers as before.</summary>
 #
 # No. She still reaches ten of them, and ten votes may move.
 #
@@ -625,7 +597,7 @@ check("12.test", answers)
 assert (
     flips.agree and one_noise not in flips.simulated and slip < exact([126, 124], 10.0) < 10 / 40**2
 )
-assert np.all(np.array(truth) <= proved) and disagree > 14 * agree and pair[0] < pair[1]
+assert np.all(truth <= proved) and disagree > 14 * agree and pair[0] < pair[1]
 assert silent.guarantee(delta=1e-5).epsilon > 0.5 and right[1] > right[0]
 assert here.lower < here.epsilon < printed(votes.first(300))
 print("all checks passed")

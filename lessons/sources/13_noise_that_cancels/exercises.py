@@ -5,10 +5,60 @@ import math
 
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+
+def _evening_noise(fresh, share):
+    pairs = zip(fresh, [0, *fresh], strict=False)
+    return [tonight - share * last_night for tonight, last_night in pairs]
+
+
+def _other(rule):
+    """A wrong function, by what it does with tonight's draw and last night's."""
+    return lambda fresh, share: [
+        rule(tonight, last_night, share)
+        for tonight, last_night in zip(fresh, [0, *fresh], strict=False)
+    ]
+
+
+_memory = Program(
+    key="13.1",
+    right=_evening_noise,
+    cases=(([4.0, 2.0], 0.5), ([1.0, 0.0, 0.0, 0.0], 0.25), ([1.5, -2.0, 3.0, 0.5], 0.9)),
+    praise="That is all of this noise; a notebook now draws its pictures from your function.",
+    mistakes=(
+        Mistake(
+            _other(lambda z, before, share: z + share * before),
+            ("Is the share taken back, or added?", "Subtract: tonight - share * last_night."),
+        ),
+        Mistake(
+            _other(lambda z, before, share: z - before),
+            ("How much of last night's draw is taken back?", "Multiply last_night by share."),
+        ),
+        Mistake(
+            _other(lambda z, before, share: z - before / 2),
+            ("Is the share always a half?", "Use the argument: share * last_night."),
+        ),
+        Mistake(
+            _other(lambda z, before, share: share * before - z),
+            ("Which of the two draws has a minus?", "Begin with tonight, then subtract."),
+        ),
+        Mistake(
+            _other(lambda z, before, share: (1 - share) * z - share * before),
+            (
+                "Does tonight's draw lose anything itself?",
+                "All of tonight's draw stays: tonight - ...",
+            ),
+        ),
+    ),
+    hints=(
+        "Begin with tonight's draw, and subtract something from it.",
+        "tonight - share * last_night",
+    ),
+)
+
 _LENGTH = 1 / math.sqrt(1 - 0.8**2)
 
 _long = Exercise(
-    key="13.1",
+    key="13.2",
     right=_LENGTH,
     praise="So the fresh noise must be two thirds larger, and the totals gain more than that.",
     mistakes=(
@@ -36,7 +86,7 @@ _long = Exercise(
 )
 
 _gone = Exercise(
-    key="13.2",
+    key="13.3",
     right=0,
     praise="Noise that is large and the same protects nobody.",
     mistakes=(
@@ -76,7 +126,7 @@ def _column(steps):
 
 
 _program = Program(
-    key="13.3",
+    key="13.4",
     right=_column,
     cases=((1,), (2,), (6,), (40,)),
     praise="That is all the memory a server needs: one number for each evening.",
@@ -112,4 +162,4 @@ _program = Program(
     ),
 )
 
-EXERCISES = (_long, _gone, _program)
+EXERCISES = (_memory, _long, _gone, _program)

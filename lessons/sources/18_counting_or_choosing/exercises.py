@@ -6,10 +6,103 @@ import numpy as np
 
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+
+def _named(of):
+    """Return the function of the counts, their noise and the noisy counts."""
+    return lambda counts, noise: of(
+        counts, noise, [count + extra for count, extra in zip(counts, noise, strict=True)]
+    )
+
+
+_winner = Program(
+    key="18.1",
+    right=_named(lambda counts, noise, noisy: noisy.index(max(noisy))),
+    cases=(
+        ([3, 9, 4], [0.5, -0.5, 2.5]),
+        ([7, 5, 6], [-3.0, 0.5, 0.25]),
+        ([1, 2, 0], [5.0, 0.0, 9.5]),
+    ),
+    praise="One index leaves the function, and all noisy counts stay inside.",
+    mistakes=(
+        Mistake(
+            _named(lambda counts, noise, noisy: max(noisy)),
+            ("Is that a name, or a noisy count?", "Return its place: noisy.index(max(noisy))."),
+        ),
+        Mistake(
+            _named(lambda counts, noise, noisy: counts.index(max(counts))),
+            ("Where is the noise?", "Look for the largest entry of noisy, not of counts."),
+        ),
+        Mistake(
+            _named(lambda counts, noise, noisy: noise.index(max(noise))),
+            ("Where are the counts?", "Look for the largest entry of noisy, not of noise."),
+        ),
+        Mistake(
+            _named(lambda counts, noise, noisy: max(counts)),
+            (
+                "Is that a name, or a true count?",
+                "A true count must not leave: return noisy.index(max(noisy)).",
+            ),
+        ),
+        Mistake(
+            _named(lambda counts, noise, noisy: noisy.index(min(noisy))),
+            ("The largest or the smallest?", "Take max in place of min."),
+        ),
+        Mistake(
+            _named(lambda counts, noise, noisy: noisy.index(max(noisy)) + 1),
+            ("With which number does the list begin?", "Places begin with 0: do not add 1."),
+        ),
+    ),
+    hints=(
+        "Lists have a method that finds the place of a value.",
+        "noisy.index(max(noisy))",
+    ),
+)
+
+_songs = Exercise(
+    key="18.2",
+    right=2.0,
+    praise="Only the largest move of one count is in it, however many songs there are.",
+    mistakes=(
+        Mistake(
+            4.0,
+            (
+                "Can one listener raise one count and lower another?",
+                "Counts are monotone: the factor 2 of the theorem is not needed.",
+            ),
+        ),
+        Mistake(
+            6.0,
+            (
+                "Must the noise on one count cover all three songs?",
+                "Each count moves by at most 1, and the winner's own noise covers them all.",
+            ),
+        ),
+        Mistake(
+            12.0,
+            (
+                "Which two factors are in your number?",
+                "Neither the three songs nor the 2 is needed: each count moves by 1, upwards.",
+            ),
+        ),
+        Mistake(
+            400.0,
+            ("How many counts are published?", "None of the 200: only one name leaves."),
+        ),
+        Mistake(
+            0.5,
+            ("More privacy: more noise, or less?", "The scale is 1 divided by epsilon."),
+        ),
+    ),
+    hints=(
+        "By how much does one listener move one count, and in how many directions?",
+        "Delta / epsilon, with Delta = 1 and epsilon = 0.5.",
+    ),
+)
+
 _SHORT = math.log(1000) + math.log(100)
 
 _budget = Exercise(
-    key="18.1",
+    key="18.3",
     right=1 / 4 + 5 / 10,
     praise="Ten thousand questions, and the noes among them cost a quarter together.",
     mistakes=(
@@ -22,23 +115,23 @@ _budget = Exercise(
         ),
         Mistake(
             1 / 4 + 1 / 10,
-            ("How many yeses may there be?", "Five yeses, and each is paid by its own noise."),
+            ("How many yeses may there be?", "Five yeses, and each needs noise of its own."),
         ),
         Mistake(
             5 / 10,
-            ("Who pays for the noes?", "You left out the threshold, 1/4."),
+            ("What covers the noes?", "You left out the noise on the threshold, 1/4."),
         ),
         Mistake(
             5 * (1 / 4 + 1 / 10),
             (
                 "How often is noise drawn for the threshold?",
-                "Once: 1/4 is paid once, and only the yeses count five times.",
+                "Once: add 1/4 once, and only the yeses count five times.",
             ),
         ),
         Mistake(
             1 / 4 + 10_000 / 10,
             (
-                "What does a no cost once the threshold is paid?",
+                "What does a no cost once the threshold has its noise?",
                 "Nothing: only the yeses count, five of them.",
             ),
         ),
@@ -54,7 +147,7 @@ _budget = Exercise(
 )
 
 _shortfall = Exercise(
-    key="18.2",
+    key="18.4",
     right=_SHORT,
     praise="Eleven or twelve people, whether a thousand or a million typed the best word.",
     mistakes=(
@@ -132,7 +225,7 @@ _CASES = (
 )
 
 _program = Program(
-    key="18.3",
+    key="18.5",
     right=_sparse,
     cases=_CASES,
     praise="Three lines, and each of the printed mistakes changes one word of them.",
@@ -202,4 +295,4 @@ _program = Program(
     ),
 )
 
-EXERCISES = (_budget, _shortfall, _program)
+EXERCISES = (_winner, _songs, _budget, _shortfall, _program)

@@ -1,12 +1,11 @@
 """Every published figure: recomputed by the method that is named, and compared as printed."""
 
-import mpmath as mp
 import numpy as np
 import pytest
 
 from cases import rows
 from dplearn.teaching.book import published
-from dplearn.teaching.book.published import digits_of, number, reproduces, unit
+from dplearn.teaching.book.published import digits_of, number, unit
 
 PUBLISHED = published.published()
 # What this package does not compute (yet): audits, votes, lower bounds, other samplings' limits.
@@ -57,17 +56,3 @@ def test_limits_printed_as_guarantees_are_too_small():
         run = {"delta": number(row["delta"]), "steps": int(row["steps"])}
         exact = published.step_of(row).guarantee(**run)
         assert exact.lower > number(row["published"])
-
-
-@pytest.mark.slow
-def test_one_conversion_gives_both_census_figures_if_rho_has_all_its_digits():
-    """P29: D_alpha = rho alpha, minimised over the order with 30 digits."""
-    orders = 1 + mp.mpf(10) ** np.linspace(-1, 4, 501)
-    least = lambda rho, exchange: min(rho * a + exchange(a) for a in orders)
-    simple = lambda a: mp.log(1e10) / (a - 1)
-    improved = lambda a: mp.log((a - 1) / a) + (mp.log(1e10) - mp.log(a)) / (a - 1)
-    noise = {"P29a": 1 / mp.mpf(339 / 542) ** 2, "P29b": 1 / mp.mpf(12343 / 3379) ** 2}
-    for exchange, from_noise in ((simple, False), (improved, True)):
-        for rhos, right in ((noise, from_noise), ({"P29a": 2.56, "P29b": 0.07}, False)):
-            values = {i: float(least(rho, exchange)) for i, rho in rhos.items()}
-            assert all(reproduces(x, PUBLISHED[i]) for i, x in values.items()) == right

@@ -70,7 +70,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
         "noise_multiplier": between(0.3, 100),
         "sample_rate": rate,
         "delta": between(1e-30, 1e-9) if rng.random() < 0.3 else between(1e-9, 0.3),
-        "adjacency": rng.choice(["replace_one", "add_remove"]) if rate == 1 else "add_remove",
+        "adjacency": rng.choice(["replace_one", "add_remove"]),
     }
     return run, sorted({round(between(1, 1e6)) for _ in range(LENGTHS)})
 

@@ -28,7 +28,7 @@ def minutes(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
     """Opens the minute at a run, a scene, an address, mostly in a page that was used before."""
     told = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
     mount = f"""const shown = minute.mount(here, {{
-      engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).minute;"""
+      engine: dplearn, explore: "explorer.html", ...{told}, ...globalThis.OPTIONS }}).page;"""
     scripts = dplearn.source() + dplearn.source("minute", "scenes/scenes")
     file, kept = as_file(folder, dplearn.style("scenes/scenes"), scripts, mount), {}
     with visits(browser) as visit:

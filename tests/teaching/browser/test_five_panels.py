@@ -37,19 +37,13 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
 };"""
 CLOSED = "([name, own, adjacency, ...at]) => tell(laws.closedForm(name, own, adjacency), ...at)"
 PATHS = "[...document.querySelectorAll('.dp-panel path')].map(path => path.getAttribute('d'))"
-# All words that are to be seen; of a list, the one that is chosen.
-SEEN = """[...document.querySelectorAll('.dp *')].filter(node => node.checkVisibility())
-  .map(node => node.tagName === 'SELECT' ? node.selectedOptions[0].textContent
-    : node.tagName === 'OPTION' ? ''
-    : [...node.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent).join(' '))
-  .join(' ')"""
 TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 
 
 @pytest.fixture(scope="module")
 def evaluate():
     """Call functions beside the laws and the pairs, in node."""
-    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "table"))
+    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
     scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
     with javascript(*scripts, ASKED) as call:
         yield call
@@ -104,20 +98,9 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
             assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=5e-12)
 
 
-def test_closed_forms_known_by_heart(evaluate):
-    at = [[1.0], [8.0], [0.05]]
-    told = evaluate(CLOSED, ["gaussian", {"noise_multiplier": 1}, "add_remove", *at])
-    # The loss is N(1/2, 1).
-    assert told["tails"][0][0] == pytest.approx(0.3085375387)
-    assert told["true_positive_rate"][0] == pytest.approx(0.2595110228) and told["renyi"][0] == 4.0
-    coin = ["randomized_response", {"local_epsilon": 1, "answers": 2}, "replace_one"]
-    told = evaluate(CLOSED, [*coin, [1.0, 0.99], [2.0], [0.1]])
-    assert told["delta"][0] is None and told["tails"][0][0] == 0
-    assert told["tails"][1][0] == pytest.approx(math.e / (1 + math.e))
-    assert told["true_positive_rate"][0] == pytest.approx(0.1 * math.e)
-    wide = "() => laws.closedForm('discrete_gaussian', {noise_multiplier: 300, sensitivity: 1}, '')"
-    too_wide = evaluate(wide)
-    assert too_wide is None
+def test_a_sum_that_is_too_long_is_left_to_the_library(evaluate):
+    wide = {"noise_multiplier": 300, "sensitivity": 1}
+    assert evaluate("own => laws.closedForm('discrete_gaussian', own, '')", wide) is None
 
 
 TOLD = pairs.catalogue()
@@ -226,6 +209,8 @@ def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
     view = shown
     moved_to(view)
     before = view.evaluate(f"({{...page.state, paths: {PATHS}}})")
+    spans = "page.spans.flat().map(axis => axis.high - axis.low)"
+    narrow = view.evaluate(spans)
     dragged(view, f".dp-at-{picture} .dp-area", by, at=(0.55, 0.4), held=True)
     view.wait_for_function(f"page.state.{name} !== {before[name]} && !page.queued")
     held = view.evaluate("page.state")
@@ -233,31 +218,11 @@ def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
     paths = view.evaluate(PATHS)
     moved = sum(a != b for a, b in zip(paths, before["paths"], strict=True))
     assert moved >= 6 or name != "epsilon"
+    assert all(a <= b for a, b in zip(narrow, view.evaluate(spans), strict=True))
     view.mouse.up()
     view.wait_for_function(f"location.hash.includes('{name}=')")
     assert view.evaluate("page.state") == held
     assert held[name] == float(f"{held[name]:.3g}") and not view.evaluate(BROKEN)
-
-
-def test_a_drag_of_the_noise_takes_everything_along_and_axes_only_grow(open_page):
-    view = open_page()
-    box = view.locator("b[data-drag=noise_multiplier]").bounding_box()
-    x, y = box["x"] + 5, box["y"] + 8
-    spans = lambda: view.evaluate("page.spans.flat().map(axis => [axis.low, axis.high])")
-    first = spans()
-    view.mouse.move(x, y)
-    view.mouse.down()
-    for step in range(1, 9):
-        view.mouse.move(x - 12 * step, y)
-        view.wait_for_function("!page.queued")
-        now = spans()
-        assert all(b[0] <= a[0] and a[1] <= b[1] for a, b in zip(first, now, strict=True))
-        first = now
-        noise = view.evaluate("page.state.noise_multiplier")
-        expected = float(Gaussian(noise).profiles()[0].delta(1.0))
-        assert expected * (1 - 1e-9) <= delta_of(view) <= expected * 1.01
-    view.mouse.up()
-    view.wait_for_function("location.hash.includes('noise_multiplier=')")
 
 
 def test_what_an_address_says_in_vain_is_named(open_page):
@@ -328,15 +293,11 @@ def test_pages_fit_their_screens_in_both_languages(open_page):
             for part in view.locator(".dp-title, .dp-eps, .dp-pill").all():
                 if box := part.bounding_box():
                     assert box["x"] >= -1 and box["x"] + box["width"] <= width + 1
-        words = re.findall(r"[A-Za-z]{2,}", view.evaluate(SEEN))
-        assert width < 1440 or len(words) <= 85, words
 
 
-def test_languages_say_the_same_things(open_page):
+def test_in_chinese_no_english_is_left(open_page):
     view = open_page()
-    en = view.evaluate("Object.keys(page.words)")
     view.locator("[data-do=language]").click()
     expect(view.locator(".dp[lang=zh]")).to_be_visible()
-    assert view.evaluate("Object.keys(page.words)") == en and len(en) > 25
     text = view.evaluate("document.querySelector('.dp').innerText")
     assert not re.search(r"\b[a-z]{2,}(?:[ ,]+[a-z]{2,}){2,}", text), text

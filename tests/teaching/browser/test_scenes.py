@@ -179,8 +179,8 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
     assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
 
 
-def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
-    view = opened(PHONE, touch=True, fresh=True)
+def test_keys_and_buttons_go_from_scene_to_scene_and_fill_the_screen(opened):
+    view = opened(PHONE, fresh=True)
     at = lambda scene: expect(view.locator(".dm")).to_have_attribute("data-scene", str(scene))
     for key, expected in (
         *(("ArrowRight", 2), (" ", 3), ("PageDown", 4), ("ArrowRight", 4)),
@@ -192,19 +192,8 @@ def test_keys_buttons_and_swipes_go_from_scene_to_scene(opened):
     view.locator("[data-do=next]").click()
     at(3)
     expect(view).to_have_url(re.compile("#scene=3$"))
-    fingers = view.context.new_cdp_session(view)
-
-    def swipe(by, y=430):
-        for kind, x in (("touchStart", 195), ("touchMove", 195 + by), ("touchEnd", None)):
-            points = [] if x is None else [{"x": x, "y": y}]
-            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    for by, expected in ((-120, 4), (120, 3), (20, 3), (120, 2), (120, 1), (-150, 1)):
-        swipe(by)
-        at(expected)  # a stroke over the empty picture, the last, draws
-    swipe(-150, y=40)
-    at(2)
-    view.go_back()
+    view.locator("[data-do=full]").click()
+    view.wait_for_function("document.fullscreenElement")
 
 
 def test_the_keyboard_draws_a_straight_guess(opened):

@@ -76,7 +76,7 @@ def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
     pair = r"\left(k\varepsilon, k\delta\right)"
     assert found(f"It is ${pair}${behind}.") == [(1, rf"{pair}\text{{-DP}}")]
     assert not found(rf"It is $(\varepsilon, \delta)${behind}.")
-    assert found(rf"It is $k\varepsilon${behind}.") == [(1, r"(k\varepsilon, 0)\text{-DP}")]
+    assert found(rf"It is $k\varepsilon${behind}.") == [(1, r"k\varepsilon\text{-DP}")]
     assert found(r"This is $\tfrac12\varepsilon^2$-zCDP.")[0][1].endswith(r"\text{-zCDP}")
 
 
@@ -84,14 +84,14 @@ SPELLED = [
     (r"It is $(r(e^\epsilon-1), r\delta)$-dp.", r"(r(e^\epsilon-1), r\delta)\text{-DP}"),
     (r"It is $(\lambda, k\rho)-$ RDP.", r"(\lambda, k\rho)\text{-RDP}"),
     (r"$$(k\epsilon, k\delta)\mbox{-DP}$$", r"(k\epsilon, k\delta)\text{-DP}"),
-    (r"It is $q\epsilon, q\delta$-DP.", r"(q\epsilon, q\delta)\text{-DP}"),
+    (r"It is $q\epsilon, q\delta$-DP.", r"q\epsilon, q\delta\text{-DP}"),
     (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
     (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),
     (r"Then $f + \mathcal{N}\big(0, 2\Delta\ln(2/\delta) I\big)$.",
      r"\sigma^2 = 2\Delta\ln(2/\delta)"),
     (r"Laplace noise of scale $\Delta/\epsilon$.", r"b = \Delta/\epsilon"),
     (r"The RDP parameter is $\alpha/(2\sigma^2)$.", r"D_\alpha = \alpha/(2\sigma^2)"),
-    (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"(k\varepsilon_0, 0)\text{-DP}"),
+    (r"It is \\\(k\\varepsilon\_0\\\)-DP.", r"k\varepsilon_0\text{-DP}"),
 ]  # fmt: skip
 
 

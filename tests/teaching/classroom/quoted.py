@@ -20,7 +20,7 @@ def values(text):
 
 
 def texts(cells):
-    """The outputs of code cells as plain text."""
+    """Return the outputs of code cells as plain text."""
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     return [o.text if "text" in o else o.get("data", {}).get("text/plain", "") for o in outputs]
 

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 
 
 def in_javascript(*asked):
-    """What the script of a page answers to each (function, *arguments)."""
+    """Return what the script of a page answers to each (function, *arguments)."""
     options = {"input": json.dumps(asked).encode(), "stdout": subprocess.PIPE}
     done = ran("node", "-e", ASK, str(SCRIPT), **options)
     assert done.returncode == 0
@@ -48,13 +48,13 @@ def in_javascript(*asked):
 
 
 def all_of(kind):
-    """The exercises of this kind in all lessons."""
+    """Return the exercises of this kind in all lessons."""
     every = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
     return [each for each in every if isinstance(each, kind)]
 
 
 def as_number(text):
-    """The number that a text is in Python, or None."""
+    """Return the number that a text is in Python, or None."""
     try:
         return float(text)
     except ValueError:

@@ -1,6 +1,5 @@
 """A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
 
-import re
 import shutil
 import socket
 import subprocess
@@ -25,7 +24,7 @@ document.addEventListener("dplearn:progress", (event) => told.push(event.detail)
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The page of a lesson without charts, by its number."""
+    """Return the page of a lesson without charts, by its number."""
 
     def write(number):
         lesson = sources.lessons()[number]
@@ -77,23 +76,6 @@ def test_a_student_predicts_with_keys_alone(written, visit):
     told = view.evaluate("told.map(({lesson, kind, item, state}) => [lesson, kind, item, state])")
     first, second = ["pupils alone", "done"], ["secrets rebuilt", "tried"]
     assert told == [["01", "prediction", *first], ["01", "prediction", *second]]
-
-
-def test_a_self_test_gives_the_reason_of_each_choice(written, visit):
-    view = visit(written("01"), "fieldset", route=lambda view: view.add_init_script(LISTEN))
-    every, check = view.locator("fieldset"), view.get_by_role("button", name="Check 5 answers")
-    reply = view.locator(".ask").last.get_by_role("status")
-    check.click()
-    expect(reply).to_contain_text("choose an answer")
-    questions = [every.nth(every.count() - 5 + number) for number in range(5)]
-    for number, place in enumerate((1, 2, 1, 0)):  # the second is wrong, the last left out
-        questions[number].get_by_role("radio").nth(place).check()
-    check.click()
-    expect(reply).to_have_text(re.compile(r"^\s*1\.test not yet, "))
-    expect(questions[0].locator(".why:visible")).to_have_text(re.compile(r"^\s*Right\. "))
-    expect(questions[4].locator(".why:visible")).to_have_text("Left out.")
-    told = {"lesson": "01", "item": "1.test", "kind": "selftest", "state": "tried"}
-    assert view.evaluate("told.at(-1)") == told
 
 
 PARTS = ".ask, .ask *, fieldset, fieldset *, .number-line *"

@@ -59,7 +59,7 @@ def folder(tmp_path):
 
 
 def written(folder, *sources):
-    """A student's notebook with these code cells."""
+    """Return a student's notebook with these code cells."""
     cells = [new_markdown_cell("# 12 Tiny"), *map(new_code_cell, sources)]
     path = folder / "Zoë.ipynb"
     nbformat.write(new_notebook(cells=cells), path)

@@ -16,28 +16,25 @@ from dplearn.teaching.classroom.html import linked
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 # Those of the longest measures, which draw thousands of times, and their answers in pure Python.
-LONG = {"3.4", "7.4", "9.4", "10.4"}
+LONG = {"3.4", "7.1", "9.5", "10.4"}
 ELSEWHERE = {"19.3"}  # gradients in rows of NumPy
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 
-def program_of(number):
-    """The exercise of a lesson that asks for code."""
-    (program,) = (e for e in exercises(LESSONS[number]).values() if isinstance(e, Program))
-    return program
+EVERY = [each for one in LESSONS.values() for each in exercises(one).values()]
+PROGRAMS = {each.key: each for each in EVERY if isinstance(each, Program)}
 
 
 def of_lists(function):
-    """A function of ours on what a page has in place of arrays."""
+    """Return a function of ours on what a page has in place of arrays."""
     return lambda *case: function(*(np.array(x) if isinstance(x, list) else x for x in case))
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
-@pytest.mark.parametrize("number", LESSONS)
-def test_a_description_gives_the_same_verdicts(number):
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_description_gives_the_same_verdicts(program, measured_once):
     """What is right and wrong in each case is the same, and so is what is measured there."""
-    program = program_of(number)
     description = in_page.described(program)
     if program.key in ELSEWHERE:
         assert description == ""
@@ -46,6 +43,8 @@ def test_a_description_gives_the_same_verdicts(number):
     again, plain = in_page.rebuilt(description), in_page._plain
     assert (again.cases, again.expected) == (plain(program.cases), plain(program.expected))
     for slip, place in itertools.product(range(len(program.mistakes)), range(len(program.cases))):
+        if program.key in LONG and (slip + place) % 2:
+            continue  # a long measure compares each mistake in every second case
         # Complaints are equal by what they say.
         assert repr(again.of_mistake(slip, place)) == repr(plain(program.of_mistake(slip, place)))
     assert [m.hints for m in again.mistakes] == [m.hints for m in program.mistakes]
@@ -76,14 +75,14 @@ def test_a_description_gives_the_same_verdicts(number):
 )
 def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys):
     code = code.replace("numpy", "nothing")
-    reply = json.loads(in_page.replied(code, "did_copy", in_page.described(program_of("01"))))
+    reply = json.loads(in_page.replied(code, "did_copy", in_page.described(PROGRAMS["1.4"])))
     assert reply["outcome"] == outcome and words in reply["messages"][0], reply
     assert "\n" not in reply["messages"][0] and capsys.readouterr().out == ""
 
 
 @pytest.fixture(scope="session")
 def pyodide(tmp_path_factory):
-    """The folder of an unpacked Pyodide; it has no NumPy."""
+    """Return the folder of an unpacked Pyodide; it has no NumPy."""
     return site.from_npm("pyodide@314.0.7", tmp_path_factory.mktemp("pyodide"))
 
 
@@ -94,7 +93,7 @@ def test_a_folder_that_is_no_pyodide_is_refused(tmp_path):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """A page of lesson 01 that runs Python from files, without a network."""
+    """Return a page of lesson 01 that runs Python from files, without a network."""
     lesson = sources.lessons()["01"]
     cells = sources.built_cells(lesson)
     body = answering.body(lesson, cells, python=True)
@@ -107,7 +106,7 @@ def opened(browser, tmp_path):
 
 
 def checked(view, code):
-    """What the page says to a student's code."""
+    """Return what the page says to a student's code."""
     view.locator("textarea").fill(code)
     view.locator("textarea").press("Control+Enter")
     view.wait_for_function("!document.querySelector('form.code button').disabled")

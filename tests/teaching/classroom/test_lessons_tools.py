@@ -1,5 +1,6 @@
 """What lessons are made with: guesses, evidence, figures, and the build of both editions."""
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -18,10 +19,12 @@ from dplearn.teaching.classroom import (
     duration,
     estimate,
     guess,
+    pictures,
     predict,
     reveal,
     show,
     sources,
+    yours,
 )
 from dplearn.teaching.classroom.html import from_cell
 from dplearn.teaching.figures import number_line
@@ -146,7 +149,7 @@ check("90.1", answer)
 # </details>
 
 # %%
-print(answer)
+print(answer)  # beside pictures("90")
 """
 
 ITS_EXERCISE = """
@@ -158,7 +161,7 @@ EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
-    """A lesson of a few cells, built in a folder of its own."""
+    """Return a lesson of a few cells, built in a folder of its own."""
     lesson = written_lesson(tmp_path_factory.mktemp("once"), "90_tiny", TINY, ITS_EXERCISE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(*NO_PICTURES)
@@ -168,7 +171,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture
 def tiny(once, tmp_path, monkeypatch):
-    """A copy of it that may be spoiled."""
+    """Return a copy of it that may be spoiled."""
     monkeypatch.setenv(*NO_PICTURES)
     shutil.copytree(once.notebook.parent, tmp_path / "lessons")
     return sources.lessons(tmp_path / "lessons")["90"]
@@ -237,6 +240,16 @@ def test_nbval_notices_one_changed_digit(tiny):
         assert failure in run.stdout, run.stdout[-2000:]
 
 
+def test_a_picture_is_drawn_from_the_students_function_where_it_is_right():
+    halved = lambda fresh, share: [fresh[0], *(b - share * a for a, b in itertools.pairwise(fresh))]
+    for answer, whose in ((halved, "yours"), (lambda fresh, share: fresh, "ours"), (None, "ours")):
+        used = yours("13.1", answer)
+        assert used.whose == whose and used([4.0, 2.0], 0.5) == [4.0, 0.0]
+    assert pictures("13").noise_matrix(halved, 0.5, evenings=2).tolist() == [[1, 0], [-0.5, 1]]
+    with pytest.raises(sources.LessonError, match="number of a lesson, such as '13', got '98'"):
+        pictures("98")
+
+
 THREADS = """\
 # %%
 import importlib
@@ -275,6 +288,9 @@ def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsy
     assert main([*command, str(tiny.notebook.parent)]) == 1
     assert "stale  90_tiny: cell 1 differs: '# 90 Tiny'" in capsys.readouterr().out
     assert main([*command, str(tiny.notebook.parent), "98"]) == 2
+    tiny.source.write_text(TINY)
+    tiny.figures.write_text("A, B = 1, 2")
+    assert sources.is_stale(tiny) == "cell 8 differs: 'print(answer)  # beside pictures(\"90\")'"
 
 
 @pytest.mark.parametrize(

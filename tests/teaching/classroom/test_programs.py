@@ -44,6 +44,15 @@ def documented(rows, norm):
     ...
 
 
+def skeleton(rows, norm):
+    factors = [... for row in rows]
+    return [[factor * x for x in row] for factor, row in zip(factors, rows, strict=True)]
+
+
+def by_dots(rows, norm):
+    return clipped(np.asarray(rows)[..., :], norm)
+
+
 def by_loops(rows, norm):
     print("a student looks at", rows)
     lengths = [math.hypot(*row) for row in rows]
@@ -90,6 +99,7 @@ class Trap:
 RAISES = "90.1 not yet: it raises "
 ANSWERS = [
     (clipped, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (by_dots, "right", "90.1 right in 3 of 3 cases: Indeed."),
     (by_loops, "right", "90.1 right in 3 of 3 cases: Indeed."),
     (of_coordinates, "mistake", "90.1 not yet: Vector?\n  case      rows = [[3, 4]], norm = 1\n"),
     (of_coordinates, "mistake", "\n  expected  [[0.6, 0.8]]\n  got       [[1, 1]]"),
@@ -97,6 +107,7 @@ ANSWERS = [
     (lambda rows, norm: clipped(rows, norm) + 1e-5, "wrong", "got       [[0.30001, 0.40001]]"),
     (blank, "open", "90.1 not answered yet: write the body of the function and run the cell"),
     (documented, "open", "90.1 not answered yet"),
+    (skeleton, "open", "90.1 not answered yet: put your own code in place of `...`"),
     (None, "open", "90.1 not answered yet"),
     (lambda rows, norm: False, "mistake", "numbers of shape (); (1, 2) is expected."),
     (lambda rows, norm: 0.0, "mistake", "numbers of shape (); (1, 2) is expected."),
@@ -185,12 +196,12 @@ def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
 
 
 def with_numpy(function):
-    """A function that draws with NumPy, where Python's generator is its last argument."""
+    """Return a function that draws with NumPy, where Python's generator is its last argument."""
     return lambda *case: function(*case[:-1], np.random.default_rng(case[-1].getrandbits(64)))
 
 
 def noisy_sum(noise):
-    """The clipped sum of a lot, and `noise` in units of what is due."""
+    """Return the clipped sum of a lot, and `noise` in units of what is due."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
@@ -200,13 +211,13 @@ def noisy_sum(noise):
 
 
 def cut(rng, n):
-    """Normal noise without what lies beyond three deviations."""
+    """Return normal noise without what lies beyond three deviations."""
     z = rng.standard_normal(n + 50)
     return z[abs(z) < 3][:n] / 0.9866
 
 
 def centred(rng, n):
-    """Normal noise whose coordinates add up to zero."""
+    """Return normal noise whose coordinates add up to zero."""
     z = rng.standard_normal(n)
     return (z - z.mean()) * math.sqrt(n / (n - 1))
 
@@ -254,13 +265,13 @@ HARMFUL = {
         "10.4",
         noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
     ),
-    "window": ("7.4", window),
+    "window": ("7.1", window),
     "first and last": (
-        "7.4",
+        "7.1",
         lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
     ),
-    "coins kept for two steps": ("7.4", kept_for_two_steps()),
-    "a tenth too many": ("7.4", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
+    "coins kept for two steps": ("7.1", kept_for_two_steps()),
+    "a tenth too many": ("7.1", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
 }
 
 
@@ -268,7 +279,7 @@ HARMFUL = {
 @pytest.mark.slow
 def test_what_protects_nobody_is_not_right(key, function):
     program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
-    some = slice(1) if key == "7.4" else slice(3, None)  # with noise
+    some = slice(1) if key == "7.1" else slice(3, None)  # with noise
     program = replace(program, cases=program.cases[some], mistakes=())
     assert program.verdict(with_numpy(function)).outcome == "wrong"
 
@@ -315,10 +326,10 @@ def bisected(epsilon, delta, sensitivity):
 @pytest.mark.parametrize(
     "key, function",
     [
-        ("7.4", with_numpy(draw)),
-        ("7.4", mask),
-        ("7.4", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
-        ("9.4", enumerated),
+        ("7.1", with_numpy(draw)),
+        ("7.1", mask),
+        ("7.1", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
+        ("9.5", enumerated),
         ("3.4", bisected),
         ("10.4", with_numpy(around_the_sum)),
     ],

@@ -34,7 +34,7 @@ def library(tmp_path, monkeypatch):
 
 
 def run(*cells, **names):
-    """What cells of a notebook define, as IPython runs them."""
+    """Return what cells of a notebook define, as IPython runs them."""
     scope = {"__name__": "__main__", "In": [""], **names}
     for cell in cells:
         name = f"<cell {len(scope['In'])} {hash(cell)}>"
@@ -45,7 +45,7 @@ def run(*cells, **names):
 
 
 def kept(capsys, key, *cells, name="delta_of"):
-    """What `check` says of keeping the function that the last cell defines."""
+    """Return what `check` says of keeping the function that the last cell defines."""
     check(key, run(*cells)[name], keep=True)
     return capsys.readouterr().out.splitlines()[-1].strip()
 

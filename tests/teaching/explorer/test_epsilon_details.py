@@ -76,8 +76,9 @@ def test_a_statement_names_what_is_missing_and_is_then_complete():
 @pytest.mark.slow
 def test_theorems_and_their_sources_are_told():
     told = words(asked("theorems"))
-    for law in ACCOUNTANTS.values():
-        assert all(str(x) in told for x in (law.statement, law.reference, law.explanation))
+    for name, law in ACCOUNTANTS.items():
+        why, theorem = (details._say[f"{table}.{name}"] for table in ("why", "theorem"))
+        assert all(str(x) in told for x in (theorem, law.reference, why))
     assert "0.9468667 ≤ ε ≤ 0.9468669" in told
 
 

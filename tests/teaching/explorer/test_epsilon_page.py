@@ -12,21 +12,6 @@ from dplearn.certificates import check
 
 pytestmark = DRIVEN
 EPSILON, SIGMA = ".dp-eps output", "b[data-drag=noise_multiplier]"
-# Every text that is to be seen on the first screen.
-SEEN = """() => {
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];
-  const range = document.createRange(), shown = { opacityProperty: true, visibilityProperty: true };
-  while (walk.nextNode()) {
-    range.selectNodeContents(walk.currentNode);
-    const box = range.getBoundingClientRect();
-    const parent = walk.currentNode.parentElement;
-    const heard = getComputedStyle(parent).clip !== 'auto' || parent.closest('.dp-live, option');
-    const seen = box.top < innerHeight && box.width > 2 && box.height > 2;
-    if (seen && !heard && parent.checkVisibility(shown))
-      texts.push(walk.currentNode.textContent.trim());
-  }
-  return texts;
-}"""
 TEXTS = """() => [...document.querySelectorAll('.stMain *')].flatMap(node =>
   node.closest('style, script, code, .katex, small, td:first-child') ? []
   : [...node.childNodes].filter(child => child.nodeType === 3).map(child => child.textContent))"""
@@ -146,7 +131,6 @@ def test_kinds_of_runs_are_chosen(page, address):
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
     page.get_by_label("Noise", exact=True).select_option("laplace")
     page.get_by_text(re.compile("No theorem here covers this run|proved")).first.wait_for()
-    # The browser has no pair of a replaced record on a sample: the server answers.
     shown(page, address, "?noise_multiplier=1&here=1000&adjacency=replace_one")
     page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '2.85'")
 
@@ -164,22 +148,6 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
     page.go_back()
     page.wait_for_url("**/formula_book*")
     settled(page)
-
-
-@pytest.mark.thorough
-@each("width, height", [(1440, 900), (1024, 768), (390, 844)])
-def test_the_first_screen_says_little_and_nothing_is_cut(browser, address, width, height):
-    small = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-    shown(small, address)
-    small.wait_for_function("/identified/.test(document.querySelector('.dp-people').textContent)")
-    settled(small, f"first_screen_{width}")
-    assert small.evaluate("document.documentElement.scrollWidth") <= width
-    box = small.locator(".dp-value.dp-pld").bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= width
-    texts = small.evaluate(SEEN)
-    words = [w for text in texts for w in text.split() if re.search("[^\\W\\d]{2}", w)]
-    assert len(words) <= 150, f"{len(words)} words: {' '.join(words)}"
-    small.close()
 
 
 def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(page, address):

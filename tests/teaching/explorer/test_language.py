@@ -132,6 +132,7 @@ def left(app: AppTest) -> set[str]:
     kinds += " expander toggle button_group"
     elements = [e for kind in kinds.split() for e in getattr(app, kind)]
     told = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
+    told += [e.proto.body for e in app.get("html")]
     for table in app.table:
         told += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
     for chart in app.get("plotly_chart"):

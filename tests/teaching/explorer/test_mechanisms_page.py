@@ -144,22 +144,3 @@ def test_a_move_asks_the_server_for_nothing_and_another_mechanism_once(page, add
     page.locator("select[name=mechanism]").select_option("skellam")
     ready(page)
     assert len(sent) == first + 1
-
-
-@driven
-def test_who_comes_back_finds_what_was_shown_in_the_language_chosen(page, address):
-    page.goto(f"{address}/mechanisms")
-    ready(page)
-    page.locator("b[data-drag=epsilon]").press("ArrowUp")
-    page.wait_for_url("**epsilon=1.1*")
-    page.get_by_role("button", name="中文").click()
-    page.get_by_role("link", name="ε 随 T 的变化").first.wait_for()
-    page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
-    expect(page.locator("b[data-drag=epsilon]")).to_have_text("1.1")
-    page.get_by_role("link", name="ε 随 T 的变化").first.click()
-    page.locator(".js-plotly-plot, .dp").first.wait_for()
-    settled(page)
-    page.get_by_role("link", name="机制").first.click()
-    page.wait_for_url("**/mechanisms?language=zh*")
-    page.wait_for_selector(".dp-five[lang=zh][data-drawn='1']")
-    expect(page.locator("b[data-drag=epsilon]")).to_have_text("1.1")

@@ -18,7 +18,7 @@ RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1
 
 
 def panel():
-    """A figure of one curve, as pages draw it."""
+    """Return a figure of one curve, as pages draw it."""
     line = Curve(x=[1, 2], y=[0, 1], label="")
     return one_panel([line], Axis(lower=1.0, upper=2.0), Axis(lower=0.0, upper=1.0), "t", "")
 
@@ -114,6 +114,8 @@ def test_slider_keeps_only_what_changes():
     assert shown.layout.title.text == "T 1" and shown.frames[1].layout.title.text == "T 2"
     changed = shown.frames[1].data[0]
     assert changed.x is None and list(changed.y) == [0, 2, 4]
+    maps = {str(k): go.Figure(go.Heatmap(z=[[k]])).update_layout(height=20) for k in (1, 2)}
+    assert figures.slider(maps, name="k").frames[1].data[0].z == ([2],)
 
 
 def test_polygons_columns_and_regions_are_what_was_given_and_named():

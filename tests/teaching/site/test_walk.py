@@ -72,16 +72,16 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     view.click(".begin a")
     shows(view, "main", "pupils")
     assert "it is 27" not in view.run("return document.querySelector('main').innerText")
-    predicted, exercise, test = map(asking, ("pupils alone", "1.1", "1.test"))
+    predicted, exercise, test = map(asking, ("pupils alone", "1.2", "1.test"))
     view.type(f"{predicted} input", "5")
     shows(view, f"{predicted} .reply", "it is 27; your guess was 5.4 times too small.")
     shows(view, ".sealed[open]", "27")
     shows(view, f"{predicted} .number-line .guess", "guess")
     for answer, words in (
-        ("1.4", "1.1 not yet, 1.4: "),
-        ("1.40", "1.1 not yet, 1.4: "),
+        ("1.4", "1.2 not yet, 1.4: "),
+        ("1.40", "1.2 not yet, 1.4: "),
         ("6070 %", "instead of per cent"),
-        ("60.7", "1.1 right, 60.7: "),
+        ("60.7", "1.2 right, 60.7: "),
     ):
         view.type(f"{exercise} input", answer)
         shows(view, f"{exercise} .reply", words)
@@ -90,13 +90,13 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     view.click(f"{test} button")
     shows(view, f"{test} .reply", "1.test right, 5 of 5")
     if width > 1200:
-        shows(view, ".contents p", "3 of 9 answered")
+        shows(view, ".contents p", "3 of 8 answered")
     assert view.run(BESIDE) == 0
     # A second visit, and what somebody has spoilt by hand.
     view.open(view.run("return location.href"))
     shows(view, f"{exercise} .reply", "Done on an earlier visit.")
     view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")
     view.open((out / "lessons" / "index.html").as_uri())
-    shows(view, "td.done", "3 of 9")
+    shows(view, "td.done", "3 of 8")
     shows(view, ".begin", "Go on with ")
     shows(view, ".kept + p", "What this browser has kept of lesson 02 cannot be read")

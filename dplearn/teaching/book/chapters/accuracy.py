@@ -1,4 +1,4 @@
-"""How far answers are from the truth: sizes, tails and errors of noise, and where it is told."""
+"""Accuracy: sizes, tails and errors of noise."""
 
 import math
 

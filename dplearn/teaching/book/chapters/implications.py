@@ -1,4 +1,4 @@
-"""What one notion of privacy says about another: pure, approximate, Rényi and Gaussian DP."""
+"""Conversions between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Local DP: everybody randomizes a bit, a symbol or a bit string before sending it."""
+"""Local DP: each user randomizes a bit, a symbol or a bit string before sending it."""
 
 import math
 from bisect import bisect_left

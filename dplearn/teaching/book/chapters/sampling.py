@@ -1,4 +1,4 @@
-"""What chance does to privacy: Poisson samples, subsets of a fixed size, draws with replacement.
+"""Amplification by Poisson samples, subsets of a fixed size, and draws with replacement.
 
 The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
 replace-one.

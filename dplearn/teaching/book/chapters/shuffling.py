@@ -1,4 +1,4 @@
-"""What order does to privacy, of reports and of batches.
+"""Amplification by shuffling reports or batches.
 
 Shuffling anonymous *reports* amplifies it; shuffling the *batches* of a training run is no Poisson
 sampling and amplifies less (`dplearn.mechanisms.shuffled`).

@@ -1,1 +1,1 @@
-"""What chapters are written with: entries, domains, oracles; and how they are checked."""
+"""Entries, domains and oracles for chapters, and how they are checked."""

@@ -1,4 +1,4 @@
-"""What no mechanism can beat, as arrays: exact values and attacks, the second side of bounds.
+"""Lower bounds that no mechanism can beat, as arrays: exact values and attacks.
 
 A claim below these is refuted; one above what is proved is safe; between the two it is open.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-# Room for the roundings of a bisection, relative.
+# Allowance for the roundings of a bisection, relative.
 _ROOM = 1 - 1e-8
 
 

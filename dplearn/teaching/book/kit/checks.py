@@ -114,7 +114,7 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
 
 
 def _content(code: Any) -> Any:
-    """What a function does, without its name, place and docstring."""
+    """Return the code of a function without its name, place and docstring."""
     constants = tuple(c for c in code.co_consts if not isinstance(c, str))
     return code.co_code, code.co_names, constants
 

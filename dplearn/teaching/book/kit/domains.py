@@ -1,4 +1,4 @@
-"""Where the parameters of a formula live, and how a verification draws them."""
+"""Domains of the parameters of a formula, and how a verification draws them."""
 
 import inspect
 import itertools

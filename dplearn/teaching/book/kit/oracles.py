@@ -1,4 +1,4 @@
-"""Slow ways to the truth that several entries share: sums over events, integrals, coins.
+"""Slow oracles that several entries share: sums over events, integrals, coins.
 
 Each computes from a definition. Densities are given by their logarithms, on arrays.
 """
@@ -90,7 +90,7 @@ def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
 
 
 def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """The two laws of the worst (epsilon, delta)-release: all is told, or a coin is."""
+    """The two laws of the worst (epsilon, delta)-release: the record itself, or a coin."""
     p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 

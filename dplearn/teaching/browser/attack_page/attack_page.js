@@ -1,16 +1,18 @@
 // A proof from above and an attack from below, on the same training run, drawn while it trains.
-import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
-import { describe, el, set } from "../page/shapes.js";
-import { digits, down, heard, nearest, read, shown, text, ticks, up } from "../page/numbers.js";
+import { button, italics, number } from "../page/html.js";
+import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
+import { ADDRESSED } from "../page/place.js";
+import { el, set } from "../page/shapes.js";
+import { View, mounting } from "../page/view.js";
+import { helper } from "../page/worker.js";
 import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
 import { MESSAGES } from "./messages.js";
 
 const DELTA = 1e-5;
 const LEVEL = 0.05;
-const REST = 150;
 /** @type {Record<string, any>} */
 const FIELDS = {
   sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
@@ -20,8 +22,9 @@ const FIELDS = {
   max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
   // Nothing is guessed before a hand draws or types; keys begin at 1.
   guess: { ends: [0.001, 1000], pixels: 200, digits: 2, start: null },
+  program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
+  attack: { options: ["", "serial", "model"], start: "" },
 };
-const CHOICES = { program: ["", "mean", "bare", "twice", "seed"], attack: ["", "serial", "model"] };
 // Numbers of runs after which counts are judged.
 const LOOKS = [1];
 while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
@@ -29,97 +32,39 @@ const MOST = LOOKS[LOOKS.length - 1];
 // Runs after which one that is refuted has shown enough.
 const ENOUGH = 27;
 
-/** Draw the page into `root`. `digits` are those of `laboratory`; `source` is the text of a function that
- * makes the engine; `onLanguage(code)` hears of another language. */
-export function mount(root, options) {
-  const page = new Page(root, options);
-  const update = ({ language }) => {
-    if (language && language !== page.words.code) page.speakIn(language);
-    // Streamlit writes the language into the address, and drops what the page wrote there.
-    page.rest();
-  };
-  return { page, update, destroy: () => page.end() };
-}
-
-/** A worker that answers with the function that `make` returns; the page itself, where there is none. */
-function helper(make, given, here, then) {
-  try {
-    const body = `const answer = (${make})(${given}); onmessage = ({ data }) => postMessage(answer(data));`;
-    const worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
-    worker.onmessage = ({ data }) => then(data);
-    return { ask: (question) => worker.postMessage(question), end: () => worker.terminate() };
-  } catch {
-    const answer = make(here);
-    return { ask: (question) => setTimeout(() => then(answer(question))), end: () => {} };
-  }
-}
-
-// A page inside of a notebook has no address.
-const ADDRESSED = location.protocol !== "about:";
-const asked = () => new URLSearchParams(location.hash.slice(1) || location.search.slice(1));
-
-class Page {
-  constructor(root, { engine, source, digits, language = "en", onLanguage = null }) {
-    this.root = root;
+/** The page: `digits` are those of `laboratory`; `source` is the text of a function that makes the engine. */
+class Page extends View {
+  constructor(root, { engine, source, digits, language = "en" }) {
+    super(root);
     this.engine = engine;
-    this.onLanguage = onLanguage;
-    this.key = this.ghost = this.queued = 0;
+    this.key = this.ghost = 0;
     this.busy = false;
     this.runner = helper(laboratory, JSON.stringify(digits), digits, (answer) => this.trained(answer));
     this.prover = helper(evidence, `(${source})()`, engine, (answer) => this.judged(answer));
-    this.open();
-    this.follow = () => {
-      if (asked().toString() === this.mark()) return;
-      this.open();
-      this.speakIn(this.words.code);
-    };
     this.wake = () => this.train();
-    addEventListener("hashchange", this.follow);
     document.addEventListener("visibilitychange", this.wake);
-    this.speakIn(asked().get("language") ?? language);
+    this.start("attack", language);
   }
 
   end() {
-    removeEventListener("hashchange", this.follow);
+    super.end();
     document.removeEventListener("visibilitychange", this.wake);
-    this.watch.disconnect();
     this.runner.end();
     this.prover.end();
-    clearTimeout(this.resting);
-    this.root.replaceChildren();
   }
 
   /** Take what the address says; a guess that it names has been made. */
-  open() {
-    const told = asked();
-    this.unread = [];
-    this.run = {};
-    for (const [name, all] of Object.entries(CHOICES)) {
-      this.run[name] = told.get(name) ?? "";
-      if (all.includes(this.run[name])) continue;
-      this.unread.push(`${name}=${this.run[name]}`);
-      this.run[name] = "";
-    }
-    for (const [name, field] of Object.entries(FIELDS)) {
-      const said = told.get(name);
-      const value = said === null ? field.start : read(said);
-      const good = value === null || nearest(field, value) === value;
-      if (!good) this.unread.push(`${name}=${said}`);
-      this.run[name] = good ? value : field.start;
-    }
-    this.unread.push(...[...told.keys()].filter((key) => key !== "language" && !(key in this.run)));
+  open(address) {
+    const { state, unread } = opened(address, FIELDS);
+    this.run = state;
+    this.unread = unread;
     this.started = this.run.guess !== null || this.run.program !== "";
     this.begin();
   }
 
   mark() {
-    const told = new URLSearchParams();
-    for (const [name, value] of Object.entries(this.run)) {
-      // A guess that is still being drawn is nobody's yet.
-      if (name === "guess" ? this.started && value : value !== (FIELDS[name]?.start ?? "")) told.set(name, String(value));
-    }
-    if (this.words?.code === "zh") told.set("language", "zh");
-    return told.toString();
+    // A guess that is still being drawn is nobody's yet.
+    return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
   }
 
   /** Take another run: what was counted and guessed is about the one before. */
@@ -191,8 +136,6 @@ class Page {
 
   // -- hands -------------------------------------------------------------------------------------
 
-  touch() {}
-
   change(name, value) {
     if (value === this.run[name]) return;
     this.run[name] = value;
@@ -204,19 +147,13 @@ class Page {
     this.schedule();
   }
 
-  /** When the hand has let go: write the address, train on. */
-  rest() {
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      const mark = this.mark();
-      if (ADDRESSED && asked().toString() !== mark) history.replaceState(history.state, "", `${location.pathname}${location.search}#${mark}`);
-      this.train();
-    }, REST);
+  /** Write the address, train on. */
+  rested() {
+    this.place.write(this.mark());
+    this.train();
   }
 
-  click(event) {
-    const button = event.target.closest("button");
-    if (!button) return;
+  act(button) {
     const { choice, value, do: act } = button.dataset;
     if (choice) {
       this.run[choice] = value;
@@ -230,42 +167,31 @@ class Page {
       this.another();
       this.started = false;
       this.ghost = 0;
-    } else if (act === "link") copied(button, `${location.href.split(/[?#]/)[0]}#${this.mark()}`, this.words.copied);
-    else {
-      this.speakIn(this.words.code === "en" ? "zh" : "en");
-      this.onLanguage?.(this.words.code);
     }
-    this.schedule();
-    this.rest();
+    this.renew();
   }
 
   // -- drawing -----------------------------------------------------------------------------------
 
-  find(part) {
-    return this.root.querySelector(part);
-  }
-
   /** Build all nodes, in one language. */
   speakIn(language) {
     const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
-    const number = (_, name) => `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.labels[name]}" title="${words.how}"></b>`;
-    const put = (said) => said.replace(/([σε])/g, "<i>$1</i>").replace(/\{(\w+)\}/g, number);
-    const choice = ([name, all]) =>
-      `<h2>${words[name]}</h2><p>${all.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
-    this.root.innerHTML = `<div class="dp dp-versus" lang="${words.code}">
+    const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
+    const choice = (name) =>
+      `<h2>${words[name]}</h2><p>${FIELDS[name].options.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
+    this.fill(`<div class="dp dp-versus" lang="${words.code}">
 <div class="dp-unread" role="status"></div>
 <p class="dp-sentence">${put(words.sentence)}</p>
-<p class="dp-guessline"><span>${put(words.guess)} <button type="button" data-do="start">${words.start}</button></span><span><output></output> <button type="button" data-do="again">${words.again}</button></span></p>
+<p class="dp-guessline"><span>${put(words.guess)} ${button("start", words.start)}</span><span><output></output> ${button("again", words.again)}</span></p>
 <svg class="dp-svg" role="img" aria-label="${words.picture}"></svg>
 <p class="dp-verdict" role="status"></p>
 <section class="dp-both"><div class="dp-crowd"></div>
-<div class="dp-choices">${Object.entries(CHOICES).map(choice).join("")}<p class="dp-runs"></p></div></section>
-<footer><p class="dp-assumed"></p><p class="dp-tools">${ADDRESSED ? `<button type="button" data-do="link">${words.link}</button>` : ""} <button type="button" data-do="language">${words.other}</button></p></footer>
-</div>`;
-    this.body = this.find(".dp");
+<div class="dp-choices">${["program", "attack"].map(choice).join("")}<p class="dp-runs"></p></div></section>
+<footer><p class="dp-assumed"></p><p class="dp-tools">${ADDRESSED ? button("link", words.link) : ""} ${button("language", words.other)}</p></footer>
+</div>`, ".dp-svg");
     this.svg = this.find(".dp-svg");
     this.people = new People(this.find(".dp-crowd"), words);
-    const [members] = this.root.querySelectorAll(".dp-hundred");
+    const [members] = this.body.querySelectorAll(".dp-hundred");
     this.rings = this.people.sides[0].dots.map((dot) => {
       const ring = el("circle", { cx: dot.getAttribute("cx"), cy: dot.getAttribute("cy"), r: 4.6, class: "dp-ring" });
       dot.after(ring);
@@ -274,52 +200,34 @@ class Page {
     this.limit = members.appendChild(document.createElement("p"));
     // A pen that draws the bar: where it stands, there the attack will end.
     const pen = { at: () => [null, null], draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
-    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name] ?? 1, grips: { guess: pen } });
-    this.body.addEventListener("click", (event) => this.click(event));
-    this.watch?.disconnect();
-    this.watch = new ResizeObserver(() => this.schedule());
-    this.watch.observe(this.svg);
-    this.schedule();
-    this.rest();
-  }
-
-  schedule() {
-    this.queued ||= requestAnimationFrame(() => {
-      this.drag.act();
-      this.queued = 0;
-      this.draw();
-    });
+    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: { guess: pen } });
+    this.renew();
   }
 
   draw() {
     const { words, state, run } = this;
     const { found, accused } = this.rates();
-    for (const node of this.body.querySelectorAll("b[data-drag]:not(:has(input))")) {
-      const { drag: name } = node.dataset;
-      const open = run[name] === null;
-      set(node, "text", open ? "?" : shown(name, run[name]));
-      describe(node, FIELDS[name].ends, open ? FIELDS[name].ends[0] : run[name], open ? words.open : heard(words, name, run[name]));
-    }
+    this.writeNumbers();
     for (const button of this.body.querySelectorAll("[data-choice]")) set(button, "aria-pressed", String(button.dataset.value === run[button.dataset.choice]));
     for (const about of this.body.querySelectorAll("[data-about]")) set(about, "text", words.about[about.dataset.about][run[about.dataset.about]]);
     this.body.classList.toggle("dp-through", Boolean(state.crossed));
-    set(this.find(".dp-unread"), "text", this.unread.length ? words.unread(this.unread) : "");
-    const [before, after] = this.root.querySelectorAll(".dp-guessline > span");
+    this.write(".dp-unread", this.unread.length ? words.unread(this.unread) : "");
+    const [before, after] = this.body.querySelectorAll(".dp-guessline > span");
     [before.hidden, after.hidden] = [this.started, !this.started];
     this.find("[data-do=start]").disabled = run.guess === null;
-    set(this.find(".dp-guessline output"), "text", run.guess === null ? "" : words.guessed(text(run.guess)));
-    set(this.find(".dp-assumed"), "text", words.assumed(run.attack));
+    this.write(".dp-guessline output", run.guess === null ? "" : words.guessed(text(run.guess)));
+    this.write(".dp-assumed", words.assumed(run.attack));
     this.axis();
-    this.people.show({ upper: found }, accused, () => {});
+    this.people.show({ upper: found }, accused);
     set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
     set(this.people.sides[1].number, "text", state.runs ? (100 * accused).toFixed(1) : "–");
     this.rings.forEach((ring, i) => set(ring, "opacity", 100 * (state.allowed ?? 0) - i >= 0.5 ? "1" : "0"));
     const limit = run.program ? words.claims : words.allowed;
     set(this.limit, "text", state.allowed === null ? "" : limit(text(up(100 * state.allowed))));
-    set(this.find(".dp-verdict"), "text", this.verdict());
+    this.write(".dp-verdict", this.verdict());
     const seconds = (performance.now() - (state.since ?? 0)) / 1000;
     const next = LOOKS.find((n) => n > state.runs);
-    if (state.runs) set(this.find(".dp-runs"), "text", words.runs(state.runs, Math.round(state.runs / seconds), next, Math.round((100 * state.accuracy) / state.runs)));
+    if (state.runs) this.write(".dp-runs", words.runs(state.runs, Math.round(state.runs / seconds), next, Math.round((100 * state.accuracy) / state.runs)));
     this.body.dataset.drawn = "1";
   }
 
@@ -377,3 +285,5 @@ class Page {
     svg.replaceChildren(...nodes);
   }
 }
+
+export const mount = mounting(Page);

@@ -6,21 +6,6 @@
 export function evidence(dplearn) {
   // Noise of the plans that are tried, in steps of its logarithm; up to e^1.5 less, or e^2 more.
   const [STEP, LOWEST, HIGHEST] = [0.02, -100, 75];
-  const factorials = [0];
-  const logFactorial = (/** @type {number} */ n) => {
-    while (factorials.length <= n) factorials.push(factorials[factorials.length - 1] + Math.log(factorials.length));
-    return factorials[n];
-  };
-
-  /** Probability of at most k successes in n, where k <= n rate.
-   * @param {number} k @param {number} n @param {number} rate */
-  const tail = (k, n, rate) => {
-    const binomial = logFactorial(n) - logFactorial(k) - logFactorial(n - k);
-    let term = Math.exp(binomial + k * Math.log(rate) + (n - k) * Math.log1p(-rate));
-    let sum = term;
-    for (let j = k; j > 0 && term > 1e-17 * sum; j--) sum += term *= (j / (n - j + 1)) * ((1 - rate) / rate);
-    return sum;
-  };
   /** Upper limit of a rate, too low with this chance at most (Clopper-Pearson).
    * @param {number} k @param {number} n @param {number} chance */
   const upper = (k, n, chance) => {
@@ -28,7 +13,8 @@ export function evidence(dplearn) {
     let [low, high] = [k / n, 1];
     for (let i = 0; i < 60; i++) {
       const middle = 0.5 * (low + high);
-      if (tail(k, n, middle) > chance) low = middle;
+      // At most k successes are more than n - k - 1 failures.
+      if (dplearn.binomialTail(n - k - 1, n, 1 - middle, middle) > chance) low = middle;
       else high = middle;
     }
     return high;

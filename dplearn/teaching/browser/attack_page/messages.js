@@ -1,13 +1,12 @@
 // Words of the page, in English and Chinese; {name} is a number that can be dragged.
+import { inBoth } from "../page/messages.js";
 
 const en = {
-  code: "en", other: "中文", link: "Copy link", copied: "Copied", start: "Attack", again: "Guess again", open: "not guessed yet", how: "Drag, use the arrow keys, or press Enter to type",
+  start: "Attack", again: "Guess again", open: "not guessed yet",
   sentence: "1,438 people train a model of digits: {sample_rate} of them in a step, {steps} steps, noise σ = {noise_multiplier}, clipped at C = {max_grad_norm}. A coin decides for each of 200 whether they are in. An attacker asks: who was in?",
   guess: "Guess first: draw in the picture how far the attack will get, or type it: ε ≥ {guess}.", guessed: (guess) => `You guessed ε ≥ ${guess}.`, draw: "← draw how far it will get",
   labels: { sample_rate: "Share of the people in a step", steps: "Steps", noise_multiplier: "Noise multiplier sigma", max_grad_norm: "Clipping norm C", guess: "Your guess of epsilon" },
-  share: (value) => `${100 * value} per cent`,
   members: "100 members", others: "100 others", found: "found", accused: "accused wrongly", allowed: (count) => `○ at most ${count} in the long run, by the proof`, claims: (count) => `○ at most ${count} in the long run, by the claim`,
-  finds: () => "", right: () => "",
   proved: (epsilon) => `proved: ε ≤ ${epsilon}`, claimed: (epsilon) => `claimed: ε ≤ ${epsilon}`, shown: (epsilon) => `shown: ε ≥ ${epsilon}`,
   far: "shown: more than 4 × the claim", mine: (guess) => `your guess: ${guess}`, before: "before", axis: "ε at δ = 10⁻⁵", picture: "Epsilon that the attack has shown, and epsilon that is proved or claimed",
   program: "The program", programs: { "": "Correct", mean: "Clips the mean, not each person", bare: "Noise σ, not σ·C", twice: "Noise divided twice", seed: "Same seed in each step" },
@@ -35,13 +34,11 @@ const en = {
 };
 
 const zh = {
-  code: "zh", other: "English", link: "复制链接", copied: "已复制", start: "开始攻击", again: "再猜一次", open: "尚未猜", how: "拖动，按方向键，或按回车键输入",
+  start: "开始攻击", again: "再猜一次", open: "尚未猜",
   sentence: "1,438 人训练一个数字识别模型：每步取其中 {sample_rate}，共 {steps} 步，噪声 σ = {noise_multiplier}，裁剪到 C = {max_grad_norm}。其中 200 人各由一枚硬币决定是否参加。攻击者要问：谁参加了？",
   guess: "先猜一猜：在图中画出攻击能走多远，或输入：ε ≥ {guess}。", guessed: (guess) => `您猜的是 ε ≥ ${guess}。`, draw: "← 画出它能走多远",
   labels: { sample_rate: "每步抽取的比例", steps: "步数", noise_multiplier: "噪声乘子 sigma", max_grad_norm: "裁剪范数 C", guess: "您猜的 epsilon" },
-  share: (value) => `百分之 ${100 * value}`,
   members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指", allowed: (count) => `○ 按证明，长期平均至多 ${count} 名`, claims: (count) => `○ 按声明，长期平均至多 ${count} 名`,
-  finds: () => "", right: () => "",
   proved: (epsilon) => `已证明：ε ≤ ${epsilon}`, claimed: (epsilon) => `声明：ε ≤ ${epsilon}`, shown: (epsilon) => `已显示：ε ≥ ${epsilon}`,
   far: "已显示：超过声明的 4 倍", mine: (guess) => `您的猜测：${guess}`, before: "之前", axis: "δ = 10⁻⁵ 时的 ε", picture: "攻击已显示的 epsilon，以及已证明或声明的 epsilon",
   program: "程序", programs: { "": "正确", mean: "裁剪平均值而非每个人", bare: "噪声为 σ 而非 σ·C", twice: "噪声除了两次", seed: "每步用同一种子" },
@@ -68,4 +65,5 @@ const zh = {
   unread: (parts) => `地址中未读懂：${parts.join("，")}。这里显示的是另一个值。`,
 };
 
-export const MESSAGES = { en, zh };
+const shared = inBoth({});
+export const MESSAGES = { en: { ...shared.en, ...en }, zh: { ...shared.zh, ...zh } };

@@ -1,4 +1,4 @@
-// A pair with finitely many losses. Counterpart of Profile.from_atoms.
+// A pair with finitely many losses, and one that the library sent as a table. Counterpart of Profile.from_atoms.
 import { logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
 
@@ -95,4 +95,33 @@ export class Atoms {
     }
     return logAdd(0, total) / (order - 1);
   }
+}
+
+/** What `dplearn.teaching.browser.pairs` wrote, as a law like those in closed form: the law of chords
+ * between nodes of a profile, which never leaks less. */
+export function fromTable({ first, step, losses, logs, infinite, orders, divergences, outputs, real, corners, reason, conditions }) {
+  const at = losses ?? logs.map((_, i) => first + step * i);
+  const atoms = new Atoms(at, logs.map((log) => log ?? -Infinity), infinite);
+  const other = atoms.reversed();
+  return {
+    exact: () => false,
+    logDelta: (epsilon) => atoms.logDelta(epsilon),
+    logDeltaReversed: (epsilon) => other.logDelta(epsilon),
+    tails: (x) => atoms.tails(x),
+    true_positive_rate: (rate) => atoms.true_positive_rate(rate),
+    corners: corners ?? atoms.corners,
+    gap: step ?? 0,
+    // (order - 1) D is convex in the order: a chord is never below it.
+    renyi: (order) => {
+      const i = Math.max(1, orders.findIndex((one) => one >= order));
+      const moment = (j) => (orders[j] - 1) * divergences[j];
+      const share = (order - orders[i - 1]) / (orders[i] - orders[i - 1]);
+      return ((1 - share) * moment(i - 1) + share * moment(i)) / (order - 1);
+    },
+    outputs,
+    real,
+    conditions,
+    reason: outputs ? null : reason,
+    infinite,
+  };
 }

@@ -1,12 +1,5 @@
 // The nodes of the page, without their numbers.
-
-const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
-const button = (name, words) => `<button type="button" data-do="${name}">${words}</button>`;
-const number = (words, name, label, about = "") =>
-  `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${escaped(label)}" title="${escaped(about && `${about} `)}${words.how}"></b>`;
-const select = (name, label, options) =>
-  `<select name="${name}" aria-label="${label}">${options.map(([value, said]) => `<option value="${value}">${escaped(said)}</option>`).join("")}</select>`;
-const italics = (said) => said.replace(/([σδεα])(?![^<]*>)/g, "<i>$1</i>");
+import { button, italics, number, select } from "../page/html.js";
 
 /** The parameters that a state uses, each a number or a choice. */
 export function parameters(words, catalogue, state) {

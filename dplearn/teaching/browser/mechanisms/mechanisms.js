@@ -1,34 +1,26 @@
 // One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
-import { copied } from "../page/files.js";
 import { Drag } from "../page/drag.js";
-import { clamp, digits, nearest } from "../page/numbers.js";
+import { clamp, digits, heard, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { Place } from "../page/place.js";
-import { set } from "../page/shapes.js";
+import { describe } from "../page/shapes.js";
+import { View, mounting } from "../page/view.js";
+import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
 import { Catalogue } from "./state.js";
-import { fromTable } from "./table.js";
-import { writeText } from "./text.js";
 import { MESSAGES, probability } from "./messages.js";
 
-const REST = 90;
 const KEPT = 300;
 // Where less than this part of all that leaks is left at epsilon, there is nothing to see.
 const FAINT = Math.log(0.05);
 
-/** Draw the page into `root`; `catalogue` is the library's, and `send(question)` asks it for a table.
- * Without `send` there are the closed forms alone. */
-export function mount(root, options) {
-  const page = new Page(root, options);
-  return { page, update: (data) => page.update(data), destroy: () => page.end() };
-}
-
-class Page {
+/** The page: `catalogue` is the library's, and `send(question)` asks it for a table. Without `send` there
+ * are the closed forms alone. */
+class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
-    this.root = root;
+    super(root);
     this.send = send;
     this.catalogue = new Catalogue(catalogue);
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
@@ -36,12 +28,7 @@ class Page {
     this.asked = "";
     this.refused = "";
     this.spans = null;
-    this.place = new Place("mechanisms", (state) => {
-      this.open(state);
-      this.build();
-    });
-    this.open(this.place.state);
-    this.speakIn(new URLSearchParams(location.hash.slice(1) || location.search).get("language") ?? language);
+    this.start("mechanisms", language);
   }
 
   open(asked) {
@@ -58,29 +45,21 @@ class Page {
   /** Build all nodes, in one language. */
   speakIn(language) {
     this.words = MESSAGES[language] ?? MESSAGES.en;
-    this.root.innerHTML = markup(this.words, this.catalogue, this.names);
-    this.body = this.root.querySelector(".dp");
+    this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
-    this.body.querySelector(".dp-plot").append(this.svg);
-    this.people = new People(this.body.querySelector(".dp-crowd"), this.words);
+    this.find(".dp-plot").append(this.svg);
+    this.people = new People(this.find(".dp-crowd"), this.words);
     this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
-    this.body.addEventListener("click", (event) => this.click(event));
-    this.body.addEventListener("change", (event) => this.choose(event.target));
-    this.watch?.disconnect();
-    this.watch = new ResizeObserver(() => this.measure());
-    this.watch.observe(this.body.querySelector(".dp-plot"));
-    this.build();
+    this.renew();
   }
 
   /** The numbers of the mechanism in view. */
-  build() {
-    this.body.querySelector(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
-    this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
+  renew() {
+    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
-    this.schedule();
-    this.rest();
+    super.renew();
   }
 
   /** What a hand does that moves over a picture. */
@@ -97,28 +76,20 @@ class Page {
     }));
   }
 
-  end() {
-    this.watch.disconnect();
-    this.place.end();
-    this.root.replaceChildren();
-  }
-
   measure() {
-    const width = Math.round(this.body.querySelector(".dp-plot").clientWidth);
+    const width = Math.round(this.find(".dp-plot").clientWidth);
     if (!width) return;
-    const above = this.body.querySelector(".dp-plot").getBoundingClientRect().top + scrollY;
-    const people = this.body.querySelector(".dp-people");
+    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const people = this.find(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
     this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
     this.measured = true;
     this.schedule();
   }
 
-  touch() {}
-
   change(name, value) {
     const field = this.catalogue.fields[name];
-    this.state = { ...this.state, [name]: field ? nearest(field, value) : value };
+    this.state = { ...this.state, [name]: field.ends ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
   }
@@ -129,19 +100,11 @@ class Page {
     this.fresh = name === "mechanism";
     if (this.fresh) this.spans = null;
     if (this.built === this.catalogue.used(this.state).join()) this.rest();
-    else this.build();
-  }
-
-  click(event) {
-    const node = event.target.closest("[data-do]");
-    if (node?.dataset.do === "language") {
-      this.speakIn(this.words.code === "en" ? "zh" : "en");
-    }
-    if (node?.dataset.do === "link") copied(node, location.href, this.words.copied);
+    else this.renew();
   }
 
   update({ language, answer }) {
-    if (language && language !== this.words.code) this.speakIn(language);
+    super.update({ language });
     if (!answer || this.pairs.has(answer.key)) return;
     if (answer.table) this.remember(answer.key, new Pair(fromTable(answer.table)));
     if (answer.key === this.asked) this.refused = answer.refused?.[this.words.code] ?? "";
@@ -164,15 +127,6 @@ class Page {
     return law && this.remember(key, new Pair(law));
   }
 
-  schedule() {
-    this.queued ||= requestAnimationFrame(() => {
-      // What the hand has asked belongs to this frame, not to the next.
-      this.drag.act();
-      this.queued = 0;
-      this.draw();
-    });
-  }
-
   draw() {
     const pair = this.pair() ?? this.view?.pair;
     this.waiting = !this.pair();
@@ -184,7 +138,7 @@ class Page {
       this.spans = this.drag.held && this.spans ? grown(this.spans, wanted) : wanted;
       this.pictures.draw(this.view, this.spans);
     }
-    writeText(this);
+    this.writeText();
     this.body.dataset.drawn = this.waiting ? "0" : "1";
   }
 
@@ -208,25 +162,52 @@ class Page {
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 
-  /** What is done when the hand has let go: write the address, ask for what is not known here. */
-  rest() {
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      if (!this.body.isConnected) return;
-      if (this.drag.held) return this.rest();
-      this.place.write(this.catalogue.written(this.state));
-      const question = this.catalogue.asked(this.state);
-      const key = JSON.stringify(question);
-      if (this.send && !this.pair() && key !== this.asked) {
-        this.refused = "";
-        this.send({ key, ...question });
-      }
-      this.asked = key;
-      if (this.view) set(this.body.querySelector(".dp-live"), "text", this.words.heard(this.view));
-      this.schedule();
-    }, REST);
+  /** Write everything that is not in the pictures. */
+  writeText() {
+    const { words, state, catalogue, view, waiting } = this;
+    this.writeNumbers();
+    for (const name of NAMES) {
+      const { handle } = this.pictures.of[name];
+      const number = SETS[handle.dataset.drag];
+      describe(handle, catalogue.fields[number].ends, state[number], heard(words, number, state[number]));
+    }
+    const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
+    const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
+    for (const node of this.body.querySelectorAll("select")) {
+      node.value = chosen[node.name];
+      if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
+      if (node.name === "direction") node.hidden = !two_sided;
+    }
+    const problem = this.unread.length ? words.unread(this.unread) : waiting && !this.send ? words.elsewhere : this.refused;
+    this.write(".dp-unread", problem);
+    const { real, reason, conditions: own = conditions } = view?.pair.law ?? {};
+    this.write(".dp-assumed", words.assumed(own[words.code]) + (real ? words.real : "") + (reason ? words.none(reason[words.code]) : ""));
+    this.body.classList.toggle("dp-waiting", Boolean(waiting));
+    if (!view) return;
+    this.write(".dp-le", view.exact ? "=" : "≤");
+    this.write(".dp-eps output", view.delta);
+    this.write(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && this.send }));
+    this.write(".dp-proves", words.proves(view));
+    const rate = state.false_positive_rate;
+    this.write(".dp-finds", words.finds(this.people.show({ upper: view.true_positive_rate }, rate), rate));
+  }
+
+  /** Write the address; ask for what is not known here. */
+  rested() {
+    this.place.write(this.catalogue.written(this.state));
+    const question = this.catalogue.asked(this.state);
+    const key = JSON.stringify(question);
+    if (this.send && !this.pair() && key !== this.asked) {
+      this.refused = "";
+      this.send({ key, ...question });
+    }
+    this.asked = key;
+    if (this.view) this.write(".dp-live", this.words.heard(this.view));
+    this.schedule();
   }
 }
+
+export const mount = mounting(Page);
 
 /** Axes that only grow while a hand is at work. */
 const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {

@@ -72,7 +72,6 @@ export const MESSAGES = inBoth({
     (share, rate) => `finds at most ${people(share)} in 100 insiders; guessing finds ${people(rate)}.`,
     (share, rate) => `则数据中的每 100 人至多认出 ${people(share)} 人。瞎猜可认出 ${people(rate)} 人。`,
   ],
-  right: [() => "", () => ""],
   heard: [
     (view) => `delta ${view.exact ? "is" : "at most"} ${view.delta} at epsilon ${view.state.epsilon}`,
     (view) => `在 epsilon ${view.state.epsilon} 处，delta ${view.exact ? "为" : "至多为"} ${view.delta}`,

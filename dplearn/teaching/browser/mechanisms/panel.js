@@ -1,33 +1,10 @@
 // One of the five pictures: its axes, where a value lies, and its title.
 import { clamp, power, text, ticks } from "../page/numbers.js";
-import { el, set, setAll } from "../page/shapes.js";
+import { Axis } from "../page/axis.js";
+import { Pool, el, pillAt, setAll } from "../page/shapes.js";
 
 const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
-const FAR = 3000;
 let count = 0;
-
-/** An axis from low to high, over pixels. */
-class Axis {
-  constructor({ low, high, log = false }, from, to) {
-    this.low = low;
-    this.high = high;
-    this.log = log;
-    this.from = from;
-    this.to = to;
-  }
-
-  at(value) {
-    const { low, high, log, from, to } = this;
-    const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-    return from + clamp(share, -FAR, FAR) * (to - from);
-  }
-
-  value(place) {
-    const { low, high, log, from, to } = this;
-    const share = clamp((place - from) / (to - from), 0, 1);
-    return log ? low * (high / low) ** share : low + share * (high - low);
-  }
-}
 
 export class Panel {
   /** `name` of the picture; a hand anywhere in it sets what `drag` says. */
@@ -37,8 +14,7 @@ export class Panel {
     const add = (tag, more = {}, to = this.group) => to.appendChild(el(tag, more));
     this.clip = el("rect");
     this.group.append(el("defs", {}, el("clipPath", { id }, this.clip)));
-    this.axes = add("g");
-    this.pool = { line: [], text: [] };
+    this.pool = new Pool(add("g"));
     this.inside = add("g", { "clip-path": `url(#${id})` });
     this.title = add("text", { class: "dp-title" });
     this.nameX = add("text", { class: "dp-axisname", "text-anchor": "end" });
@@ -70,22 +46,19 @@ export class Panel {
     const { left, right, top, bottom } = this.sides;
     this.x = new Axis(spanX, left, right);
     this.y = new Axis(spanY, bottom, top);
-    const used = { line: 0, text: 0 };
-    const pooled = (kind, attributes) => setAll((this.pool[kind][used[kind]++] ??= this.axes.appendChild(el(kind))), attributes);
+    const { pool } = this;
     for (const value of written(spanX, (right - left) / 70)) {
       const at = this.x.at(value);
-      pooled("line", { x1: at, y1: top, x2: at, y2: bottom, class: "dp-grid" });
-      pooled("text", { x: at, y: bottom + 17, text: said(value), class: "dp-tick-x" });
+      pool.put("line", { x1: at, y1: top, x2: at, y2: bottom, class: "dp-grid" });
+      pool.put("text", { x: at, y: bottom + 17, text: said(value), class: "dp-tick-x" });
     }
     for (const value of bare ? [] : written(spanY, (bottom - top) / 40)) {
       const at = this.y.at(value);
-      pooled("line", { x1: left, y1: at, x2: right, y2: at, class: "dp-grid" });
-      pooled("text", { x: left - 7, y: at + 4.5, text: said(value), class: "dp-tick-y" });
+      pool.put("line", { x1: left, y1: at, x2: right, y2: at, class: "dp-grid" });
+      pool.put("text", { x: left - 7, y: at + 4.5, text: said(value), class: "dp-tick-y" });
     }
-    pooled("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" });
-    for (const [kind, nodes] of Object.entries(this.pool)) {
-      nodes.forEach((node, i) => set(node, "visibility", i < used[kind] ? null : "hidden"));
-    }
+    pool.put("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" });
+    pool.done();
     setAll(this.title, { x: left - 4, y: top - 14, text: title });
     setAll(this.nameX, { x: right, y: bottom + 37, text: x });
     setAll(this.nameY, { transform: `translate(${left - 47} ${(top + bottom) / 2}) rotate(-90)`, text: y });
@@ -95,12 +68,9 @@ export class Panel {
   hold(value, words) {
     const { left, right, top, bottom } = this.sides;
     const x = clamp(this.x.at(value), left, right);
-    const [, line, pill, label] = this.handle.children;
-    setAll(line, { x1: x, x2: x, y1: top, y2: bottom });
     const width = 8.2 * words.length + 18;
     const centre = clamp(x, left + width / 2 - 30, right - width / 2 + 8);
-    setAll(pill, { x: centre - width / 2, y: bottom + 4, width, height: 23 });
-    setAll(label, { x: centre, y: bottom + 20, text: words });
+    pillAt([...this.handle.children].slice(1), { x1: x, x2: x, y1: top, y2: bottom }, [centre, bottom + 16], width, words);
   }
 
   /** A line through points [x, y] in values; what is not finite parts it. */
@@ -112,7 +82,7 @@ export class Panel {
         pen = "M";
         return "";
       }
-      const word = `${pen}${across.toFixed(1)} ${clamp(up, -FAR, FAR).toFixed(1)}`;
+      const word = `${pen}${across.toFixed(1)} ${up.toFixed(1)}`;
       pen = "L";
       return word;
     }).join("");

@@ -1,10 +1,8 @@
 // What a reader has in hand: a mechanism, its parameters, neighbours, and the place on each curve where
 // one looks. The catalogue, which the library wrote, says what there is, in which range.
-import { nearest, read } from "../page/numbers.js";
+import { opened, queryOf } from "../page/numbers.js";
 
 const VIEW = ["epsilon", "order", "false_positive_rate"];
-const ADJACENCIES = ["add_remove", "replace_one", "zero_out"];
-const START = { mechanism: "gaussian", example: "1", adjacency: "add_remove", direction: "remove" };
 
 export class Catalogue {
   /** `mechanisms`: title, own keys, bases, examples, neighbours and conditions of each; `numbers`:
@@ -12,11 +10,13 @@ export class Catalogue {
   constructor({ mechanisms, numbers }) {
     this.mechanisms = mechanisms;
     this.numbers = numbers;
-    this.fields = Object.fromEntries(
-      Object.entries(numbers).map(([name, { ends, whole }]) => [name, { ends, whole, digits: 3, pixels: 150 }]),
-    );
-    const starts = Object.entries(numbers).map(([name, { start }]) => [name, start]);
-    this.start = { ...START, base: "gaussian", ...Object.fromEntries(starts) };
+    const names = Object.keys(mechanisms);
+    const dragged = Object.entries(numbers).map(([name, number]) => [name, { digits: 3, pixels: 150, ...number }]);
+    this.fields = {
+      mechanism: { options: names, start: "gaussian" }, base: { options: names, start: "gaussian" },
+      example: { options: ["1", "2", "3"], start: "1" }, adjacency: { options: ["add_remove", "replace_one", "zero_out"], start: "add_remove" },
+      direction: { options: ["remove", "add"], start: "remove" }, ...Object.fromEntries(dragged),
+    };
   }
 
   /** All that decides what a mechanism is, outermost first. */
@@ -47,28 +47,13 @@ export class Catalogue {
   /** The address of a state: what differs from the first picture. */
   written(state) {
     const named = ["mechanism", ...this.used(state), "adjacency", "direction", ...VIEW];
-    const out = named.filter((key) => state[key] !== this.start[key]).map((key) => [key, String(state[key])]);
-    return new URLSearchParams(out).toString();
+    return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
   }
 
   /** The state of an address, and what the address says in vain. */
   opened(address) {
-    const state = { ...this.start };
-    const unread = [];
-    const known = {
-      mechanism: Object.keys(this.mechanisms), adjacency: ADJACENCIES, direction: ["remove", "add"],
-      base: Object.keys(this.mechanisms), example: ["1", "2", "3"],
-    };
-    for (const [key, said] of new URLSearchParams(address)) {
-      if (key === "language") continue;
-      const value = this.fields[key] ? read(said) : said;
-      const good = this.fields[key] ? nearest(this.fields[key], value) === value : known[key]?.includes(said);
-      if (good) state[key] = value;
-      else unread.push(`${key}=${said.slice(0, 40)}`);
-    }
-    if (this.adjacency(state) !== state.adjacency && state.adjacency !== START.adjacency) {
-      unread.push(`adjacency=${state.adjacency}`);
-    }
-    return { state, unread: unread.slice(0, 3) };
+    const { state, unread } = opened(address, this.fields);
+    const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;
+    return { state, unread: covered ? unread : [...unread, `adjacency=${state.adjacency}`] };
   }
 }

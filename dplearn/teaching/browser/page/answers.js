@@ -27,13 +27,16 @@ export class Answers {
     return [...new Set(["pld", ...run.shown])];
   }
 
-  /** Curves up to a number of steps; of PLD, points without a proof are null. */
-  curves(run, largest, names = Answers.named(run)) {
+  /** Curves up to a number of steps; of PLD, points without a proof are null. While a hand moves half of
+   * the points do, unless all are known. */
+  curves(run, largest, names = Answers.named(run), draft = false) {
     if (!proved(run)) return this.confirmation.curves(run, largest);
-    const grid = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
-    if (!run.logT) for (let i = 1; i <= 20; i++) grid.push(Math.round((largest * i) / 20));
+    const under = (parts) => `${keyOf(run)}|${largest}|${run.logT}|${parts}|`;
+    const parts = draft && names.some((name) => !this.kept.has(under(40) + name)) ? 20 : 40;
+    const key = under(parts);
+    const grid = Array.from({ length: parts + 1 }, (_, i) => Math.round(largest ** (i / parts)));
+    if (!run.logT) for (let i = 1; i <= parts / 2; i++) grid.push(Math.round((2 * largest * i) / parts));
     const steps = [...new Set(grid)].sort((a, b) => a - b);
-    const key = `${keyOf(run)}|${largest}|${run.logT}|`;
     const missing = names.filter((name) => !this.kept.has(key + name));
     if (missing.length) {
       // T rides along: a new run is one call of the engine.
@@ -49,7 +52,7 @@ export class Answers {
     }
     const open = this.kept.get(`${key}pld`).upper.includes(null);
     // RDP stands in where PLD is open, and only then is it asked: far out it costs more than PLD.
-    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"]);
+    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"], draft);
     return { steps, of: Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)])) };
   }
 

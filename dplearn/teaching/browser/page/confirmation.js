@@ -60,15 +60,13 @@ export class Confirmation {
     return have ?? { ...this.last, stale: true };
   }
 
-  /** Both ends at one T: what holds later holds here, and what is lost here is lost later. After the
-   * last phase of a schedule nothing more is. */
+  /** Both ends at one T: what holds later holds here, and what is lost here is lost later. */
   at(run, T) {
     const found = [...this.kept.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
     if (!found) return {};
     const { steps, of } = found;
-    const last = run.then ? Math.min(T, steps.at(-1)) : T;
-    const after = steps.findIndex((step) => step >= last);
-    const before = after < 0 ? steps.length - 1 : steps[after] === last ? after : after - 1;
+    const after = steps.findIndex((step) => step >= T);
+    const before = after < 0 ? steps.length - 1 : steps[after] === T ? after : after - 1;
     const names = ACCOUNTANTS.filter((name) => of[name]);
     const end = (name) => ({ upper: of[name].upper[after] ?? null, lower: of[name].lower?.[before] ?? null });
     return Object.fromEntries(names.map((name) => [name, end(name)]));

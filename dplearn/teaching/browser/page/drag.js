@@ -84,7 +84,7 @@ export class Drag {
     const [dx, dy] = [x, y].map((place, i) => (grip?.at()[i] ?? place) - place);
     // Handles that read an axis hold it still.
     const still = Boolean(grip?.still);
-    const start = { x: event.clientX, y: event.clientY, value: this.about.value(name) };
+    const start = { x: event.clientX, y: event.clientY, value: this.about.value(name) ?? 1 };
     this.held = { name, node, grip, still, dx, dy, start, id: event.pointerId, moved: false };
     this.root.setPointerCapture(event.pointerId);
     this.root.classList.add("dp-holding");
@@ -136,7 +136,7 @@ export class Drag {
     const large = event.shiftKey || event.key.startsWith("Page");
     if (event.key === "Enter" && node.tagName === "B") this.type(node);
     else if (way && grip?.press) grip.press(way, large);
-    else if (way) page.change(name, pressed(fields[name], value(name), way, large));
+    else if (way) page.change(name, pressed(fields[name], value(name) ?? 1, way, large));
     else if (fields[name] && event.key === "Home") page.change(name, fields[name].ends[0]);
     else if (fields[name] && event.key === "End") page.change(name, fields[name].ends[1]);
     else return;
@@ -152,7 +152,7 @@ export class Drag {
     const box = document.createElement("input");
     const { fields, value } = this.about;
     const label = node.getAttribute("aria-label");
-    box.value = typed(name, value(name));
+    box.value = typed(name, value(name) ?? 1);
     box.setAttribute("aria-label", label);
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);

@@ -1,10 +1,9 @@
 // The axes: what they span, where a value lies, and when they are set anew.
 import { least } from "./answers.js";
+import { Axis } from "./axis.js";
 import { clamp, nice } from "./numbers.js";
 
 const EASE = 320;
-/** Heights in pixels end here, above or below: such a value is far outside. */
-export const FAR = 3000;
 
 /** The span of both axes, and the room in pixels (`box`) that they have. */
 export class Frame {
@@ -47,10 +46,10 @@ export class Frame {
   }
 
   holds(run) {
-    const { last, bottom, top } = this.span;
+    const { last, bottom } = this.span;
     if (run.logEpsilon !== bottom > 0) return false;
-    const share = (value) => (run.logEpsilon ? Math.log(value / bottom) / Math.log(top / bottom) : value / top);
-    const [epsilon, budget] = [least(this.answers.at(run)).value, run.budget].map(share);
+    const shares = this.axisEpsilon(run, 0, 1);
+    const [epsilon, budget] = [least(this.answers.at(run)).value, run.budget].map((value) => shares.at(value));
     const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
     const inside = run.T < 0.75 * last && (run.logT ? run.T > last ** 0.3 : run.T > last / 12);
     return inside && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
@@ -85,29 +84,31 @@ export class Frame {
     return { left, right: width - right, top: above, bottom: height - below };
   }
 
-  x(run, T) {
+  axisT(run) {
     const { left, right } = this.sides;
-    return left + (run.logT ? Math.log(T) / Math.log(this.span.last) : T / this.span.last) * (right - left);
+    return new Axis({ low: run.logT ? 1 : 0, high: this.span.last, log: run.logT }, left, right);
+  }
+
+  axisEpsilon(run, from = this.sides.bottom, to = this.sides.top) {
+    const { bottom, top } = this.span;
+    return new Axis({ low: run.logEpsilon ? bottom : 0, high: top, log: run.logEpsilon }, from, to);
+  }
+
+  x(run, T) {
+    return this.axisT(run).at(T);
   }
 
   y(run, epsilon) {
-    const { bottom, top } = this.span;
-    const share = run.logEpsilon ? Math.log(epsilon / bottom) / Math.log(top / bottom) : epsilon / top;
-    const sides = this.sides;
-    return clamp(sides.bottom - share * (sides.bottom - sides.top), -FAR, FAR);
+    return this.axisEpsilon(run).at(epsilon);
   }
 
   stepsAt(run, x) {
-    const { left, right } = this.sides;
-    const share = (clamp(x, left, right) - left) / (right - left);
-    return clamp(run.logT ? this.span.last ** share : share * this.span.last, 1, 1e7);
+    return clamp(this.axisT(run).value(x), 1, 1e7);
   }
 
   epsilonAt(run, y) {
     const { top, bottom } = this.sides;
-    const share = (bottom - clamp(y, top + 2, bottom - 2)) / (bottom - top);
-    const span = this.span;
-    if (run.logEpsilon) return span.bottom * (span.top / span.bottom) ** share;
-    return Math.max(share * span.top, span.top / 500);
+    const value = this.axisEpsilon(run).value(clamp(y, top + 2, bottom - 2));
+    return run.logEpsilon ? value : Math.max(value, this.span.top / 500);
   }
 }

@@ -1,22 +1,16 @@
 // The nodes of the page, without their numbers.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
+import { button, escaped, italics, number, select } from "./html.js";
+import { FIELDS } from "./run.js";
 
-const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
-const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
-
-/** A sentence with a number that can be dragged for each {name}, and Greek letters in italics. */
-function sentence(words, said) {
-  const number = (name) =>
-    `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.names[name]}" title="${words.how}"></b>`;
-  return said.replace(/([σδε])/g, "<i>$1</i>").replace(/\{(noise_multiplier|sample_rate|delta|T|budget|rate|N|B)\}/g, (_, name) => number(name));
-}
+/** A sentence with a number that can be dragged for each {name} of a field. */
+const sentence = (words, said) =>
+  italics(said).replace(/\{(\w+)\}/g, (whole, name) => (name in FIELDS ? number(words, name, words.names[name]) : whole));
 
 /** Choices where a server knows several kinds of runs, else the one kind in words. */
 function choices(words, kinds, name) {
   const all = Object.entries(kinds[name]);
-  if (all.length < 2) return words.own[name];
-  const options = all.map(([value, said]) => `<option value="${value}">${escaped(said)}</option>`).join("");
-  return `<select name="${name}" aria-label="${words.kinds[name]}">${options}</select>`;
+  return all.length < 2 ? words.own[name] : select(name, words.kinds[name], all);
 }
 
 export function markup(words, presets, kinds) {
@@ -24,15 +18,14 @@ export function markup(words, presets, kinds) {
   const kind = (said) => said.replace(/\{(mechanism|sampling)\}/g, (_, name) => choices(words, kinds, name));
   const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
   const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
-  const run = sentence(words, words.sentence.replace("{sampling}", `${sampled}{units}`)).replace("{units}", `${button("units", "⇄", 'class="dp-units"')}\u2060`);
-  const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
-  const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
-  const select = `<select name="adjacency" aria-label="${words.kinds.adjacency}" title="${served ? "" : words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
+  const run = sentence(words, words.sentence.replace("{unit}", '<span class="dp-unit"></span>').replace("{sampling}", `${sampled}{units}`)).replace("{units}", button("units", "⇄", 'class="dp-units"') + (words.code === "zh" ? "\u2060" : ""));
+  const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
+  const adjacency = select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies), `title="${served ? "" : words.unsampled}"`);
   const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label)}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
-<header class="dp-top"><h2>${words.title}</h2><select name="preset" aria-label="${words.preset}">${chosen}</select>
+<header class="dp-top"><h2>${words.title}</h2>${published}
  <span class="dp-tools">${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
 <p class="dp-unread" role="status"></p>
 <section class="dp-say">
@@ -46,7 +39,7 @@ export function markup(words, presets, kinds) {
  <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
  <div class="dp-chips">${chips}</div>
  <p class="dp-printed-list"></p>
- <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", select)}</p>
+ <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", adjacency)}</p>
 </section>
 <aside class="dp-people">
  <div class="dp-crowd"></div>

@@ -92,6 +92,31 @@ export const refusal = (code, label, name, { ends: [low, high], whole }) => {
 /** The value that a field allows nearest to a number; `even` fields have a linear scale. */
 export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);
 
+/** The state that an address names, by field: one has `ends`, `options`, or takes any word; a `start`, and
+ * perhaps another `key` in addresses. `unread` is what the address says in vain. */
+export function opened(address, fields) {
+  const all = new URLSearchParams(address);
+  /** @type {[any, string[]]} */
+  const [state, unread] = [{}, []];
+  for (const [name, { start, options, ends, key = name, ...field }] of Object.entries(fields)) {
+    const said = all.get(key);
+    all.delete(key);
+    const value = ends && said !== null ? read(said) : said;
+    const good = ends ? nearest({ ends, ...field }, value) === value : (options?.includes(said) ?? true);
+    state[name] = said !== null && good ? value : start;
+    if (said !== null && !good) unread.push(`${key}=${said.slice(0, 40)}`);
+  }
+  all.delete("language");
+  for (const [key, said] of all) unread.push(`${key}=${said.slice(0, 40)}`);
+  return { state, unread: unread.slice(0, 5) };
+}
+
+/** The address of a state: the fields that are not as at the start. */
+export const queryOf = (state, fields) => {
+  const moved = Object.entries(fields).filter(([name, { start }]) => state[name] !== start);
+  return new URLSearchParams(moved.map(([name, { key = name }]) => [key, String(state[name])]));
+};
+
 /** The value after one press of an arrow key: a unit of the second digit, or of the first. */
 export const pressed = (field, value, way, large) => {
   const [low, high] = field.ends;

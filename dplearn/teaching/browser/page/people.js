@@ -28,20 +28,20 @@ export class People {
   }
 
   /** Show the attacker's rate by both its ends, null where it is open, undefined where it is not
-   * known; returns the share of members that are found. `say(finds, right)` hears what it means. */
-  show(ends, rate, say) {
+   * known; returns the share of members that are found. */
+  show(ends, rate) {
     const [members, others] = this.sides;
     const share = ends === undefined ? undefined : (ends?.upper ?? null);
     fill(others, rate);
     fill(members, share ?? 0);
     set(others.number, "text", text(up(100 * rate)));
     set(members.number, "text", share === undefined ? "…" : share === null ? "?" : people(share));
-    if (share !== undefined) say?.(this.words.finds(share, rate), share === null ? "" : this.words.right(share / rate));
     return share;
   }
 }
 
-/** Part of a person is part of a dot's area. */
+/** Part of a person is part of a dot's area; less than a twentieth would look like dirt. */
 function fill({ dots }, share) {
-  dots.forEach((dot, i) => set(dot, "r", (RADIUS * Math.sqrt(clamp(100 * share - i, 0, 1))).toFixed(2)));
+  const part = (i) => clamp(100 * share - i, 0, 1);
+  dots.forEach((dot, i) => set(dot, "r", (part(i) < 0.05 ? 0 : RADIUS * Math.sqrt(part(i))).toFixed(2)));
 }

@@ -1,11 +1,11 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
-import { FAR } from "./frame.js";
+import { FAR } from "./axis.js";
 import { Labels } from "./labels.js";
 import { power, text, ticks } from "./numbers.js";
 import { proved } from "./run.js";
-import { el, set, setAll, smooth, widthOf } from "./shapes.js";
+import { Pool, el, pillAt, set, setAll, smooth, widthOf } from "./shapes.js";
 
 let count = 0;
 
@@ -18,8 +18,7 @@ export class Picture {
     this.clip = el("rect");
     this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
     this.over = this.add("rect", { class: "dp-over" });
-    this.axes = this.add("g");
-    this.pool = { line: [], text: [] };
+    this.pool = new Pool(this.add("g"));
     const lines = this.add("g", clipped);
     const path = (name) => lines.appendChild(el("path", { class: `dp-${name}` }));
     this.band = path("band");
@@ -83,13 +82,8 @@ export class Picture {
   drawAxes(run) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { last, bottom: low, top: high }] = [frame.sides, frame.span];
-    const used = { line: 0, text: 0 };
-    const pooled = (kind, attributes) => {
-      const node = (this.pool[kind][used[kind]++] ??= this.axes.appendChild(el(kind)));
-      setAll(node, attributes);
-    };
-    const rule = (x1, y1, x2, y2, kind) => pooled("line", { x1, y1, x2, y2, class: kind });
-    const label = (x, y, words, kind) => pooled("text", { x, y, text: words, class: kind });
+    const rule = (x1, y1, x2, y2, kind) => this.pool.put("line", { x1, y1, x2, y2, class: kind });
+    const label = (x, y, words, kind) => this.pool.put("text", { x, y, text: words, class: kind });
     for (const [value, written] of ticks(run.logEpsilon, low, high, 5)) {
       const y = frame.y(run, value);
       rule(left, y, right, y, written ? "dp-grid" : "dp-grid dp-faint");
@@ -106,9 +100,7 @@ export class Picture {
       label(x, bottom + 18, words, "dp-tick-x");
     }
     rule(left, bottom, right, bottom, "dp-axis");
-    for (const [kind, nodes] of Object.entries(this.pool)) {
-      nodes.forEach((node, i) => set(node, "visibility", i < used[kind] ? null : "hidden"));
-    }
+    this.pool.done();
     setAll(this.epsilon, { x: left - 14, y: top - 14, text: "ε" });
   }
 
@@ -181,11 +173,11 @@ export class Picture {
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
-    pillAt(this.T, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
+    hold(this.T, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
     const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
     const from = small ? left - 36 : left + 10;
-    pillAt(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
+    hold(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
     setAll(this.over, { x: left, y: top, width: right - left, height: y - top });
     for (const name of ACCOUNTANTS) {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
@@ -217,10 +209,7 @@ function stepped(points) {
 }
 
 /** A handle: its line twice, one of them wide for the hand, and its label. */
-function pillAt(handle, ends, [x, y], width, words) {
-  const [hit, line, pill, label] = handle.children;
+function hold({ children: [hit, ...parts] }, ends, at, width, words) {
   setAll(hit, ends);
-  setAll(line, ends);
-  setAll(pill, { x: x - width / 2, y: y - 12, width, height: 24 });
-  setAll(label, { x, y: y + 4.5, text: words });
+  pillAt(parts, ends, at, width, words);
 }

@@ -1,8 +1,16 @@
 // The address of a page: its state stands behind the hash, and each gesture is an entry of the history.
 
+/** Whether there is an address: a page inside of a notebook has none. */
+export const ADDRESSED = location.protocol !== "about:";
+
+const parts = () => new URLSearchParams(location.hash.slice(1) || location.search);
+
+/** The language that the address names, or else the one that is given. */
+export const languageOf = (given) => parts().get("language") ?? new URLSearchParams(location.search).get("language") ?? given;
+
 /** What the address says, without the language. */
-export function asked() {
-  const all = new URLSearchParams(location.hash.slice(1) || location.search);
+function asked() {
+  const all = parts();
   all.delete("language");
   return all.toString();
 }
@@ -39,12 +47,13 @@ export class Place {
     const gesture = !this.fresh && state !== this.state;
     this.state = state;
     left.set(this.name, state);
+    this.fresh = false;
+    if (!ADDRESSED) return;
     const language = new URLSearchParams(location.search).get("language");
     const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
     const same = address === location.pathname + location.search + location.hash;
     const gestures = (history.state?.gestures ?? 0) + (gesture ? 1 : 0);
     if (!same) history[gesture ? "pushState" : "replaceState"]({ ...history.state, gestures }, "", address);
-    this.fresh = false;
   }
 
   end() {

@@ -1,31 +1,30 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { nearest, read } from "./numbers.js";
+import { nearest, opened, queryOf, read } from "./numbers.js";
 
-/** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address where it differs. */
+/** Of each number: ends, start, digits that a drag keeps, pixels for a factor of ten, name in an address
+ * where it differs. B is 0 where the rate itself is given. */
 export const FIELDS = {
-  noise_multiplier: { ends: [0.2, 1000], digits: 3, pixels: 200 },
-  sample_rate: { ends: [1e-7, 1], digits: 3, pixels: 120 },
-  delta: { ends: [1e-30, 0.5], digits: 2, pixels: 60 },
-  T: { ends: [1, 1e7], digits: 3, pixels: 120, key: "here", whole: true },
-  budget: { ends: [0.01, 1000], digits: 3, pixels: 150 },
-  rate: { ends: [1e-3, 0.5], digits: 2, pixels: 150, key: "false_alarms" },
-  N: { ends: [1, 1e10], digits: 3, pixels: 100, key: "dataset_size", whole: true },
-  B: { ends: [1, 1e10], digits: 3, pixels: 120, key: "batch_size", whole: true },
+  noise_multiplier: { ends: [0.2, 1000], start: 4, digits: 3, pixels: 200 },
+  sample_rate: { ends: [1e-7, 1], start: 0.01, digits: 3, pixels: 120 },
+  delta: { ends: [1e-30, 0.5], start: 1e-5, digits: 2, pixels: 60 },
+  T: { ends: [1, 1e7], start: 10_000, digits: 3, pixels: 120, key: "here", whole: true },
+  budget: { ends: [0.01, 1000], start: 2, digits: 3, pixels: 150 },
+  rate: { ends: [1e-3, 0.5], start: 0.01, digits: 2, pixels: 150, key: "false_alarms" },
+  N: { ends: [1, 1e10], start: 60_000, digits: 3, pixels: 100, key: "dataset_size", whole: true },
+  B: { ends: [1, 1e10], start: 0, digits: 3, pixels: 120, key: "batch_size", whole: true },
 };
 export const FIRST = ["basic", "moments", "pld"];
-/** B is 0 where the rate itself is given; `pin` is a run to compare with, at its own T. */
-const START = {
-  noise_multiplier: 4, sample_rate: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
-  adjacency: "add_remove", shown: FIRST, logT: true, logEpsilon: false, pin: null,
-  mechanism: "gaussian", sampling: "poisson",
-};
+/** The words of an address, of the kinds of runs that there are. */
+const wordsOf = (kinds) => ({
+  mechanism: { options: Object.keys(kinds.mechanism), start: "gaussian" },
+  sampling: { options: ["none", ...Object.keys(kinds.sampling)], start: "poisson" },
+  adjacency: { options: ["add_remove", "zero_out", "replace_one"], start: "add_remove" },
+  rate_from: { options: ["rate", "counts"], start: "rate" }, x_axis: { options: ["log", "linear"], start: "log" }, y_axis: { options: ["linear", "log"], start: "linear" },
+  accountants: { start: FIRST.join() }, pinned: { start: "" }, steps: { start: "" }, epochs: {},
+});
 // All that a curve depends on, and what makes a run beside it.
 const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling"];
-const KINDS = ["mechanism", "sampling", "adjacency"];
-// What an address may name beside the numbers.
-const NAMES = new Set([...Object.entries(FIELDS).map(([name, { key = name }]) => key), ...KINDS, "rate_from", "steps", "epochs", "accountants", "x_axis", "y_axis", "pinned", "language"]);
-const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 /** What kinds of runs there are where no server is asked: name in the address and on the screen. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
@@ -33,21 +32,18 @@ export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
-export const changed = (run, name, value, kinds = OWN) => {
+export const changed = (run, name, value) => {
   const next = { ...run, [name]: allowed(name, value) };
   if (name === "sample_rate") next.B = 0;
   if (name === "B") next.B = Math.min(next.B, next.N);
   if (name === "N") next.B = Math.min(next.B || Math.round(run.sample_rate * next.N) || 1, next.N);
   if (next.B) next.sample_rate = next.B / next.N;
-  if (kinds === OWN && !proved(next)) next.adjacency = "add_remove";
   return next;
 };
 
-/** Whether the engine proves the run; the others, as a replaced record on a sample, are asked of a
- * server. */
-export const proved = ({ mechanism, sampling, shown, sample_rate, adjacency }) =>
-  mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served)
-  && (sample_rate === 1 || adjacency !== "replace_one");
+/** Whether the engine proves the run; the others are asked of a server. */
+export const proved = ({ mechanism, sampling, shown }) =>
+  mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
 /** A run as the server reads it, under the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
@@ -60,63 +56,33 @@ export const valueOf = (run, name) =>
 /** All that a curve depends on, as a key. */
 export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 
-/** The address of a run: what differs from the first picture. */
+/** The address of a run: what differs from the first picture; of counts both, of a rate neither. */
 export function written(run) {
-  const counts = run.B > 0;
-  const out = Object.entries(FIELDS)
-    .filter(([name]) => run[name] !== START[name] && !(counts ? name === "sample_rate" : "NB".includes(name)))
-    .map(([name, { key = name }]) => [key, String(run[name])]);
-  if (counts) {
-    out.push(["rate_from", "counts"]);
-    for (const name of ["N", "B"]) {
-      if (run[name] === START[name]) out.push([FIELDS[name].key, String(run[name])]);
-    }
-  }
-  for (const name of KINDS) if (run[name] !== START[name]) out.push([name, run[name]]);
-  if (run.shown.join() !== FIRST.join()) out.push(["accountants", run.shown.join()]);
-  if (!run.logT) out.push(["x_axis", "linear"]);
-  if (run.logEpsilon) out.push(["y_axis", "log"]);
-  if (run.pin) out.push(["pinned", written({ ...START, ...run.pin })]);
-  return new URLSearchParams(out).toString();
+  const { sample_rate, N, B, ...numbers } = FIELDS;
+  const counts = { rate_from: {}, N: { ...N, start: 0 }, B };
+  const state = {
+    ...run, rate_from: "counts", accountants: run.shown.join(), x_axis: run.logT ? "log" : "linear",
+    y_axis: run.logEpsilon ? "log" : "linear", pinned: run.pin ? written({ ...fromAddress("").run, ...run.pin }) : "", steps: "",
+  };
+  const { rate_from, epochs, ...words } = wordsOf(OWN);
+  return queryOf(state, { ...numbers, ...(run.B ? counts : { sample_rate }), ...words }).toString();
 }
 
-/** The run of an address, and what it says in vain: numbers out of range, runs of another kind. */
+/** The run of an address, and what it says in vain: numbers out of range, runs of another kind. `pin` is a
+ * run to compare with, at its own T. */
 export function fromAddress(address, kinds = OWN) {
-  const all = new URLSearchParams(address);
-  const unread = [...all.keys()].filter((key) => !NAMES.has(key)).slice(0, 3);
-  let run = { ...START };
-  for (const key of ["mechanism", "sampling"]) {
-    const said = all.get(key) ?? START[key];
-    if (said in kinds[key]) run[key] = said;
-    else if (said !== "none") unread.push(`${key}=${said}`);
-  }
-  const numbers = new Map();
-  for (const [name, { key = name }] of Object.entries(FIELDS)) {
-    if (!all.has(key)) continue;
-    const value = read(all.get(key));
-    if (allowed(name, value) === value) numbers.set(name, value);
-    else unread.push(`${key}=${all.get(key)}`);
-  }
+  const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
+  const { rate_from, x_axis, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
+  let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logT: x_axis === "log", logEpsilon: y_axis === "log", pin: null };
   // Where nothing says at which T to read, it is where the curves were to end.
-  const last = read(all.get("steps") ?? "");
-  if (!numbers.has("T") && allowed("T", last) === last) numbers.set("T", last);
-  const counts = all.get("rate_from") === "counts";
-  for (const [name, value] of numbers) {
-    if (counts ? name !== "sample_rate" : !"NB".includes(name)) run[name] = value;
-  }
-  if (counts) run = changed(run, "B", numbers.get("B") ?? 600, kinds);
-  if (all.get("sampling") === "none") run = { ...run, sample_rate: 1, B: 0 };
-  if (ADJACENCIES.includes(all.get("adjacency"))) run.adjacency = all.get("adjacency");
-  if (kinds === OWN && !proved(run)) {
-    run.adjacency = "add_remove";
-    unread.push("adjacency=replace_one");
-  }
-  const names = (all.get("accountants") ?? "").split(",");
+  const last = read(steps);
+  if (!new URLSearchParams(address).has("here") && allowed("T", last) === last) run.T = last;
+  if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600);
+  if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
+  const names = accountants.split(",");
   const shown = ACCOUNTANTS.filter((name) => names.includes(name));
   if (shown.length) run.shown = shown;
-  run.logT = all.get("x_axis") !== "linear";
-  run.logEpsilon = all.get("y_axis") === "log";
-  if (all.get("pinned")) run.pin = pinned(fromAddress(all.get("pinned").slice(0, 500), kinds).run);
+  if (other) run.pin = pinned(fromAddress(other.slice(0, 500), kinds).run);
   return { run, unread };
 }
 

@@ -1,33 +1,32 @@
 // Numbers in a sentence, for a page that the server draws: each is dragged, typed or stepped by keys.
 import { Drag } from "./drag.js";
-import { heard, nearest, shown, text } from "./numbers.js";
-import { describe, set } from "./shapes.js";
+import { number } from "./html.js";
+import { nearest, text } from "./numbers.js";
+import { View, mounting } from "./view.js";
 
-/** Draw the numbers into `root`: name, label, value and ends of each; `send(values)` hears of those
- * that a hand has changed when it rests. */
-export function mount(root, { numbers, send }) {
-  const page = new Sentence(root, send);
-  page.update({ numbers });
-  return page;
-}
-
-class Sentence {
-  constructor(root, send) {
-    this.root = Object.assign(root, { className: "dp dp-row" });
+/** The numbers: name, label, value and ends of each; `send(values)` hears of those that a hand has
+ * changed when it rests. */
+class Sentence extends View {
+  constructor(root, { numbers, send }) {
+    super(root);
     this.send = send;
-    this.svg = root;
+    this.words = { share: text, how: "" };
     this.changes = {};
-    this.drag = new Drag(root, this, { fields: {}, value: (name) => this.values[name], grips: {} });
+    this.update({ numbers });
   }
 
   update({ numbers }) {
-    if (this.drag.held || this.root.querySelector("input")) return;
+    if (this.drag?.held || this.root.querySelector("input")) return;
     this.values = Object.fromEntries(numbers.map(({ name, value }) => [name, value ?? Infinity]));
-    this.drag.about.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
-    const number = ({ name, label }) => `<span>${label} = <b data-drag="${name}" role="slider" tabindex="0" aria-label="${label}"></b></span>`;
     const names = numbers.map(({ name }) => name).join();
-    if (this.names !== names) this.root.innerHTML = numbers.map(number).join(" ");
+    if (this.names !== names) {
+      const parts = numbers.map(({ name, label }) => `<span>${label} = ${number(this.words, name, label)}</span>`);
+      this.fill(`<div class="dp dp-row">${parts.join(" ")}</div>`, "span");
+      this.svg = this.body;
+      this.drag = new Drag(this.body, this, { fields: {}, value: (name) => this.values[name], grips: {} });
+    }
     this.names = names;
+    this.drag.about.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
     this.draw();
   }
 
@@ -36,33 +35,14 @@ class Sentence {
     this.schedule();
   }
 
-  touch() {}
-
-  schedule() {
-    this.queued ||= requestAnimationFrame(() => {
-      this.queued = 0;
-      this.drag.act();
-      this.draw();
-    });
-  }
-
   draw() {
-    for (const node of this.root.querySelectorAll("b[data-drag]")) {
-      const { drag: name } = node.dataset;
-      if (!node.querySelector("input")) set(node, "text", shown(name, this.values[name]));
-      describe(node, this.drag.about.fields[name].ends, this.values[name], heard({ share: text }, name, this.values[name]));
-    }
+    this.writeNumbers();
   }
 
-  rest() {
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      if (Object.keys(this.changes).length) this.send(this.changes);
-      this.changes = {};
-    }, 90);
-  }
-
-  destroy() {
-    clearTimeout(this.resting);
+  rested() {
+    if (Object.keys(this.changes).length) this.send(this.changes);
+    this.changes = {};
   }
 }
+
+export const mount = mounting(Sentence);

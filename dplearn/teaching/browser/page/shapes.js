@@ -29,6 +29,35 @@ export const setAll = (node, attributes) => {
   }
 };
 
+/** Nodes of a group that each picture uses again; those that it does not need are hidden. */
+export class Pool {
+  constructor(group) {
+    this.group = group;
+    this.nodes = { line: [], text: [] };
+    this.used = { line: 0, text: 0 };
+  }
+
+  put(kind, attributes) {
+    setAll((this.nodes[kind][this.used[kind]++] ??= this.group.appendChild(el(kind))), attributes);
+  }
+
+  /** End a picture. */
+  done() {
+    for (const [kind, nodes] of Object.entries(this.nodes)) {
+      nodes.forEach((node, i) => set(node, "visibility", i < this.used[kind] ? null : "hidden"));
+      this.used[kind] = 0;
+    }
+  }
+}
+
+/** Place a line, and its label in a box around (x, y). @param {any[]} nodes */
+export function pillAt(nodes, ends, [x, y], width, words) {
+  const [line, box, label] = nodes;
+  setAll(line, ends);
+  setAll(box, { x: x - width / 2, y: y - 12, width, height: 24 });
+  setAll(label, { x, y: y + 4.5, text: words });
+}
+
 // An ARIA number has no exponent.
 const plain = (value) => (typeof value === "number" && value && Math.abs(value) < 1e-6 ? value.toFixed(32) : String(value));
 /** Tell a screen reader the range, the value and the words of a slider. */

@@ -1,17 +1,19 @@
 // The words of the page: what a picture says, said again in sentences.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
-import { bound, clamp, digits, down, heard, shown, text } from "./numbers.js";
-import { FIELDS, OWN, keyOf, proved, valueOf } from "./run.js";
+import { bound, clamp, digits, down, shown, text } from "./numbers.js";
+import { FIELDS, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write everything that is not in the picture, all of it by what is known of the run in view. */
 export function writeText(page) {
   const { run, words, view, picture, confirmation } = page;
   const { best: { name, value }, found, status } = view;
-  const say = (selector, said) => set(page.body.querySelector(selector), "text", said);
+  const say = (selector, said) => page.write(selector, said);
   const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
-  writeNumbers(page);
+  page.writeNumbers();
+  if (words.code === "en") say(".dp-unit", words.unit(run.T));
+  for (const grip of ["T", "budget"]) describe(picture[grip], FIELDS[grip].ends, run[grip], String(run[grip]));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
   say(".dp-plain", known(() => words.factor(value)));
@@ -32,17 +34,6 @@ export function writeText(page) {
 /** Whether the page has lost its server, as Streamlit says. */
 const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.getAttribute("data-test-connection-state"));
 
-function writeNumbers({ run, words, numbers, picture }) {
-  for (const node of numbers) {
-    // Somebody types.
-    if (node.querySelector("input")) continue;
-    const { drag: name } = node.dataset;
-    set(node, "text", shown(name, valueOf(run, name)));
-    describe(node, FIELDS[name].ends, valueOf(run, name), heard(words, name, valueOf(run, name)));
-  }
-  for (const name of ["T", "budget"]) describe(picture[name], FIELDS[name].ends, run[name], String(run[name]));
-}
-
 function writeButtons(page, value) {
   const { run, words, buttons, view } = page;
   const over = value > run.budget && value < Infinity;
@@ -62,7 +53,6 @@ function writeButtons(page, value) {
     const choice = page.body.querySelector(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
-  page.body.querySelector("option[value=replace_one]").disabled = page.kinds === OWN && run.sample_rate < 1;
 }
 
 function writeProof({ run, words, body, view, confirmed }, end = { lower: null, upper: null }, name) {

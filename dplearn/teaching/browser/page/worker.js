@@ -36,46 +36,51 @@ export function answering(dplearn) {
   };
 }
 
+/** A worker that answers one question at a time by the function that `make` returns: of what the text
+ * `given` says there, or of `here` in the page, where there is no worker. */
+export function helper(make, given, here, then) {
+  let [worker, answer, asked] = [null, null, null];
+  const inPage = () => {
+    worker = null;
+    setTimeout(() => then((answer ??= make(here))(asked)));
+  };
+  const body = `const answer = (${make})(${given}); onmessage = ({ data }) => postMessage(answer(data));`;
+  try {
+    if (given) worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
+  } catch {
+    // The page answers itself.
+  }
+  if (worker) Object.assign(worker, { onmessage: ({ data }) => then(data), onerror: inPage });
+  const ask = (question) => {
+    asked = question;
+    if (worker) worker.postMessage(question);
+    else inPage();
+  };
+  return { ask, end: () => worker?.terminate() };
+}
+
 /** `ask(kind, question, then)`: one question is under way, and of each kind the newest waits. */
 export function askLater(engine, source) {
   const waiting = new Map();
-  const here = answering(engine);
-  let worker = source ? started(source) : null;
   let then = null;
   const next = () => {
     if (then || !waiting.size) return;
     const [kind, [question, answered]] = waiting.entries().next().value;
     waiting.delete(kind);
     then = answered;
-    if (worker) worker.postMessage({ kind, question });
-    else setTimeout(() => finish(here({ kind, question })));
+    ask({ kind, question });
   };
-  const finish = (answer) => {
+  const { ask, end } = helper(answering, source && `(${source})()`, engine, (answer) => {
     const answered = then;
     then = null;
     answered?.(answer);
     next();
+  });
+  return {
+    ask(kind, question, answered) {
+      waiting.set(kind, [question, answered]);
+      next();
+    },
+    end,
   };
-  if (worker) {
-    worker.onmessage = ({ data }) => finish(data);
-    worker.onerror = () => {
-      worker = null;
-      finish(null);
-    };
-  }
-  const ask = (kind, question, answered) => {
-    waiting.set(kind, [question, answered]);
-    next();
-  };
-  return { ask, end: () => worker?.terminate() };
-}
-
-function started(source) {
-  const body = `const answer = (${answering})((${source})());
-    self.onmessage = ({ data }) => self.postMessage(answer(data));`;
-  try {
-    return new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
-  } catch {
-    return null;
-  }
 }

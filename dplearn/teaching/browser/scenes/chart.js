@@ -1,4 +1,5 @@
 // Epsilon against T as one picture, made anew from a view: what is not in the view is not there.
+import { Axis, FAR } from "../page/axis.js";
 import { bound, clamp, digits, down, text, ticks } from "../page/numbers.js";
 import { apart, el, smooth } from "../page/shapes.js";
 import { placed } from "./guess.js";
@@ -6,28 +7,27 @@ import { placed } from "./guess.js";
 /** Where values lie in a box of pixels, whose letters are `em` high. */
 export class Plane {
   constructor({ width, height, em }, { last, top }) {
+    const sides = { left: 2.6 * em, right: width - 6.2 * em, high: 1.5 * em, low: height - 2 * em };
     this.em = em;
     this.width = width;
     this.last = last;
     this.top = top;
-    this.sides = { left: 2.6 * em, right: width - 6.2 * em, high: 1.5 * em, low: height - 2 * em };
+    this.sides = sides;
+    this.T = new Axis({ low: 0, high: last }, sides.left, sides.right);
+    this.epsilon = new Axis({ low: 0, high: top }, sides.low, sides.high);
   }
 
   x(T) {
-    const { left, right } = this.sides;
-    return left + (T / this.last) * (right - left);
+    return this.T.at(T);
   }
 
   y(epsilon) {
-    const { high, low } = this.sides;
-    return clamp(low - (epsilon / this.top) * (low - high), -3000, 3000);
+    return this.epsilon.at(epsilon);
   }
 
   /** The values at a place in pixels, inside the axes. */
   at([x, y]) {
-    const { left, right, high, low } = this.sides;
-    const T = (clamp((x - left) / (right - left), 0, 1)) * this.last;
-    return [T, clamp((low - y) / (low - high), 0, 1) * this.top];
+    return [this.T.value(x), this.epsilon.value(y)];
   }
 }
 
@@ -63,7 +63,7 @@ function axes(plane, view, say) {
 }
 
 function line(plane, { kind, points }, share, rough = false) {
-  const places = points.map(([T, epsilon]) => [plane.x(T), plane.y(epsilon)]).filter(([, y]) => y > -3000);
+  const places = points.map(([T, epsilon]) => [plane.x(T), plane.y(epsilon)]).filter(([, y]) => y > -FAR);
   const { left, right } = plane.sides;
   const edge = left + share * (right - left);
   const seen = places.filter(([x]) => x <= edge + 0.5);

@@ -62,7 +62,9 @@ export function judged(guess, truth) {
 /** The run and the guess that an address names; the scene from 0. */
 export function readAddress(asked) {
   const all = new URLSearchParams(asked);
-  return { ...fromAddress(asked), guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  const own = { guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
+  for (const name of Object.keys(own)) all.delete(name);
+  return { ...fromAddress(all.toString()), ...own };
 }
 
 /** What opens the minute as it stands. */
@@ -71,23 +73,6 @@ export function addressOf({ run, guess, scene }) {
   if (guess) all.set("guess", guess.map((value) => value ?? "").join("_"));
   if (scene) all.set("scene", String(scene + 1));
   return all.toString();
-}
-
-/** Follow a pointer until it is lifted; a curve has one value for each T, so it goes to the right. */
-export function drawFreehand(minute, event) {
-  const { svg } = minute;
-  const box = svg.getBoundingClientRect();
-  const at = ({ clientX, clientY }) => [clientX - box.left, clientY - box.top];
-  minute.stroke = [at(event)];
-  const more = (moved) => {
-    const point = at(moved);
-    if (point[0] > minute.stroke.at(-1)[0]) minute.stroke.push(point);
-    minute.schedule();
-  };
-  svg.setPointerCapture(event.pointerId);
-  svg.addEventListener("pointermove", more);
-  svg.addEventListener("lostpointercapture", () => svg.removeEventListener("pointermove", more), { once: true });
-  event.preventDefault();
 }
 
 const POINTS = 60;

@@ -2,11 +2,11 @@
 // more, what shuffling does. `mount` shows them in a node.
 import { register } from "../page/accountants.js";
 import { clamp } from "../page/numbers.js";
-import { Place } from "../page/place.js";
+import { button } from "../page/html.js";
 import { written } from "../page/run.js";
+import { View, mounting } from "../page/view.js";
 import { Plane, VIEWS, chart } from "./chart.js";
-import { Truth, addressOf, drawFreehand, end, kept, readAddress, straight } from "./guess.js";
-import { Navigation } from "./navigation.js";
+import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
 import { sentences } from "./text.js";
 import { LANGUAGES, speaker } from "./messages.js";
 
@@ -14,20 +14,16 @@ const LAST = VIEWS.length - 1;
 const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
 // Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
 const [AXIS, DRAWN] = [350, 1000];
+// Keys that change the scene, and those that change the guess.
+const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
+const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
-/** Show the minute in `root`: `engine` is the object of proofs, `published` rows of printed figures,
- * `shuffled` what the library proves of shuffled batches, `explore` the address of the explorer up
- * to its question mark. */
-export function mount(root, options) {
-  const minute = new Minute(root, options);
-  const update = ({ language }) => language && language !== minute.language && minute.speakIn(language);
-  return { minute, update, destroy: () => minute.end() };
-}
-
-class Minute {
+/** The minute: `engine` is the object of proofs, `published` rows of printed figures, `shuffled` what the
+ * library proves of shuffled batches, `explore` the address of the explorer up to its question mark. */
+class Minute extends View {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
+    super(root);
     register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
-    this.root = root;
     this.engine = engine;
     this.published = published;
     this.shuffled = shuffled;
@@ -39,22 +35,14 @@ class Minute {
     // When the scene began, and the height of the axis before it.
     this.started = 0;
     this.from = 0;
-    const given = new URLSearchParams(location.hash.slice(1) || location.search).get("language");
-    this.language = LANGUAGES.includes(given) ? given : language;
-    this.address = new Place("minute", (state) => {
-      this.open(state);
-      this.speakIn(this.language);
-    });
-    this.open(this.address.state);
-    this.navigation = new Navigation(this);
-    this.speakIn(this.language);
+    this.stop = new AbortController();
+    addEventListener("keydown", (event) => this.key(event), { signal: this.stop.signal });
+    this.start("minute", language);
   }
 
   end() {
-    this.watch.disconnect();
-    this.navigation.stop.abort();
-    this.address.end();
-    this.root.replaceChildren();
+    super.end();
+    this.stop.abort();
   }
 
   /** The run, the guesses and the scene that an address names. */
@@ -71,31 +59,28 @@ class Minute {
   }
 
   save() {
-    this.address.write(addressOf(this));
+    this.place.write(addressOf(this));
   }
 
   speakIn(language) {
-    this.language = language;
-    this.say = speaker(language);
-    this.root.innerHTML = markup(this);
-    this.body = this.root.querySelector(".dm");
-    this.svg = this.body.querySelector(".dm-svg");
+    const code = LANGUAGES.includes(language) ? language : "en";
+    this.words = { code };
+    this.say = speaker(code);
+    this.fill(markup(this), ".dm-stage");
+    this.svg = this.find(".dm-svg");
     this.svg.addEventListener("pointerdown", (event) => this.draws(event));
-    this.watch?.disconnect();
-    this.watch = new ResizeObserver(() => this.schedule());
-    this.watch.observe(this.body.querySelector(".dm-stage"));
-    this.show();
+    this.renew();
   }
 
   /** The scene in view, from its beginning. */
-  show() {
+  renew() {
     const said = sentences(this);
-    for (const [part, words] of Object.entries(said)) this.body.querySelector(`.dm-${part}`).textContent = words;
+    for (const [part, words] of Object.entries(said)) this.write(`.dm-${part}`, words);
     this.body.dataset.scene = String(this.scene + 1);
     this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
-    this.body.querySelector("[data-do=back]").disabled = !this.scene;
-    this.body.querySelector("[data-do=next]").disabled = this.scene === LAST;
-    this.body.querySelector("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
+    this.find("[data-do=back]").disabled = !this.scene;
+    this.find("[data-do=next]").disabled = this.scene === LAST;
+    this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
     this.describePicture();
     this.started = 0;
     this.schedule();
@@ -106,7 +91,7 @@ class Minute {
     const { svg, run, say, guess } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
-    const image = { role: "img", "aria-label": this.body.querySelector(".dm-text").textContent };
+    const image = { role: "img", "aria-label": this.find(".dm-text").textContent };
     const told = this.guessing ? slider : image;
     for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
     for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
@@ -116,19 +101,12 @@ class Minute {
     const next = clamp(scene, 0, LAST);
     if (next === this.scene) return;
     this.scene = next;
-    this.show();
+    this.renew();
     this.save();
   }
 
-  schedule() {
-    this.queued ||= requestAnimationFrame((now) => {
-      this.queued = 0;
-      this.draw(now);
-    });
-  }
-
   draw(now) {
-    const { clientWidth: width, clientHeight: height } = this.body.querySelector(".dm-stage");
+    const { clientWidth: width, clientHeight: height } = this.find(".dm-stage");
     if (!width || !height) return;
     const view = VIEWS[this.scene](this);
     if (!this.started) this.from = this.plane?.last === view.last ? this.plane.top : view.top;
@@ -151,16 +129,42 @@ class Minute {
     return this.scene === 0;
   }
 
-  /** A hand draws; when it is lifted, what it drew is the guess. */
+  /** A hand draws, from the left to the right; when it is lifted, what it drew is the guess. */
   draws(event) {
     if (!this.guessing) return;
-    drawFreehand(this, event);
-    this.svg.addEventListener("lostpointercapture", () => {
+    const { svg } = this;
+    const box = svg.getBoundingClientRect();
+    const more = ({ clientX, clientY }) => {
+      const [x, y] = [clientX - box.left, clientY - box.top];
+      if (!(x <= this.stroke.at(-1)?.[0])) this.stroke.push([x, y]);
+      this.schedule();
+    };
+    this.stroke = [];
+    more(event);
+    svg.setPointerCapture(event.pointerId);
+    svg.addEventListener("pointermove", more);
+    svg.addEventListener("lostpointercapture", () => {
+      svg.removeEventListener("pointermove", more);
       const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
       this.short = !guess;
       this.stroke = [];
       this.take(guess ?? this.guess);
     }, { once: true });
+    event.preventDefault();
+  }
+
+  /** Keys are the minute's while it fills most of the window and nobody types elsewhere. */
+  key(event) {
+    const [target] = event.composedPath();
+    const { top, bottom } = this.body.getBoundingClientRect();
+    const away = bottom < innerHeight / 2 || top > innerHeight / 2;
+    if (away || event.ctrlKey || event.metaKey || event.altKey || target.matches?.("input, textarea, select, [contenteditable]")) return;
+    if (event.key === " " && target.closest?.("button, a")) return;
+    const [way, level] = [WAYS[event.key], LEVELS[event.key]];
+    if (level && target === this.svg && this.guessing) this.lift(level);
+    else if (way) this.go(this.scene + (event.shiftKey ? -way : way));
+    else return;
+    event.preventDefault();
   }
 
   /** A guess by the keyboard: a straight line, higher or lower. */
@@ -172,34 +176,34 @@ class Minute {
 
   take(guess) {
     this.guess = guess;
-    this.body.querySelector(".dm-text").textContent = sentences(this).text;
+    this.write(".dm-text", sentences(this).text);
     this.describePicture();
     this.save();
     this.schedule();
   }
 
-  do(name, node) {
+  act({ dataset }) {
     const acts = {
       back: () => this.go(this.scene - 1),
       next: () => this.go(this.scene + 1),
-      goto: () => this.go(Number(node.dataset.scene)),
-      other: () => this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]),
+      goto: () => this.go(Number(dataset.scene)),
       full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
     };
-    acts[name]?.();
+    acts[dataset.do]?.();
   }
 }
 
+export const mount = mounting(Minute);
+
 /** Empty places for words, picture and card; the buttons. */
 function markup({ say }) {
-  const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);
   return `<section class="dm" lang="${say("code")}" aria-label="${say("minute")}"><div class="dm-in">
 <div class="dm-say" aria-live="polite"><h2 class="dm-head"></h2><p class="dm-text"></p><p class="dm-small"></p></div>
 <div class="dm-stage"><svg class="dm-svg"></svg></div>
 <p class="dm-acts"><a data-do="explore">${say("explore")}</a></p>
-<div class="dm-bar">${button("other", say("other"))}
+<div class="dm-bar">${button("language", say("other"))}
 <span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${VIEWS.map(dot).join("")}</span>${icon("next", "›")}</span>
 ${document.fullscreenEnabled ? icon("full", FULL) : "<span></span>"}</div></div></section>`;
 }

@@ -1,1 +1,1 @@
-"""What all pages share: fields, state and address, controls, look."""
+"""Shared by all pages: fields, state and address, controls, look."""

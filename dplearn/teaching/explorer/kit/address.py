@@ -37,7 +37,6 @@ def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
     for key, text in start.items():
         if travelled or key not in state:
             state[key] = asked.get(key, text)
-    state["page_in_view"] = page
     return state.setdefault(f"{page}_more", {})
 
 

@@ -1,4 +1,4 @@
-"""How every page looks: style sheets, figures."""
+"""Style sheets and figures of every page."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,26 @@ from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.marks import Unchecked
 from dplearn.teaching.figures.kit.template import darkened
 
+# Pixels of a figure that its title takes at most, and that stay above its picture.
+_TITLE, _ABOVE = 56, 12
+
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
-    """Draw a figure, with words for those who do not see it."""
+    """Draw a figure below its title, with an alternative text.
+
+    A title of Plotly would be cut on a phone.
+    """
     parts = figure.to_dict()
     if language.spoken() != "en":
         parts = language.redrawn(parts)
     if st.context.theme.type == "dark":
         parts = darkened(parts)
+    layout = parts["layout"]
+    title = layout.pop("title")
+    st.html(f"<p>{title['text']}<br><small>{title.get('subtitle', {}).get('text', '')}</small></p>")
+    room = min(layout["margin"]["t"] - _ABOVE, _TITLE)
+    layout["height"] -= room
+    layout["margin"]["t"] -= room
     shown = {"displayModeBar": False}
     st.plotly_chart(Unchecked(parts), theme=None, key=key, config=shown, alt=alt)
 

@@ -13,7 +13,6 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
     state.page = all.PAGE.mount(root, {
       engine: all.dplearn, source: String(all.dplearnModule), ...state.data,
       send: (question) => state.tell("asked", question),
-      onLanguage: (code) => state.tell("language", code),
     });
     state.page.update?.(state.data);
   });

@@ -64,10 +64,11 @@ def run_page() -> None:
             for _, entry in members:
                 st.page_link(entry, query_params=language.address())
         scripts.tools(_say("link"), _say("copied"))
-    # A heading for those who go by headings; others see it in the menu.
+    # Write a heading for screen readers; the menu shows it to others.
     st.html(f"<h1>{shown.title}</h1>")
     try:
         shown.run()
+        st.session_state["page_in_view"] = shown.url_path
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
 

@@ -1,4 +1,4 @@
-"""Heavy questions: computed beside the server, once for all who ask.
+"""Heavy questions: computed beside the server, once for all sessions.
 
 The reader who asks waits, and nobody else. Answers stay with the server, the oldest forgotten
 first: what Streamlit keeps in its own caches any browser can clear.
@@ -52,7 +52,7 @@ def _settle() -> None:
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """What a function of the library answers, or raises; `Refused` where too much is asked."""
+    """Return the answer of a library function, or raise; `Refused` where it costs too much."""
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)

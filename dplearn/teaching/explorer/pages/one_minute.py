@@ -1,4 +1,4 @@
-"""One minute in four scenes: a guess, the truth, a paper's figure, shuffled batches."""
+"""One minute in four scenes: a guess, the true value, a paper's figure, shuffled batches."""
 
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures

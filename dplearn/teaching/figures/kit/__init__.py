@@ -1,1 +1,1 @@
-"""What every figure is made of: template, axes, marks, labels, and numbers in words."""
+"""Parts of figures: template, axes, marks, labels, and numbers in words."""

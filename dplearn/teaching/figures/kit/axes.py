@@ -24,12 +24,12 @@ class Axis:
     lower: float
     upper: float
     log: bool = False
-    open: bool = False  # whether Plotly may move the ends, to make room for names
+    open: bool = False  # whether Plotly may move the ends, to fit names
     ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
-    more: Mapping[str, Any] | None = None  # what Plotly is told as it is
+    more: Mapping[str, Any] | None = None  # options of Plotly, passed on unchanged
 
     def place(self, value: float) -> float:
-        """A data value as Plotly's ranges and annotations want it."""
+        """Return a data value as Plotly's ranges and annotations want it."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:

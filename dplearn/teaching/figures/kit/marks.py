@@ -1,4 +1,4 @@
-"""What a figure is drawn with: lines, columns, bands and marks with names; a page's figure."""
+"""Marks of figures: lines, columns, bands and points with names; a page's figure."""
 
 import math
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"
 _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
-# Room around a page's figure; the last tick's words need half of their width at the right.
+# Margins of a page's figure; the last tick's words need half of their width at the right.
 _SMALL = (66, 26, 78, 46)
 TEMPLATE = PAGE.to_plotly_json()
 
@@ -55,7 +55,7 @@ class Part(ABC):
         return _SAMPLES["area"], self.colour, self.label
 
     def name(self) -> list[dict[str, Any]]:
-        """The name as a trace of one point, so that frames can move it; none without a label."""
+        """Return the name as a trace of one point, which frames can move; none without a label."""
         if not self.label:
             return []
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
@@ -142,7 +142,7 @@ class Dot:
     side: str = "top right"
 
     def traces(self) -> list[dict[str, Any]]:
-        """The point and its name."""
+        """Draw the point and its name."""
         words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
         look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
         return [markers([self.x], [self.y], self.label, **look) | words]
@@ -173,7 +173,7 @@ def markers(
 
 
 def stroke(colour: str, dash: str) -> dict[str, Any]:
-    """The line of a curve: what is solid is drawn stronger."""
+    """Return the line of a curve: a solid one is wider."""
     return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
 
 
@@ -203,7 +203,7 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
 
 
 def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
-    """A dotted line at a value of the x axis, with its name beside its top; unseen at None.
+    """Draw a dotted line at an x value, with its name beside its top; unseen at None.
 
     The name stands at the right, but at the left near the right end of the axis it stands `on`.
     """
@@ -216,7 +216,7 @@ def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[
 
 
 class Unchecked(go.Figure):
-    """A figure that Plotly checks when somebody looks into it, and not where it is shown.
+    """A figure that Plotly checks when its parts are read, and not where it is shown.
 
     To check its parts takes five times as long as to make them.
     """
@@ -232,7 +232,7 @@ class Unchecked(go.Figure):
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Data and layout as they are drawn, the template among them."""
+        """Return data and layout as they are drawn, the template among them."""
         return self.__dict__.get("_unchecked") or super().to_dict()
 
 

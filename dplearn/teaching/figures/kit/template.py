@@ -65,7 +65,7 @@ _ROLES = {
 
 
 def style_of(name: str) -> Style:
-    """The fixed style of an accountant.
+    """Return the fixed style of an accountant.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def style_of(name: str) -> Style:
 
 
 def colour_of(role: str) -> str:
-    """The colour of a role, or of an accountant."""
+    """Return the colour of a role, or of an accountant."""
     return _ROLES.get(role) or style_of(role).colour
 
 
 def transparent(colour: str, share: float) -> str:
-    """A hexadecimal colour that lets what is below shine through.
+    """Return a hexadecimal colour that lets what is below shine through.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def transparent(colour: str, share: float) -> str:
 
 
 def darkened(figure: Any) -> Any:
-    """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
+    """Return the parts of a figure, dicts and lists, in the colours of a dark page.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _template(
 
 _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
-# On a page the ground is the page's; a notebook keeps its pictures, and their ground is white.
+# A page's background shows through; a notebook's pictures have a white one.
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
 # Numbers that stand askew on a small screen run into the axis' name.
 PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})

@@ -9,7 +9,7 @@ _MOST_DIGITS = 12
 
 
 def spaced(value: float) -> str:
-    """A whole number with spaced thousands.
+    """Write a whole number with spaced thousands.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def bound(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A number that is no bound, to the nearest.
+    """Write a number that is no bound, rounded to the nearest.
 
     Examples
     --------
@@ -45,19 +45,19 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
-    """The epsilon of a guarantee; an approximation never looks like a bound."""
+    """Write the epsilon of a guarantee; an approximation never looks like a bound."""
     number = bare(guarantee, digits)
     return number if guarantee.is_bound else f"{relation(guarantee)}{NARROW_SPACE}{number}"
 
 
 def bare(guarantee: Guarantee, digits: int = 3) -> str:
-    """The number alone: rounded up where it is a bound, to the nearest where it is not."""
+    """Write the number alone: rounded up where it is a bound, else to the nearest."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
     return (rounded if nearest else bound)(guarantee.epsilon, digits)
 
 
 def relation(guarantee: Guarantee) -> str:
-    """The sign between epsilon and its number."""
+    """Return the sign between epsilon and its number."""
     signs = {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}
     return signs.get(guarantee.kind, "≤")
 
@@ -81,7 +81,7 @@ def width(guarantee: Guarantee) -> float:
 
 
 def precision(relative_width: float) -> str:
-    """A relative width in words.
+    """Say a relative width in words.
 
     Examples
     --------

@@ -89,23 +89,18 @@ def as_certificate(answers: Answers) -> str:
 
 def _theorems(answers: Answers) -> None:
     """Draw per accountant, tightest first, why its curve lies where it does, statement, source."""
+    why, theorem = _say.table("why"), _say.table("theorem")
     for name in answers.readings:
-        law = ACCOUNTANTS[name]
+        law, tex = ACCOUNTANTS[name], f"$$\n{theorem[name]}\n$$\n\n" if name in theorem else ""
         st.markdown(
-            f"{style_of(name).glyph} **{law.title}.** {retold(law.explanation)}\n\n"
-            f"$$\n{law.statement}\n$$\n\n:small[{law.reference}]"
+            f"{style_of(name).glyph} **{law.title}.** {why.get(name, '')}\n\n"
+            f"{tex}:small[{law.reference}]"
         )
 
 
-def plan_of(answers: Answers) -> Plan | None:
-    """Return the run up to T as a plan; None where its noise is no Gaussian."""
-    run = answers.scenario
-    return replace(run.plan, steps=answers.here) if run.mechanism == "gaussian" else None
-
-
 def _statement(answers: Answers) -> None:
-    plan, (name, best) = plan_of(answers), answers.best
-    if plan is None or not best.is_bound:
+    run, (name, best) = answers.scenario, answers.best
+    if run.mechanism != "gaussian" or not best.is_bound:
         st.caption(_say("no_plan"))
         return
     st.caption(_say("about"))
@@ -113,10 +108,10 @@ def _statement(answers: Answers) -> None:
     if missing := [_say(f"told.{part}") for part, entry in parts.items() if not entry]:
         st.info(_say("missing", parts=" · ".join(missing)))
         return
-    parts |= {"adjacency": answers.scenario.adjacency, "accountant": name}
+    parts |= {"adjacency": run.adjacency, "accountant": name}
     parts["date"] = datetime.date.today()  # a server outlives the day
     try:
-        stated = _stated(plan, answers.scenario.delta, **parts)
+        stated = _stated(replace(run.plan, steps=answers.here), run.delta, **parts)
     except ValueError as refusal:
         st.info(str(refusal))
         return
