@@ -30,7 +30,7 @@ TYPED = [
 
 
 def right_of(typed):
-    """The right side of a claim, the whole text of what is none."""
+    """Return the right side of a claim, the whole text of what is none."""
     try:
         return claims_of(typed)[0][0].text
     except NotReadError:

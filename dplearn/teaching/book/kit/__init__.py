@@ -1,1 +1,1 @@
-"""What chapters are written with: entries, domains, oracles; and how they are checked."""
+"""Entries, domains and oracles, with which chapters are written, and how they are checked."""

@@ -1,4 +1,4 @@
-"""Where the parameters of a formula live, and how a verification draws them."""
+"""Domains of the parameters of a formula, and how a verification draws them."""
 
 import inspect
 import itertools
@@ -227,7 +227,7 @@ class Derived(Drawn):
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The function of a mapping that hands on the values which the signature names.
+    """Return the function of a mapping that hands on the values which the signature names.
 
     What `functools.partial` has fixed stays fixed.
     """
