@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The function of an entry, by its name."""
+    """Return the function of an entry, by its name."""
     functions = {} if name.startswith("_") else book.functions
     if name not in functions:
         raise AttributeError(f"Expected the name of a function of the book, got {name!r}.")

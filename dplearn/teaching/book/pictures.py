@@ -154,7 +154,7 @@ def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Paramet
 
 @lru_cache(maxsize=1024)
 def shown(id: str, misprint: str) -> Formula:
-    """Formula that is drawn: the entry, or what its wrong variant would like to be."""
+    """Return the formula that is drawn: the entry, or what its wrong variant would like to be."""
     entry = book[id]
     return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
 
@@ -165,7 +165,7 @@ _refuted: dict[tuple[str, str], Refutation] = {}
 def refuted(
     id: str, misprint: str, search: Callable[[str, str], Refutation] = refutation
 ) -> Refutation:
-    """The outcome of the search for a counterexample, which takes seconds once."""
+    """Return the outcome of the search for a counterexample, which takes seconds once."""
     if (id, misprint) not in _refuted:
         _refuted[id, misprint] = search(id, misprint)
     return _refuted[id, misprint]
@@ -173,7 +173,7 @@ def refuted(
 
 @lru_cache(maxsize=1024)
 def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Parameters:
-    """The counterexample, the first example or the middle of the domain; or a random point."""
+    """Return the counterexample, the first example, the middle of the domain or a random point."""
     claim = shown(id, misprint)
     points = starting_points(claim, points=_DRAWN)
     limit = {name: values[-1] for name, values in (claim.along or {}).items()}
@@ -194,7 +194,7 @@ def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Paramete
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result; None where there is none."""
+    """Return the result; None where there is none."""
     try:
         with np.errstate(all="ignore"):
             return function(*arguments)
@@ -203,7 +203,7 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
-    """The picture along one parameter, of as many points as fit into so many seconds.
+    """Return the picture along one parameter, of as many points as fit into so many seconds.
 
     Of `most` points, where it is given and the parameter does not run towards a limit.
     """
@@ -296,7 +296,7 @@ def _value(formula: Formula, parameters: Parameters) -> float:
 
 
 def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
-    """A comparison; its verdict is right or wrong, and then unsafe or safe where that is known."""
+    """Return a comparison; its verdict is right, wrong, unsafe or safe."""
     side = side_of(claim, case) if judged else ""
     verdict = side
     if side not in ("", "right"):
@@ -328,7 +328,7 @@ def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[S
 
 
 def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
-    """The points from which `verify` and `refute` begin their first search, as `curve`."""
+    """Return the points from which `verify` and `refute` begin their first search, as `curve`."""
     places = _design(place.id, place.misprint)
     made = _in_time(lambda k: _of_design(place.id, place.misprint, k), range(len(places)), seconds)
     judged = {k: p for k, p in made.items() if p.verdict}

@@ -54,7 +54,7 @@ def published() -> dict[str, Row]:
 
 
 def drawn_figures() -> Iterator[dict[str, Any]]:
-    """Published values of epsilon that lie on the curve of the accountant that they name."""
+    """Return published values of epsilon that lie on the curve of the accountant that they name."""
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
@@ -103,7 +103,7 @@ def check_figure(id: str) -> Figure:
 
 
 def number(text: str) -> float:
-    """A number that may be written as a fraction."""
+    """Return a number that may be written as a fraction."""
     return float(text) if text == "inf" else float(Fraction(text))
 
 
@@ -140,7 +140,7 @@ def step_of(row: Row) -> PoissonSubsampled:
 
 
 def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
-    """The smallest bound over the orders of the source; steps may be a fraction there."""
+    """Return the smallest bound over the orders of the source; steps may be a fraction there."""
     orders, at = _orders_of(row), _numbers(row)
     convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
     return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))

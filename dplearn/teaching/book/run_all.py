@@ -71,7 +71,7 @@ def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
 
 
 def as_text(result: Result) -> str:
-    """A line for a table; a misprint stands below its formula."""
+    """Return a line for a table; a misprint stands below its formula."""
     seconds = f"{result.seconds:5.2f} s"
     if isinstance(result, Verification):
         head = f"{result.id:8}{book[result.id].title:57.57} {result.status:9}"
@@ -88,7 +88,7 @@ def as_text(result: Result) -> str:
 
 
 def as_row(result: Result) -> dict[str, Any]:
-    """Result in JSON types; what is not finite becomes null."""
+    """Return the result in JSON types; what is not finite becomes null."""
     row = {"id": result.id, "kind": result.kind, "status": result.status}
     row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):

@@ -60,12 +60,12 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def group_name(group: str) -> str:
-    """A group of the book by its letter and its theme: ``C · Composition``."""
+    """Return a group of the book by its letter and its theme: ``C · Composition``."""
     return f"{group[2:]} · {_GROUPS.get(group[2:], 'More')}"
 
 
 def label(name: str) -> str:
-    """A keyword as words, with Greek letters.
+    """Return a keyword as words, with Greek letters.
 
     Examples
     --------
@@ -90,11 +90,11 @@ class Wording:
     translated: Callable[..., str] = str.format
 
     def status(self, name: str) -> str:
-        """The outcome of a check, in a word."""
+        """Return the outcome of a check, in a word."""
         return self.translated(STATUS[name])
 
     def number(self, value: float, digits: int = 4) -> str:
-        """A number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
+        """Return a number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
         if math.isnan(value):
             return self.translated("no value")
         sign, value = "−" if value < 0 else "", abs(value)
@@ -111,7 +111,7 @@ class Wording:
         return sign + (ten if lead == "1" else f"{lead} · {ten}")
 
     def spelled(self, value: Any) -> str:
-        """A parameter: a number, numbers in brackets, or a word."""
+        """Return a parameter: a number, numbers in brackets, or a word."""
         if isinstance(value, np.ndarray | list | tuple):
             return f"({', '.join(self.spelled(x) for x in value)})"
         if isinstance(value, bool | np.bool_):
@@ -153,7 +153,7 @@ class Wording:
         return self.translated(_ABOVE if above else _BELOW, share=self.number(100 * abs(slack), 3))
 
     def verified(self, result: Verification) -> str:
-        """The outcome of a check."""
+        """Return the outcome of a check."""
         if result.status == "error":
             return f"**{self.status(result.status)}** {result.reason}"
         spent = self.translated(_SPENT, points=result.points, seconds=result.seconds)

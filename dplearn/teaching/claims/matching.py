@@ -56,7 +56,7 @@ def fits(name: str, column: str, about: str = "") -> bool:
 
 @dataclass(frozen=True)
 class Match:
-    """How a claim fares in one setting."""
+    """The outcome of a claim in one setting."""
 
     trial: "Trial"
     verdict: str = "holds"

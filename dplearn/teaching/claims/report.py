@@ -1,4 +1,4 @@
-"""What a command prints of the verdicts on a page: lines that editors read, JSON or SARIF."""
+"""The verdicts on a page as a command prints them: lines that editors read, JSON or SARIF."""
 
 import argparse
 import json

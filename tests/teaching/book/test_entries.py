@@ -19,7 +19,7 @@ from dplearn.teaching.classroom import sources
 
 
 def faults(entry):
-    """Yield what is missing or wrong in the way an entry is written, in sentences."""
+    """Return what is missing or wrong in the way an entry is written, in sentences."""
     needed = inspect.signature(entry.function).parameters.values()
     required = {p.name for p in needed if p.default is p.empty}
     names = inspect.signature(entry.given).parameters if callable(entry.given) else ()
@@ -47,7 +47,7 @@ def faults(entry):
 
 
 def faults_of(entry, misprint):
-    """Yield the same of a misprint."""
+    """Return the same of a misprint."""
     changed = (misprint.claim, misprint.given, misprint.kind, misprint.oracle)
     if not re.fullmatch(r"[a-z0-9-]+", misprint.name):
         yield "its name must be small letters, digits and hyphens"

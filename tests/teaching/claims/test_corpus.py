@@ -132,7 +132,7 @@ def test_no_false_entry_is_reversed_in_four_wordings():
             named = words in (setting.text, setting.chinese)
             assert not wrongly(row, found, named=named), (row, words, found)
             told += found.verdict == "refuted"
-    assert told > 500
+    assert told > 350
 
 
 def outcomes(name, *, words=True):

@@ -1,4 +1,4 @@
-"""Accuracy: sizes, tails and errors of noise."""
+"""Accuracy of answers: sizes, tails and errors of noise."""
 
 import math
 
@@ -27,7 +27,7 @@ def laplace_spread(*, scale):
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
-    """What the largest of so many noises of the Laplace mechanism exceeds with this chance."""
+    """Return what the largest of so many Laplace noises exceeds with this chance."""
     scale = sensitivity / epsilon
 
     def rare(threshold: float) -> bool:
@@ -45,7 +45,7 @@ def normal_tail(*, noise_std, threshold, sides=2):
 
 
 def normal_quantile(*, noise_std, beta, sides=2):
-    """What |X|, or X, exceeds with this chance."""
+    """Return what |X|, or X, exceeds with this chance."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
 

@@ -23,13 +23,13 @@ from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, print
 
 
 def largest_likely_rate(*, errors, trials, confidence):
-    """The largest rate at which so few errors are not rarer than the level, by bisection."""
+    """Return the largest rate at which so few errors are not rarer than the level, by bisection."""
     rarer = lambda rate: math.fsum(binomial(trials, rate, errors)) < (1 - confidence) / 2
     return oracles.smallest(rarer, low=1e-15, high=1 - 1e-15)
 
 
 def best_of_all_outcomes(*, trials, confidence, delta):
-    """The largest epsilon that any counts of the two kinds of errors certify."""
+    """Return the largest epsilon that any counts of the two kinds of errors certify."""
     rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
     limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
     ratios = ((1 - delta - a) / b for a in limits for b in limits)

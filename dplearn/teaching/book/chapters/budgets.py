@@ -28,7 +28,7 @@ def least_scale(*, epsilon, shifts):
 
 
 def farthest_scale(*, epsilon, dimension, sensitivity):
-    """The same over moves of this Euclidean length: along one axis, along all, or in between."""
+    """Return the same over moves of this Euclidean length along one axis, all, or in between."""
     equal = [np.full(d, sensitivity / math.sqrt(d)) for d in {1, max(dimension // 2, 1), dimension}]
     return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
 
@@ -44,13 +44,13 @@ def exact_epsilon(*, noise_multiplier, delta, steps=1):
 
 
 def loss_far_out(*, noise_multiplier, far=1e6):
-    """The loss of two unit Gaussians grows without end: at least that at a far output."""
+    """Return the loss of two unit Gaussians at a far output: it grows without end."""
     log_p, log_q = (oracles.log_normal(mean, noise_multiplier) for mean in (1.0, 0.0))
     return Interval(float(log_p(far * noise_multiplier) - log_q(far * noise_multiplier)), math.inf)
 
 
 def spread_of_sum(*, sigma_1, sigma_2):
-    """Standard deviation of the sum, from the convolution of two densities on a grid."""
+    """Return the standard deviation of the sum, from the convolution of two densities on a grid."""
     reach = 9 * (sigma_1 + sigma_2)
     x = np.linspace(-reach, reach, 4001)
     one, other = (np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2))

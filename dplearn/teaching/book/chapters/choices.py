@@ -43,7 +43,7 @@ def selection_losses(*, rate, tables):
 
 
 def largest_selection_loss(*, rate, tables):
-    """The largest over the candidates, in both orders."""
+    """Return the largest over the candidates, in both orders."""
     return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 
 
@@ -127,7 +127,7 @@ def noisy_max_loss(*, scale, lead, others, move, other_move):
 
 
 def distance_score_change(*, stretch, sensitivity):
-    """The most that -stretch |answer - r| changes with the answer, over a grid of both."""
+    """Return the most that -stretch |answer - r| changes with the answer, over a grid of both."""
     r = np.linspace(-3 * sensitivity, 3 * sensitivity, 61)
     answers = np.linspace(-sensitivity, 2 * sensitivity, 31)
     moved = answers + np.linspace(-sensitivity, sensitivity, 21)[:, None]

@@ -1,4 +1,4 @@
-"""Composition of epsilons, deltas, Rényi divergences and squares; parts of the data; groups."""
+"""Composition: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
 
 import itertools
 import math
@@ -81,7 +81,7 @@ def parts_epsilon(*, epsilons, moves=False):
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """A few numbers between the ends, in two decimals."""
+    """Return a few numbers between the ends, in two decimals."""
 
     def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
@@ -94,7 +94,7 @@ _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
-    """The largest D_a / a over a grid of orders above 1, in both orders of the pair."""
+    """Return the largest D_a / a over a grid of orders above 1, in both orders of the pair."""
     pair = np.log(p)[:, None], np.log(q)[:, None]
     logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
     return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
@@ -118,7 +118,7 @@ def chain_delta(*, epsilon, delta, group):
 
 
 def laplace_rho(*, epsilon):
-    """The largest D_a / a of Laplace noise of scale 1 over orders from 1 on, by quadrature."""
+    """Return the largest D_a / a of Laplace noise of scale 1 over orders >= 1, by quadrature."""
     pair = oracles.log_laplace(epsilon), oracles.log_laplace()
     ends, kinks = (-800.0, 800.0 + epsilon), [0.0, epsilon]
     orders = (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)
@@ -126,7 +126,7 @@ def laplace_rho(*, epsilon):
 
 
 def answers_rho(*, epsilon, answers=2):
-    """The largest D_a / a of randomized response over orders from 1 on."""
+    """Return the largest D_a / a of randomized response over orders from 1 on."""
     p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
     q = np.roll(p, 1)
     moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)

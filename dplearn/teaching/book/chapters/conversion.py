@@ -24,7 +24,7 @@ from dplearn.teaching.book.kit.entry import (
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
-    """The smallest value of a function with a single minimum."""
+    """Return the smallest value of a function with a single minimum."""
     for _ in range(7):
         x = np.linspace(low, high, 61)
         y = f(x)
@@ -34,7 +34,7 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
 
 
 def coins_within(*, orders, rdp, delta):
-    """The largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
+    """Return the largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
 
     No pair of laws is worse: an event and its complement make a coin.
     """
@@ -65,7 +65,7 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Number of releases, not rounded, at which no other order gives a smaller bound."""
+    """Return the number of releases, not rounded, at which no other order gives a smaller bound."""
 
     def smaller_is_better(log_steps: float) -> bool:
         total = rho * math.exp(log_steps)
@@ -76,7 +76,7 @@ def steps_without_a_better_order(*, order, rho, delta):
 
 
 def least_moment_bound(*, noise_multiplier, delta):
-    """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
+    """Return the smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
     log, mu = -math.log(delta), 1 / noise_multiplier
 
     def bound(log_moments: NDArray) -> NDArray:
@@ -185,7 +185,7 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
 
 
 def _orders_up_to(largest: int) -> str:
-    """The first conversion at the best order between 2 and the largest."""
+    """Return the first conversion at the best order between 2 and the largest."""
     order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
     return f"rho*{order} - log(delta)/({order} - 1)"
 

@@ -73,7 +73,7 @@ def sum_against_one(*, sigma, clients):
 
 
 def skellam_renyi(*, variance, orders, shift):
-    """The divergences of all coordinates, which are independent, add up."""
+    """Add up the divergences of all coordinates, which are independent."""
     mean, largest = variance / 2, max(shift)
     reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
     # The difference of two Poisson counts is k = 0, 1, ... where the first is k + extra.

@@ -75,7 +75,7 @@ def divergence_of_lengths(*, batch, dimension):
 
 
 def tree_by_counting(*, leaves, noise_multiplier, participations=1):
-    """The largest sum over complete nodes of the order-2 divergence of their sums, halved."""
+    """Return the largest sum of halved order-2 divergences over complete nodes."""
     # Entry i: the record takes part from step i on; a node counts the steps that fall into it.
     starts, total = np.arange(leaves - participations + 1), 0.0
     for size in (1 << level for level in range(leaves.bit_length())):
@@ -92,7 +92,7 @@ WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60)))
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):  # fmt: skip
-    """The least bound(T K(m), ln(1/delta), m) on a grid, then between the best one's neighbours."""
+    """Return the least bound(T K(m), ln(1/delta), m) on a grid, then beside the best one."""
 
     def epsilon_at(m: NDArray) -> NDArray:
         if sample_rate == 1:
@@ -279,7 +279,7 @@ def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, 
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """The order in (1.01, 10001) with the smallest epsilon, a valley in ln(order - 1)."""
+    """Return the order in (1.01, 10001) with the smallest epsilon, a valley in ln(order - 1)."""
     value = lambda x: np.asarray(-epsilon_at(1 + math.exp(x)))
     return 1 + math.exp(maximise(value, lower=math.log(0.01), upper=math.log(1e4), shape=()))
 

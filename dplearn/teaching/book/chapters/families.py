@@ -32,7 +32,7 @@ from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def largest_distance(*, kl):
-    """The largest total variation distance of two coins with this KL divergence."""
+    """Return the largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
 
     def farther(distance: NDArray) -> NDArray:

@@ -50,7 +50,7 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 
 def std_of_divergence(*, order, epsilon, distance):
-    """Standard deviation at which the integral of the Rényi divergence falls to epsilon."""
+    """Return the standard deviation at which the Rényi divergence, an integral, is epsilon."""
     excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)

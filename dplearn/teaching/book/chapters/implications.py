@@ -1,4 +1,4 @@
-"""Conversions between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
+"""Implications between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
 import math
 
@@ -26,7 +26,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def coins_renyi(*, epsilon, order):
-    """The largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
+    """Return the largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
     # Q gives the outcome with loss `gain` the probability q: q e^gain + (1 - q) e^-loss = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
@@ -50,7 +50,7 @@ def most_powerful(p, q, false_positive_rate):
 
 
 def largest_loss_tail(*, epsilon, delta):
-    """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
+    """Return the largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, a linear programme."""
     from scipy.optimize import linprog  # Opening the explorer does without it.
 
     # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
@@ -61,14 +61,14 @@ def largest_loss_tail(*, epsilon, delta):
 
 
 def profile_of_coins(*, local, steps):
-    """The losses >= 0 of a few coins, where their profile has its kinks, and the deltas there."""
+    """Return the losses >= 0 of a few coins, the kinks of their profile, and the deltas there."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
 def profile_of_pair(*, p, q):
-    """The losses of a pair where they are positive, 0, and the deltas there."""
+    """Return the losses of a pair where they are positive, 0, and the deltas there."""
     losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
     return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
 

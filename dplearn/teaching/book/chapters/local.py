@@ -61,7 +61,7 @@ def bit_variance(*, epsilon, users, frequency=0.0):
 
 
 def where_variances_meet(*, epsilon):
-    """The number of symbols, interpolated, at which both variances are equal."""
+    """Return the number of symbols, interpolated, at which both variances are equal."""
     bits = bit_variance(epsilon=epsilon, users=1)
     excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
     high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
@@ -82,7 +82,7 @@ def one_hot_epsilon(*, one, other, symbols):
 
 
 def best_other(*, epsilon):
-    """The q of the smallest variance for an absent item, by trying all p."""
+    """Return the q of the smallest variance for an absent item, by trying all p."""
     from scipy.optimize import minimize_scalar
 
     def parts(log_odds: float) -> tuple[float, float]:

@@ -39,7 +39,7 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """The number of releases, not rounded, from which `bound` is below the sum; inf if never."""
+    """Return the number of releases from which `bound` is below the sum; inf if never."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))

@@ -23,7 +23,7 @@ def gaussian_zcdp_epsilon(*, rho, delta, steps=1):
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """The largest epsilon known of releases of this divergence: Gaussian noise, or one that tells.
+    """Return the largest epsilon known at this divergence: of Gaussian noise or an open record.
 
     The noise is such that its divergence at that order is the one in question.
     """

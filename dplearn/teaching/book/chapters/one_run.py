@@ -14,7 +14,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wro
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """The largest P(W >= v), for every v, of coins that may show a block.
+    """Return the largest P(W >= v), for every v, of coins that may show a block.
 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
     of the m canaries is shown as well, so each of them with probability delta at most.
@@ -34,7 +34,7 @@ def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
-    """The largest P(W >= v) of all (epsilon, delta)-DP mechanisms: a linear programme.
+    """Return the largest P(W >= v) of all (epsilon, delta)-DP mechanisms: a linear programme.
 
     Without loss they treat canaries and their bits alike: what counts is how many guesses are
     right and how many wrong. A swap of one canary makes a right guess wrong.

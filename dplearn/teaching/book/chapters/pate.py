@@ -50,13 +50,13 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
 
 
 def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
-    """The larger Rényi divergence of the two directions."""
+    """Return the larger Rényi divergence of the two directions."""
     moment = order - 1
     return float(max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment))) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
-    """The largest Rényi divergence of the winner at these votes from that at a neighbour."""
+    """Return the largest Rényi divergence of the winner at these votes from that at a neighbour."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
@@ -70,7 +70,7 @@ def flips(votes: ArrayLike, scale: float, law: Law) -> float:
 
 
 def largest_moment(*, moment, inverse_scale, flip):
-    """The largest log-moment among pairs of three outcomes that meet the hypothesis.
+    """Return the largest log-moment among pairs of three outcomes that meet the hypothesis.
 
     The likely outcome has probability 1 - rare, rare <= flip; the others have the extreme ratios.
     """
@@ -85,7 +85,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 
 
 def moment_of_a_tie(*, moment, inverse_scale):
-    """The log-moment of two classes where the votes are equal."""
+    """Return the log-moment of two classes where the votes are equal."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
     wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
@@ -93,7 +93,7 @@ def moment_of_a_tie(*, moment, inverse_scale):
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
-    """Counts of up to so many classes, the plurality first."""
+    """Return counts of up to so many classes, the plurality first."""
 
     def make(rng: Generator) -> NDArray:
         votes = rng.integers(1, most + 1, size=rng.integers(2, classes + 1))
@@ -189,7 +189,7 @@ enter(theorems.lnmax_log_moment_at,
 
 
 def _two_sided(order: str) -> Derived:
-    """The larger divergence of the two directions at one of the orders."""
+    """Return the larger divergence of the two directions at one of the orders."""
     return Derived(lambda p, q, drawn:
                    worst_divergence(np.log(p), np.log(q), drawn[order]))
 

@@ -34,13 +34,13 @@ def two_hops_epsilon(*, epsilon):
 
 
 def pure_dp_rho(*, epsilon):
-    """The largest D_a / a of any two coins with losses up to epsilon, over orders from 1 on."""
+    """Return the largest D_a / a of any two coins with losses up to epsilon, over orders >= 1."""
     divergences = (coins_renyi(epsilon=epsilon, order=a) / a for a in (1 + 1e-6, 1.01, 2.0, 30.0))
     return max(oracles.mean_loss(*oracles.randomized_response(epsilon)), *divergences)
 
 
 def geometric_rho(*, epsilon, sensitivity):
-    """The largest D_a / a of geometric noise of rate epsilon/sensitivity, outputs enumerated."""
+    """Return the largest D_a / a of geometric noise of rate epsilon/sensitivity, by enumeration."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]

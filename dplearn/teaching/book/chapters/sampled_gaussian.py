@@ -34,7 +34,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
-    """The larger direction of ((1-q)N(0) + qN(distance), N(0)), a pair that is attained."""
+    """Return the larger direction of ((1-q)N(0) + qN(distance), N(0)), which is attained."""
     mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance

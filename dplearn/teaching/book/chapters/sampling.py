@@ -1,4 +1,4 @@
-"""Amplification by Poisson samples, subsets of a fixed size, and draws with replacement.
+"""Amplification by sampling: Poisson samples, subsets of a fixed size, draws with replacement.
 
 The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
 replace-one.
@@ -58,7 +58,7 @@ def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
 
 
 def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
-    """The output where the record is in the sample with this chance."""
+    """Return the output where the record is in the sample with this chance."""
     return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
@@ -69,7 +69,7 @@ def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0
 
 
 def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
-    """Number of times that each sum occurs among the samples."""
+    """Return the number of times that each sum occurs among the samples."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
@@ -101,12 +101,12 @@ _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
-    """The epsilon that is amplified to this one."""
+    """Return the epsilon that is amplified to this one."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
 def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
-    """The rate times the delta of Gaussian noise at the epsilon that is amplified to this one."""
+    """Return the rate times the delta of Gaussian noise at the epsilon amplified to this one."""
     base = _base_epsilon(epsilon, sample_rate)
     return sample_rate * gaussian_delta(
         epsilon=base, noise_multiplier=noise_multiplier, distance=distance

@@ -56,7 +56,7 @@ def best_renyi(*, p, q, order, shape, stop):
 
 
 def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
-    """The largest log ratio of the best score's laws on two neighbours."""
+    """Return the largest log ratio of the best score's laws on two neighbours."""
     return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
 
 

@@ -15,7 +15,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
-    """The largest delta at `at` over neighbours, outputs collected in cells.
+    """Return the largest delta at `at` over neighbours, outputs collected in cells.
 
     At distance 0 of both the answer jumps anywhere; otherwise by at most the bound, here 1.
     """
@@ -50,7 +50,7 @@ def released_epsilon(*, epsilon, delta):
 
 
 def clipped_mean_change(*, fractions, upper):
-    """The most that the mean changes when one value leaves, or any from 0 to `upper` joins."""
+    """Return the most that the mean changes when a value leaves, or one up to `upper` joins."""
     values = [upper * float(x) for x in np.asarray(fractions)]
     mean = math.fsum(values) / len(values)
     others = [values[:i] + values[i + 1 :] for i in range(len(values))]
@@ -88,7 +88,7 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
 
 def sum_change(*, lower, upper, adjacency):
-    """The most that a sum changes, over data sets of up to two values on a grid."""
+    """Return the most that a sum changes, over data sets of up to two values on a grid."""
     grid = [float(x) for x in np.linspace(lower, upper, 5)]
     if adjacency == "add_remove":
         return max(abs(math.fsum([a, b]) - a) for a in [0.0, *grid] for b in grid)
@@ -111,7 +111,7 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """The most that a mean of values in a range changes, all at its ends or in the middle."""
+    """Return the most that a mean of values in a range changes, at its ends or in the middle."""
     ends = (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
     changes = []
@@ -123,7 +123,7 @@ def mean_change(*, lower, upper, records, adjacency):
 
 
 def variance_change(*, lower, upper, records):
-    """The most that the variance changes when one of values at both ends or between moves."""
+    """Return the most that the variance changes when one value at an end or between moves."""
     ends, changes = (lower, (lower + upper) / 2, upper), []
     for others in itertools.combinations_with_replacement(ends, records - 1):
         spreads = [float(np.var([*others, x])) for x in ends]

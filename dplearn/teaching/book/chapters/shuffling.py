@@ -1,4 +1,4 @@
-"""Amplification by shuffling reports or batches.
+"""Amplification by a random order, of reports and of batches.
 
 Shuffling anonymous *reports* amplifies it; shuffling the *batches* of a training run is no Poisson
 sampling and amplifies less (`dplearn.mechanisms.shuffled`).
@@ -66,7 +66,7 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
 
 
 def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
-    """The mean of (1 - e^(epsilon - L))_+ over 20,000 draws, by Hoeffding, but for 1e-9."""
+    """Return the mean of (1 - e^(epsilon - L))_+ over 20,000 draws, by Hoeffding, but for 1e-9."""
     draws = 20_000
     x = sigma * np.random.default_rng(20).standard_normal((draws, batches))
     x[:, 0] += 2.0

@@ -42,7 +42,7 @@ def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf)
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
-    """The largest log ratio over all outcomes of the sparse vector, which stops after `positives`.
+    """Return the largest log ratio over all outcomes, of which `positives` are above.
 
     `queries` holds the answers for one dataset, and how much they differ for its neighbour.
     """

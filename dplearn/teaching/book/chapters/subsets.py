@@ -30,7 +30,7 @@ def _by_all_subsets(*, order, noise_std, records, batch, alike):
 
 
 def _normal(*, order, noise_std, records, batch, alike):
-    """Normal laws with the mean of the sum and the variance of a sample with replacement."""
+    """Return normal laws with the mean of the sum and the variance of a sample with replacement."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
     return max(

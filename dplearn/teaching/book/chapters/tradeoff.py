@@ -48,7 +48,7 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
 
 
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
-    """The likelihood ratio test of two independent releases, by integrals over the first."""
+    """Return the likelihood ratio test of two independent releases, by integrals over the first."""
 
     def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
         """P(mu_1 x + mu_2 y <= c)."""

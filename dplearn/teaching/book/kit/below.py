@@ -1,4 +1,4 @@
-"""Lower bounds that no mechanism can beat, as arrays: exact values and attacks.
+"""Bounds that no mechanism can beat, as arrays: exact values and attacks.
 
 A claim below these is refuted; one above what is proved is safe; between the two it is open.
 """

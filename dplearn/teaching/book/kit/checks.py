@@ -83,7 +83,7 @@ def side_of(claim: Formula, case: Case) -> str:
 def starting_points(
     formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
 ) -> list[Parameters]:
-    """The parameters at which a search begins; by default as many as the formula asks for."""
+    """Return the parameters at which a search begins, by default as many as the formula says."""
     rng = random_numbers(formula, seed, search)
     return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
 
@@ -114,13 +114,13 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
 
 
 def _content(code: Any) -> Any:
-    """Return the code of a function without its name, place and docstring."""
+    """Return what a function does, without its name, place and docstring."""
     constants = tuple(c for c in code.co_consts if not isinstance(c, str))
     return code.co_code, code.co_names, constants
 
 
 def wrong_example(formula: Formula) -> str:
-    """The first printed value or truth that does not come out; "" if all do."""
+    """Return the first printed value or truth that does not come out; "" if all do."""
     for example in formula.printed:
         truth = lambda parameters: formula.truth(parameters).low
         for text, side in ((example.value, formula.value), (example.truth, truth)):

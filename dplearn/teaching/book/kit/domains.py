@@ -227,7 +227,7 @@ class Derived(Drawn):
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """The function of a mapping that hands on the values which the signature names.
+    """Return the function of a mapping that hands on the values which the signature names.
 
     What `functools.partial` has fixed stays fixed.
     """

@@ -1,4 +1,4 @@
-r"""Entries of the formula book: plain functions under decorators that each say one thing.
+r"""An entry of the formula book: a plain function under decorators that each say one thing.
 
 ::
 
@@ -194,8 +194,7 @@ class Formula:
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
-        """The function for readers: it refuses what lies outside the hypothesis, as far as its own
-        parameters tell."""
+        """The function for readers: it refuses parameters that lie outside the hypothesis."""
         signature = inspect.signature(self.function)
         whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
         rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
@@ -214,11 +213,11 @@ class Formula:
         return call
 
     def misprint(self, name: str) -> Misprint:
-        """The misprint of this name."""
+        """Return the misprint of this name."""
         return next(m for m in self.misprints if m.name == name)
 
     def claimed(self, misprint: Misprint) -> Formula:
-        """The formula that the misprint would like to be."""
+        """Return the formula that the misprint would like to be."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
         changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
         return replace(
@@ -236,7 +235,7 @@ class Formula:
         )
 
     def statement_of(self, misprint: Misprint) -> str:
-        """The claim of a misprint in LaTeX, written by hand or made from what it changes."""
+        """Return the claim of a misprint in LaTeX, written by hand or made from what it changes."""
         if misprint.statement:
             return misprint.statement
         if isinstance(misprint.claim, str):
@@ -336,7 +335,7 @@ def given(
     along: Mapping[str, Sequence[Any]] | None = None,
     **domain: Domain,
 ) -> Fact:
-    """The hypothesis and the domains of all parameters in the order in which they are drawn.
+    """Give the hypothesis, and the domains of all parameters as they are drawn in turn.
 
     Those that are `shared` come first; one that is named again keeps its place.
     """
@@ -344,7 +343,7 @@ def given(
 
 
 def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
+    """Give the truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
     return _Fields({"oracle": function, **options})
 
 
@@ -383,7 +382,7 @@ def setting(
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
-    """A value as printed, and the printed truth, at a shared point and parameters of its own."""
+    """Give a value as printed, and the printed truth, at a shared point and more parameters."""
     return Printed(value, truth, {**(at or {}), **own})
 
 
@@ -402,7 +401,7 @@ def wrong(
     without: str = "",
     **domain: Domain,
 ) -> Misprint:
-    """A wrong variant; `says` is its statement where none can be made from `claim` or `given`.
+    """Give a wrong variant; `says` states it where `claim` or `given` cannot.
 
     Its domains are the formula's but for those that are named; it has no parameters whose names,
     divided by spaces, stand in `without`.

@@ -65,7 +65,7 @@ class Expression:
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """The value, elementwise and broadcast; inf and nan where there is none.
+        """Return the value, elementwise and broadcast; inf and nan where there is none.
 
         Values for names that do not occur are ignored. A condition gives booleans.
         """
@@ -74,7 +74,7 @@ class Expression:
         return self._run(values)
 
     def _run(self, values: Mapping[str, ArrayLike]) -> NDArray:
-        """The stack machine."""
+        """Run the stack machine."""
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
         stack: list = []
         with np.errstate(all="ignore"):

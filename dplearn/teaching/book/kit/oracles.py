@@ -1,4 +1,4 @@
-"""Slow oracles that several entries share: sums over events, integrals, coins.
+"""Slow computations of true values that several entries share: sums over events, integrals, coins.
 
 Each computes from a definition. Densities are given by their logarithms, on arrays.
 """
@@ -41,13 +41,13 @@ def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
 
 
 def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """The largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
+    """Return the largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
     p_of, q_of = event_masses(p, q)
     return float(np.max(p_of - math.exp(epsilon) * q_of))
 
 
 def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
-    """The largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
+    """Return the largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
     p_of, q_of = event_masses(p, q)
     likely = p_of > delta
     with np.errstate(divide="ignore"):
@@ -55,7 +55,7 @@ def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float
 
 
 def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
+    """Return the smallest epsilon >= 0 at which both orders of the pair satisfy DP."""
     return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
 
 
@@ -78,19 +78,19 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
 
 
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
-    """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
+    """Return the KL divergence by definition: the mean of ln p/q under p."""
     return math.fsum(rel_entr(p, q))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
-    """The two laws of the answer: true with odds e^epsilon."""
+    """Return the two laws of the answer: true with odds e^epsilon."""
     truth = 1 / (1 + math.exp(-epsilon))
     p = np.array([truth, 1 - truth])
     return p, p[::-1]
 
 
 def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """The two laws of the worst (epsilon, delta)-release: the record itself, or a coin."""
+    """Return the two laws of the worst (epsilon, delta)-release: the record, or a coin."""
     p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 

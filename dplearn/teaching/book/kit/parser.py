@@ -95,7 +95,7 @@ _CLOSED = {"|": "abs", "‖": "abs", "⌊": "floor", "⌈": "ceil"}
 def parse(
     text: str, names: Collection[str] = (), *, printed: bool = False, loose: bool = False
 ) -> Expression:
-    r"""The formula that `text` spells; letters that run together become `names`.
+    r"""Return the formula that `text` spells; letters that run together become `names`.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
@@ -325,7 +325,7 @@ class _Parser:
             self.fail(expected)
 
     def comparison(self, depth: int) -> None:
-        """A chain: a < b <= c is one step with three inputs."""
+        """Read a chain: a < b <= c is one step with three inputs."""
         chain: list[str] = []
         while self.token in COMPARE:
             chain.append(self.token)
@@ -334,7 +334,7 @@ class _Parser:
         self.program.append(Step(" ".join(chain), len(chain) + 1))
 
     def operand(self, least: float, depth: int) -> None:
-        """A number, a name, a call, a bracket, or a prefix and what it binds."""
+        """Read a number, a name, a call, a bracket, or a prefix and what it binds."""
         if depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} levels of nesting")
         token, kind = self.token, self.kind
@@ -361,7 +361,7 @@ class _Parser:
             self.fail("a number, a name or (")
 
     def enclosed(self, bar: str, depth: int) -> None:
-        """An absolute value or norm; that of a difference of two means is the sensitivity."""
+        """Read an absolute value or norm; that of a difference of two means is the sensitivity."""
         partner = {"⌊": "⌋", "⌈": "⌉"}.get(bar, bar)
         self.bars.append(bar)
         self.advance()
@@ -381,7 +381,7 @@ class _Parser:
             self.program.append(Step(_CLOSED[bar], 1))
 
     def name(self, name: str, depth: int) -> None:
-        """A constant, a variable, a quotient of LaTeX, or a call with brackets or without."""
+        """Read a constant, a variable, a quotient of LaTeX, or a call with brackets or without."""
         start = self.start
         if name == "frac":
             self.fraction(depth)

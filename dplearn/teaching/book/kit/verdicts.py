@@ -205,7 +205,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 
 
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
-    """Accepted parameters with one number at an end of its domain, or where acceptance ends."""
+    """Return accepted parameters with one number at an end of its domain or of acceptance."""
     good = claim.accepts(moved)
     others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
     alone = lambda name: not any(values.follows(name) for values in others)
@@ -238,7 +238,7 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
 
 
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
-    """The case that takes the fewest characters among rounded ones; the worst comes first."""
+    """Return the case of the fewest characters among rounded ones; the worst comes first."""
     worst = failing[0]
     # Clearly wrong: by one percent, or by half the largest error where none is as large.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
