@@ -18,7 +18,7 @@ from cases import ROOT
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 
-FILE = ROOT / ".github" / "explorer.png"
+FILE = ROOT / "lessons" / "explorer.png"
 SCREEN = {"width": 1200, "height": 652}
 FRAMES, MILLISECONDS, PAUSE = 26, 90, 1200
 MOUNT = "const { page } = epsilonPage.mount(here, { engine: dplearn, accountants: %s });"

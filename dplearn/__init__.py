@@ -2,12 +2,13 @@
 
 Names of this module, in the order of the way from a mechanism to a printed sentence:
 
-1. A mechanism is one release. Noise: `Gaussian`, `Laplace`, and on whole numbers `DiscreteGaussian`
-   and `Geometric`. Choices: `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`,
-   `RandomizedResponse`. Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs:
-   `Shuffled`, `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets:
-   `SubsetSum`. What is known of other people's releases: `ApproximateDP`, `ZCDP`. Several
-   releases: `Composed`. All by name: `MECHANISMS`.
+1. A `Mechanism` is one release. Noise: `Gaussian`, `Laplace`; on whole numbers
+   `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
+   `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
+   Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
+   `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets: `SubsetSum`.
+   Releases of which one number is known: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
+   All by name: `MECHANISMS`. The laws that a page draws: `Outputs`.
 2. A `Profile` is all that a mechanism can leak: delta as a function of epsilon.
 3. An accountant composes profiles: "pld", "rdp" and the others in `ACCOUNTANTS`.
 4. Its answer is a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.

@@ -95,7 +95,7 @@ class Plan(HasGuarantee):
         return self.phases[-1], before
 
     def trained(self) -> "DPSGD | Phases":
-        """The plan as `fit` and `Trainer` run it: their shuffled epochs leave a record out."""
+        """Return the plan as `fit` and `Trainer` run it: shuffled epochs leave a record out."""
         each = tuple(replace(p, drop_last=p.sampling == "shuffled") for p in self.phases)
         return each[0] if len(each) == 1 else Phases(each)
 
@@ -166,7 +166,7 @@ class Plan(HasGuarantee):
         return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
-        """A guarantee that says whom it is about, where that is not one record."""
+        """Return a guarantee that says whom it is about, where that is not one record."""
         return stated
 
     @property
@@ -215,7 +215,7 @@ class Plan(HasGuarantee):
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
     ) -> int:
-        """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
+        """Return the largest number of steps, at most the plan's, within (epsilon, delta).
 
         ValueError is raised if there is no such step, or the accountant proves no bound.
         """
@@ -327,7 +327,7 @@ class DPSGD(Plan):
         sampling: Sampling = "poisson",
         max_batch_size: int | None = None,
     ) -> Self:
-        """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
+        """Return a run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
         `dataset_size` is public, `batch_size` the expected one. Where batches are drawn once per
         epoch there are ``dataset_size // batch_size``, and shuffled ones `drop_last` what is over.
@@ -420,7 +420,7 @@ class Phases(Plan):
         object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
-        sizes = {phase.dataset_size for phase in self.phases} - {None}
+        sizes = {p.dataset_size for p in self.phases if p.dataset_size is not None}
         if len(sizes) > 1:
             raise ValueError(f"Expected one dataset_size in all phases, got {sorted(sizes)}.")
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))

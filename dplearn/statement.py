@@ -263,7 +263,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         adjacency: Adjacency | None = None,
         certificate: str = "",
     ) -> Statement:
-        """A complete privacy statement of this plan; ValueError names the part that is missing.
+        """Return a complete privacy statement of this plan; ValueError names what is missing.
 
         `unit` is whose data neighbours differ in, and `records` how many such units there are,
         fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does.

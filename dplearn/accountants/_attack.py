@@ -24,10 +24,11 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
     # The total variation is about as large as losses are.
     spread = max(float(deltas(np.zeros(1), 1.0)[1][0]), 1e-12) * np.array([0.5, 1.5, 4.0, 10.0])
     epsilon = np.concatenate([-spread[::-1], [0.0], spread])
+    lower, upper = np.zeros(rates.shape), np.ones(rates.shape)
     for aim in sorted({rtol, max(rtol, _ROUGH_RTOL)}, reverse=True):
-        knots, lower, upper = np.empty((3, 0)), np.zeros(rates.shape), np.ones(rates.shape)
+        knots = np.empty((3, 0))
         for _ in range(_ROUNDS):
-            knots = np.append(knots, [epsilon, *deltas(epsilon, aim)], axis=1)
+            knots = np.hstack([knots, np.array([epsilon, *deltas(epsilon, aim)])])
             knots = knots[:, np.argsort(knots[0])]
             # Two that exp cannot tell apart have no chord.
             knots = knots[:, np.append(True, np.diff(np.exp(knots[0])) > 0)]

@@ -62,11 +62,11 @@ class Accountant(ABC):
         return ""
 
     def coarse(self) -> Self:
-        """An accountant of the same theorem that costs less, if there is one; else itself."""
+        """Return an accountant of the same theorem that costs less, or itself."""
         return self
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
-        """True where this accountant's theorem covers the mechanism under the adjacency."""
+        """Return True where this accountant's theorem covers the mechanism under the adjacency."""
         return not self._refusal(Runs.of(mechanism, 1, adjacency))
 
     def epsilon(
@@ -126,7 +126,7 @@ class Accountant(ABC):
         return tuple(guarantees[i] for i in place.ravel())
 
     def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
-        """The bounds; of releases that are pure DP none is above the sum of their epsilons."""
+        """Yield the bounds; of pure releases none is above the sum of their epsilons."""
         most = np.full(runs.totals.shape, np.inf)
         if self.kind == "upper" and runs.pure:
             most = runs.summed_epsilons(delta)
@@ -176,7 +176,7 @@ class Accountant(ABC):
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:
-        """The runs in question; raises unless a theorem covers them."""
+        """Return the runs in question; raise unless a theorem covers them."""
         runs = Runs.of(mechanism, steps, adjacency)
         if refusal := self._refusal(runs):
             raise NotImplementedError(f"Accountant {self.name}: {refusal}")

@@ -44,7 +44,7 @@ class Runs:
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """Runs of a mechanism, its parts counted: a row for each number of steps.
+        """Return runs of a mechanism, its parts counted: a row for each number of steps.
 
         Two-dimensional steps are the rows themselves, with a column for each part.
         """
@@ -71,7 +71,7 @@ class Runs:
         return self.counts.sum(axis=1)
 
     def __getitem__(self, rows: NDArray) -> Self:
-        """Runs with only these rows."""
+        """Return runs with only these rows."""
         return dataclasses.replace(self, counts=self.counts[rows])
 
     @cached_property
@@ -140,7 +140,7 @@ class Direction:
     attained: bool = True
 
     def reverse(self) -> Self:
-        """The same pairs of outputs, each in the other order."""
+        """Return the same pairs of outputs, each in the other order."""
         pair, other = self.sampled, {"remove": "add", "add": "remove"}
         if pair is not None:
             direction: Any = other.get(pair.direction, pair.direction)

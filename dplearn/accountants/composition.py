@@ -59,7 +59,7 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
+        """Return closed forms, inf where no delta is left, and the slack, by row and candidate."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
         totals = theorems.heterogeneous_composition(
@@ -92,7 +92,7 @@ class Optimal(Accountant):
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """The exact composition at divisions around the closed form's, never above that."""
+        """Return the exact composition at divisions around the closed form's, never above that."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = Advanced._totals(runs, paid, each, delta)

@@ -73,7 +73,7 @@ class PLD(Accountant):
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
     def coarse(self) -> Self:
-        """An accountant with a bracket a thousand times wider, from fewer cells."""
+        """Return an accountant with a bracket a thousand times wider, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Iterator[Bound]:

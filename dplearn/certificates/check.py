@@ -206,7 +206,7 @@ class SampledRun:
 
 
 def _number(text: object) -> arb:
-    """The decimal number that is written, not the double next to it."""
+    """Return the decimal number that is written, not the double next to it."""
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return arb(text)
     raise NotProvedError(f"not proved: {text!a:.50} is no decimal number")

@@ -43,7 +43,7 @@ def spend(units: float) -> None:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Cache as `lru_cache` does, and count a hit as work once in each `counting`."""
+    """Decorate with an `lru_cache` whose hits count as work, too, once in each `counting`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(maxsize)

@@ -185,13 +185,13 @@ class Profile:
         """Profile of (P, (1-w)P + wQ): Poisson sampling, a record added."""
         return self.reverse().mix_first(weight).reverse()
 
-    def renyi(self, orders: ArrayLike, *, rtol: float = _RTOL) -> NDArray:
+    def renyi(self, orders: ArrayLike) -> NDArray:
         r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 
         They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
         limits, and where a divergence is infinite so is the value. ArithmeticError is raised if the
-        quadrature does not reach the relative tolerance `rtol`. See Sason & Verdú (2016),
-        f-divergences as integrals of the hockey-stick divergence.
+        quadrature does not reach its tolerance. See Sason & Verdú (2016), f-divergences as
+        integrals of the hockey-stick divergence.
         """
         orders = np.asarray(orders, dtype=float)
         if not np.all(orders >= 0):
@@ -203,7 +203,7 @@ class Profile:
         inner = (orders > 0) & (orders < np.inf)
         a = orders[inner]
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = _log_renyi_integrals(self.log_delta_of, self._backward, a, self.kinks, rtol)
+        log_integral = _log_renyi_integrals(self.log_delta_of, self._backward, a, self.kinks)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(a) + np.log(np.abs(a - 1))
             above = np.logaddexp(0.0, log_x) / (a - 1)
@@ -318,7 +318,7 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
 
 
 def _log_renyi_integrals(
-    forward: Curve, backward: Curve, orders: NDArray, kinks: ArrayLike, rtol: float
+    forward: Curve, backward: Curve, orders: NDArray, kinks: ArrayLike
 ) -> NDArray:
     """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
 
@@ -337,14 +337,14 @@ def _log_renyi_integrals(
     finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
     if np.any(finite):
         edges = np.unique(np.concatenate([_EDGES, kinks]))
-        total = _refined(forward, backward, orders[finite, None, None], edges, rtol)
+        total = _refined(forward, backward, orders[finite, None, None], edges)
         # A heavy tail: the integrand is still of the integral's size at the far end.
         far = (orders[finite] - 1) * FAR + at_far
         result[finite] = np.where(far > total - 45, np.inf, total)
     return result
 
 
-def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray, rtol: float) -> NDArray:
+def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
     """log of the integral per order, from panels halved until no order sees an error in any."""
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
@@ -361,7 +361,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray, rtol: 
         fine, coarse = y @ _WK, y @ _WG
         scale = np.exp(total - top) + np.sum(fine, axis=1)
         # A log of size |top| carries rounding of that size: ask for relative accuracy in the log.
-        allowed = rtol * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
+        allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
         with np.errstate(divide="ignore"):
             total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
@@ -373,13 +373,13 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray, rtol: 
         if lower.size > _MOST_PANELS:
             break
     raise ArithmeticError(
-        f"The Rényi integral did not converge to {rtol:.0e}: {lower.size} panels are left near "
+        f"The Rényi integral did not converge to {_RTOL:.0e}: {lower.size} panels are left near "
         f"epsilon = {lower[0]:g}."
     )
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """A curve that is linear in e^epsilon between the nodes: above log delta, which is convex."""
+    """Return a curve linear in e^epsilon between the nodes: above log delta, which is convex."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

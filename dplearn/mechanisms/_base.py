@@ -83,7 +83,7 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """A few instances, corners included, for contract tests, plots and the explorer."""
+        """Return a few instances, corners included, for contract tests, plots and the explorer."""
         return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
@@ -184,7 +184,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
-        """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""
+        """Return the (mechanism, count) pairs it is composed of; multiplicity lives here only."""
         return ((self, 1),)
 
     def infinite_epsilon_reason(self) -> str:
@@ -192,7 +192,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """A copy with some parameters changed, looked up through the nesting.
+        """Return a copy with some parameters changed, looked up through the nesting.
 
         Examples
         --------
@@ -303,7 +303,7 @@ class Outputs:
     label: str = "released number / largest contribution of one record"  # on the line
 
     def reverse(self) -> Self:
-        """The same two laws in the other order."""
+        """Return the same two laws in the other order."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:

@@ -73,14 +73,14 @@ def repeated(one: Any, times: int, join: Callable) -> Any:
 
 
 def cell_masses(z: NDArray) -> NDArray:
-    """Normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
+    """Return normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
     ends = np.concatenate([[-np.inf], z, [np.inf]])
     a, b = ends[:-1], ends[1:]
     return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """The sum of independent values, split between few points or merged into few cells."""
+    """Return the sum of independent values, split between few points or merged into few cells."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()

@@ -286,7 +286,7 @@ class RandomizedResponse(Mechanism):
 
     @classmethod
     def from_probability(cls, *, truth: float, answers: int = 2) -> Self:
-        """The mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
+        """Return the mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
         validate.probability(truth=truth)
         validate.integer(minimum=2, answers=answers)
         if truth * answers <= 1:
@@ -306,7 +306,7 @@ class RandomizedResponse(Mechanism):
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """The true answer is 0 under P and 1 under Q."""
+        """Return laws of the report where the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
 
         def law(truth: int) -> Curve:

@@ -73,7 +73,7 @@ class CorrelatedGaussian(Wrapped):
         separation: int = 1,
         participations: int = 1,
     ) -> Self:
-        """The run of a strategy C with noise Z of `noise_multiplier` norms of one contribution.
+        """Return the run of a strategy C with noise of `noise_multiplier` norms of a contribution.
 
         A record takes part at most `participations` times, `separation` steps or more from one to
         the next. What it moves is exact if a set of such steps attains the bound, as where columns

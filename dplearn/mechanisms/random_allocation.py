@@ -102,7 +102,7 @@ class RandomAllocation(Epoch):
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """The pair itself with its outputs merged, in both directions."""
+        """Return the pair itself with its outputs merged, in both directions."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:

@@ -101,7 +101,7 @@ class PoissonSubsampled(Sampled):
         return self._mixed(self.base.profiles(adjacency))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """A record whose companions contribute nothing: to sample them changes nothing."""
+        """Return pairs of a record among others that contribute nothing, sampled or not."""
         if self._replaces(adjacency):
             return (self.base.replaced(self.sample_rate)[1],)  # type: ignore[attr-defined]
         return self._mixed(self.base.witnesses(adjacency))
@@ -123,7 +123,7 @@ class PoissonSubsampled(Sampled):
         return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Closed form for a Gaussian; remove is larger (Mironov, Talwar & Zhang 2019, Thm. 5)."""
+        """Return the closed form of a Gaussian; remove is larger (Mironov et al. 2019, Thm. 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
@@ -234,7 +234,7 @@ class WithoutReplacement(Sampled):
         return self._pairs("replace_one", "remove", "add")
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """The real pair that attains the half of the profile where e^eps >= 1."""
+        """Return the real pair that attains the half of the profile where e^eps >= 1."""
         pairs = self.base.outputs("replace_one")
         if self.sample_rate == 1.0:
             return pairs

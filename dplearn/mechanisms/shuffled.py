@@ -154,7 +154,7 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, seat: float, batches: int, left_out: float) -> Profile:
-    """The largest coordinate in cells; one is shifted by `record` under P, by `seat` under Q."""
+    """Return the pair of the largest coordinate, one of which P shifts by `record`, Q by `seat`."""
     # Below the first end there is nothing but the masses that underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
@@ -171,7 +171,7 @@ def _largest(record: float, seat: float, batches: int, left_out: float) -> Profi
 
 @remembered(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """The pair of the sums of (p - q) / r, put into few cells again and again."""
+    """Return the pair of the sums of (p - q) / r, put into few cells again and again."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
@@ -194,7 +194,7 @@ def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
 
 
 def _larger(pairs: list[Profile]) -> Profile:
-    """The larger of profiles, point by point: all derive from one pair and lie below its own."""
+    """Return the larger of profiles, point by point: all lie below that of one pair."""
 
     def ahead(sides: list[Profile]) -> tuple[Curve, Curve]:
         def log_delta(epsilon: NDArray) -> NDArray:

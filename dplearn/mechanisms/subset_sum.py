@@ -40,9 +40,9 @@ from dplearn.core.work import spend
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs
 
-# Counts from which on an integral is too long, or long at orders above _ORDER; a log delta without
+# Counts from which on an integral is long at orders above _ORDER, and at all; a log delta without
 # digits.
-_MOST_COUNTS, _RIPPLES, _ORDER, _DEEP = 2000, 200, 1000, -1e6
+_RIPPLES, _MOST_COUNTS, _ORDER, _DEEP = 200, 2000, 10**4, -1e6
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -121,15 +121,15 @@ class SubsetSum(Mechanism):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         """Return the profile's integral, or where it is long what noise and counts prove."""
         pairs = _Pair(self), _Pair(self._turned())
-        counts = max(pair.count.size for pair in pairs)
-        if counts < _RIPPLES or (counts < _MOST_COUNTS and np.all(orders <= _ORDER)):
+        counts, low = max(pair.count.size for pair in pairs), orders <= _ORDER
+        if counts < _RIPPLES:
             return None
-        if counts < _MOST_COUNTS:
-            # High orders would follow the loss's ripple at each of many counts.
-            sides = [side.renyi(orders, rtol=1e-5) for side in self._profiles(adjacency)]
-            return np.max(sides, axis=0) * (1 + 1e-5)
-        largest = max(pair.largest for pair in pairs)
-        return np.minimum(2 * orders / self.noise_multiplier**2, largest)
+        values = np.minimum(2 * orders / self.noise_multiplier**2, max(p.largest for p in pairs))
+        if counts < _MOST_COUNTS and np.any(low):
+            # Higher orders would follow the loss's ripple at each of many counts.
+            sides = self._profiles(adjacency)
+            values[low] = np.max([side.renyi(orders[low]) for side in sides], axis=0)
+        return values
 
 
 class _Pair:
@@ -162,7 +162,7 @@ class _Pair:
         return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
     def _near(self, least: float, most: float) -> slice:
-        """The counts in reach: the chances of others sum to less than e^-45 of theirs."""
+        """Return the counts in reach: the chances of others sum to less than e^-45 of theirs."""
         ends = least - self._reach, most + self._reach
         return slice(*map(int, np.searchsorted(self.count, ends)))
 
@@ -185,7 +185,7 @@ class _Pair:
         return logs
 
     def _tails(self, epsilon: NDArray) -> NDArray:
-        """The same of some epsilons, from the counts in reach of their thresholds."""
+        """Return the same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
         # The mean count at the threshold, of m draws from all n + 1 records.

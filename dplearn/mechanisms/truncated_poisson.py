@@ -122,7 +122,7 @@ class TruncatedPoisson(Wrapped):
         return _either(remove, replaced[0], weight), _either(add, replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """A record among others that contribute nothing."""
+        """Return the pair of a record among others that contribute nothing."""
         filled, kept = self._cut(adjacency)
         uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
         rate = self.sample_rate * uncut + kept * (1 - TAIL_ERROR)

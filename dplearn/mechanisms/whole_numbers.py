@@ -288,13 +288,13 @@ class SummedDiscreteGaussian(TabledNoise):
 
 
 def _sum_gap(sigma: float, clients: int) -> float:
-    """The tau of G-J3: how far log masses of the sum are from those of one discrete Gaussian."""
+    """Return the tau of G-J3: how far log masses of the sum are from one discrete Gaussian's."""
     k = np.arange(1, clients)
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
 
 
 def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1) -> float:
-    r"""A rho of zCDP of a sum of `clients` discrete Gaussians in so many coordinates.
+    r"""Return a rho of zCDP of a sum of `clients` discrete Gaussians in so many coordinates.
 
     A whole-number query that moves by `shift` in norm has :math:`\rho \le \Delta^2/2\sigma^2` by
     the noise of one party (the others' is added to what is released), and for sigma >= 1/2

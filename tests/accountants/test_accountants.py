@@ -44,7 +44,7 @@ PROMISED = ("pld", "rdp", "moments", "optimal", "advanced", "basic", "zcdp", "gd
 
 
 def run_of(row):
-    """The sampled Gaussian, delta and steps of a line of a golden table."""
+    """Return the sampled Gaussian, delta and steps of a line of a golden table."""
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
     return step, {"delta": number(row["delta"]), "steps": int(row["steps"])}
 

@@ -24,7 +24,7 @@ def _digits():
 
 
 def one_run(sigma, epsilon, delta):
-    """What is stated of a mechanism of which `epsilon` is proved and a Gaussian is a real pair."""
+    """Return what is stated where `epsilon` is proved and a Gaussian is a real pair."""
     runs = SimpleNamespace(
         epsilon_of_one=lambda deltas: np.full((len(deltas), 1), epsilon),
         mechanisms=[Gaussian(sigma)],

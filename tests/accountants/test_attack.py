@@ -29,7 +29,7 @@ def attacked(mechanism, rates=RATES, **question):
 
 
 def encloses(brackets, truth, *, slack=ULPS, more=0.0):
-    """The oracle is right up to `slack`, and the bracket as narrow as is aimed at, and `more`."""
+    """Assert that brackets hold a truth known up to `slack`, as narrowly as is aimed at."""
     lower, upper = brackets
     assert np.all(lower <= truth * (1 + slack)) and np.all(truth <= upper * (1 + slack))
     assert np.all(upper - lower <= 1e-5 * upper + more)

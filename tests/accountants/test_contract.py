@@ -131,7 +131,7 @@ def test_a_mechanism_brings_examples_that_some_theorem_covers(name):
 
 
 def refused():
-    """What the other laws do not ask for."""
+    """Return what the other laws do not ask for."""
     every = itertools.product(ACCOUNTANTS.values(), EXAMPLES, ADJACENCIES)
     return [case for case in every if not case[0]().supports(*case[1:])]
 

@@ -26,7 +26,7 @@ class Stranger:
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Copy the folder of accountants under another name, with new files."""
+    """Return a copy of the folder of accountants under another name, with new files."""
     folder = tmp_path / "more_accountants"
     shutil.copytree(importlib.import_module("dplearn.accountants").__path__[0], folder)
     (folder / "__init__.py").write_text("")

@@ -310,8 +310,7 @@ PAIRS = dict(with_tails())
 
 @each("name", PAIRS)
 def test_chords_of_the_profile_lie_between_its_tails(name):
-    # delta is convex in e^epsilon with slope -Q(L > epsilon): between a and b, b > a,
-    # Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a).
+    """Compare slopes: Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a), a < b."""
     for side in (PAIRS[name], PAIRS[name].reverse()):
         epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 3000))
         log_delta, (_, log_q) = side.log_delta(epsilons), side.log_tails(epsilons)

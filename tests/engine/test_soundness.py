@@ -153,7 +153,7 @@ def sampled(draw):
 
 
 def in_a_curve(draw):
-    """Compare a row alone, in a curve, by its profiles, and with other accountants."""
+    """Ask for a row alone, in a curve, by its profiles, and by other accountants."""
     mechanism, delta, most = draw.mechanism(), draw.delta(), draw.steps(1e7)
     steps = sorted({draw.steps(most) for _ in range(4)} | {1, most})
     adjacency = draw.adjacency(mechanism)
@@ -189,7 +189,7 @@ def against_truth(draw):
 
 
 def lists(draw):
-    """Permute, cut, shorten and repeat a list, and put it between two of one mechanism."""
+    """Return a list permuted, cut, shortened, repeated, and between two of one mechanism."""
     parts = [(draw.base(), draw.steps(1000)) for _ in range(draw.rng.integers(2, 5))]
     whole, delta, times = Composed(parts), draw.delta(), int(draw.rng.integers(2, 50))
     adjacency = draw.adjacency(whole)

@@ -102,7 +102,7 @@ def test_what_is_said_of_other_tools_is_what_was_measured():
 
 
 def anchors(page: Path) -> set[str]:
-    """Places on a Markdown page that a link may name, as GitHub makes them."""
+    """Return the places on a Markdown page that a link may name, as GitHub makes them."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
     headings = re.findall(r"^#+ (.+)", prose, flags=re.M)
     named = {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in headings}
@@ -110,7 +110,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def committed(*kinds: str) -> list[Path]:
-    """Files of these kinds that a reader of the repository may open."""
+    """Return files of these kinds that a reader of the repository may open."""
     folders = ("dplearn", "lessons", "conformance", "data", "benchmarks")
     below = [path for folder in folders for path in (ROOT / folder).rglob("[!.]*.*")]
     return [path for path in [*ROOT.glob("*.*"), *below] if path.suffix in kinds]

@@ -21,7 +21,7 @@ def explained(value, module) -> str:
 
 
 def public_names(module) -> dict:
-    """Names that the reference of a module shows."""
+    """Return the names that the reference of a module shows."""
     own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
     chosen = getattr(module, "__all__", [name for name in own if not name.startswith("_")])
     return {name: getattr(module, name) for name in chosen}

@@ -16,7 +16,7 @@ DECAYING = np.tril(0.5 ** np.abs(np.subtract.outer(range(12), range(12))))
 
 
 def tree_strategy(steps):
-    """A row for each complete node of a binary tree, 1 at the steps below it."""
+    """Return a row for each complete node of a binary tree, 1 at the steps below it."""
     sizes = [1 << level for level in range(steps.bit_length())]
     nodes = [(first, size) for size in sizes for first in range(0, steps - size + 1, size)]
     return np.array([[first <= t < first + size for t in range(steps)] for first, size in nodes])
@@ -31,7 +31,7 @@ def patterns(steps, separation, participations):
 
 
 def reached(columns):
-    """What contributions of norm 1 reach in three dimensions, by climbing from random ones."""
+    """Return what contributions of norm 1 reach in 3 dimensions, climbing from random ones."""
     largest = 0.0
     for _ in range(4):
         x = RNG.normal(size=(columns.shape[1], 3))

@@ -36,7 +36,7 @@ def worst_delta(mechanism, adjacency, epsilon=EPSILONS):
 
 
 def built(row):
-    """The mechanism that a line of the table is about."""
+    """Return the mechanism that a line of the table is about."""
     p = {k: float(v) for k, v in (p.split("=") for p in row["parameters"].split("; "))}
     match row["mechanism"]:
         case "laplace":
@@ -97,7 +97,7 @@ def test_golden_calibration(row):
 
 
 def classical(*, epsilon, delta):
-    """The classical noise beyond its proof, which covers epsilon < 1: it falls like 1/epsilon."""
+    """Return the classical noise, also beyond its proof, which covers epsilon < 1."""
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 

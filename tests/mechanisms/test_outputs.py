@@ -21,7 +21,7 @@ NUMBERS = {
 
 
 def varied(example):
-    """The example, and it with each number inside replaced in turn."""
+    """Return the example, and it with each number inside replaced in turn."""
     yield example
     for key, values in NUMBERS.items():
         for value in values:

@@ -27,7 +27,7 @@ def sampled_sum(records, subsets, scale=1.5):
 
 
 def poisson_sum(q, *records):
-    """That law where each record enters with probability q."""
+    """Return that law where each record enters with probability q."""
     size = len(records)
     every = itertools.chain(*(itertools.combinations(range(size), r) for r in range(size + 1)))
     subsets = {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}

@@ -206,7 +206,7 @@ def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
 def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
-    """Indices of rows and their sum; nothing for rows that need more nodes."""
+    """Return indices of rows and their sum; nothing for rows that need more nodes."""
     (steps, epsilon, log_delta), (most, freedom, longer, split) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):

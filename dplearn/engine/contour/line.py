@@ -137,7 +137,7 @@ class Majorant:
         return cls(line, phi, loss.imag, log_size)
 
     def at_heights(self, heights: slice) -> Self:
-        """The same from some of its heights: not below B."""
+        """Return the same from some of its heights: not below B."""
         rows = self.phi[heights], self.angle[heights], self.log_size[heights]
         return type(self)(self.line, *rows)
 

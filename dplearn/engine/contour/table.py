@@ -124,14 +124,14 @@ class Table:
         )
 
     def guess_log_delta(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """The saddle point estimate of log delta."""
+        """Return the saddle point estimate of log delta."""
         rows = zip(*self._saddles(steps), epsilon, strict=True)
         return np.array([min(0.0, np.interp(e, eps, log)) for eps, log, e in rows])
 
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
+        """Return logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
         # A good guess needs at least -log tau; a poor one must not ask for a negative period.

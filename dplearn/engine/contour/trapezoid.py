@@ -115,7 +115,7 @@ class Trapezoid:
         return _exp(self.log_scale(epsilon) - log_delta, -700.0)
 
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
-        """Rounding, truncation and aliases in units of delta; the last two at least tau.
+        """Return rounding, truncation and aliases in units of delta; the last two at least tau.
 
         That floor makes the brackets for a smaller tau lie inside, though plans differ.
         """
@@ -167,7 +167,7 @@ def _log_series(x: ArrayLike) -> NDArray:
 
 
 def _powers(base: NDArray, steps: NDArray, out: NDArray) -> None:
-    """base ** T, shape (n, base.size), by repeated squaring."""
+    """Put base ** T, of shape (n, base.size), into `out` by repeated squaring."""
     left = steps.astype(np.int64)
     out[:] = 1
     for _ in range(int(left.max()).bit_length()):

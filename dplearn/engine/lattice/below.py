@@ -53,7 +53,7 @@ class Atoms:
 
     @classmethod
     def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
-        """The losses at which the tail jumps, among the kinks of the profile and 0."""
+        """Return the losses at which the tail jumps, among the kinks of the profile and 0."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
         # Equal losses computed in different ways differ in the last digits.
@@ -83,7 +83,7 @@ class Atoms:
         return Atoms(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
-        """A gap that divides the whole span and is about the smallest; inf below two atoms."""
+        """Return about the smallest gap that divides the whole span; inf below two atoms."""
         if self.loss.size < 2:
             return np.inf
         span = float(self.loss[-1] - self.loss[0])
@@ -119,7 +119,7 @@ class Cells(NamedTuple):
 
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """A law that a pair with tails dominates, on `nodes` `step` apart on both sides of 0."""
+    """Return a law that a pair with tails dominates, on `nodes` `step` apart around 0."""
     # Cells end a hair above their nodes: an atom on a node belongs to the cell before it, and
     # calling what lies there by the node's loss lowers it.
     ends = nodes + BLUR * np.abs(nodes)
@@ -138,7 +138,7 @@ def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atom
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
-    """The fraction b of every cell that its right node gets."""
+    """Return the fraction b of every cell that its right node gets."""
     # X from below, Y from above: whatever rounding did, the balance holds. Junction i sits
     # between cells i - 1 and i; the last one borrows from what lies beyond.
     x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
@@ -149,7 +149,7 @@ def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
 
 
 def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
-    """The cells between `ends`, which are h apart up to BLUR."""
+    """Return the cells between `ends`, which are h apart up to BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
     right = _Side.of(profile, a, h * (1 + BLUR))
@@ -184,7 +184,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """The curves of a profile at `ends` that are h apart; with d = delta and t the tail,
+        """Return the curves of a profile at `ends` that are h apart; with d = delta and t the tail,
 
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """

@@ -79,7 +79,7 @@ class Group:
         return self.survey.scale > 0
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """A first bracket from few cells, starting from what holds already."""
+        """Return a first bracket from few cells, starting from what holds already."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
         if not self.composes or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
@@ -92,7 +92,7 @@ class Group:
         return lower, upper
 
     def only(self, rows: NDArray) -> Self:
-        """The same group with a selection of its rows."""
+        """Return the same group with a selection of its rows."""
         part = copy.copy(self)
         part.survey = copy.copy(self.survey)
         part.counts, part.survey.k = self.counts[rows], self.survey.k[rows]
@@ -100,7 +100,7 @@ class Group:
         return part
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
-        """The bracket that `rtol` asks for, in a window that begins just below the rough one."""
+        """Return the bracket that `rtol` asks for, in a window from just below the rough one."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         for _ in range(6 if self.below else 0):
@@ -129,7 +129,7 @@ class Group:
     def _pass(
         self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int, near: bool = False
     ) -> tuple[NDArray, NDArray, bool]:
-        """A better bracket, and whether the lattice is full.
+        """Return a better bracket, and whether the lattice is full.
 
         It takes the tilt that suits the old one, and the least period that folds well. A window
         near the upper end has finer cells, and misses an epsilon that is far below.
@@ -169,7 +169,7 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """A lattice of steps that `rtol` asks for, over one period; atoms that fit lie on nodes."""
+        """Return a lattice of steps that `rtol` asks for; atoms that fit lie on its nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))

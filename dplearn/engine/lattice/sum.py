@@ -190,7 +190,7 @@ def of_scale(count: float, log_m: float, exponent: float) -> float:
 
 
 def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
-    """The tilted law of the sum, shape (size,), and what rounding may do to each of its cells."""
+    """Return the tilted law of the sum, shape (size,), and the rounding of each of its cells."""
     count = sum(n for n, _ in runs)
     unit = 8 * _ULP * (count + 1) * math.log2(size)
     if count <= _FEW:

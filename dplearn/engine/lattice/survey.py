@@ -49,7 +49,7 @@ class Scan:
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
     def largest_loss(self, edge: float) -> float:
-        """The largest loss where it is bounded and known, else `edge`."""
+        """Return the largest loss where it is bounded and known, else `edge`."""
         top = float(np.max(self.profile.kinks, initial=0.0))
         bounded = top > 0 and np.isneginf(self.profile.log_delta_of(np.array(top)))
         return top if bounded else edge

@@ -14,7 +14,7 @@ from dplearn.core.display import as_json
 from dplearn.teaching.book.kit.domains import by_name
 from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import QUANTITIES
+from dplearn.teaching.book.kit.terms import LISTS, QUANTITIES
 from dplearn.teaching.claims.matching import PER_STEP, Match, base, compare, in_units
 from dplearn.teaching.claims.reading import (
     Claim,
@@ -25,7 +25,7 @@ from dplearn.teaching.claims.reading import (
     conditions_in,
     two_releases,
 )
-from dplearn.teaching.claims.table import tables
+from dplearn.teaching.claims.table import Table, tables
 
 VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
@@ -38,6 +38,20 @@ _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # What a formula without a left side may be about, where it equals something.
 _ALONE = ("epsilon", "delta", "sigma", "rho", "rdp", "mu", "scale")
+# Letters of a left side that print has for another quantity as well.
+_ALSO = {"order": "error", "mu": "sigma"}
+_SLACK = ("slack", "松弛", "余量 δ'")
+# Words of settings that nothing else is said of.
+_APART = (
+    ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
+    ("discrete gauss", "离散高斯"),
+)  # fmt: skip
+# Words of several releases, with the letter of their number.
+_SEVERAL = re.compile(
+    r"\b([kt])(?:-fold|\s(?:\w+\s)?(?:releas|answer|quer|steps|rounds|mechanism))|([kt])\s*[次个步轮]"
+)
+# Words that say that a formula is no more than near.
+_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
 _EACH = (
     "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
     "per-round", "每步", "每轮",
@@ -125,11 +139,16 @@ class _Context:
         self.ids = {*_ID.findall(words)}
         self.conditions, self.unread = conditions_in(words)
 
+    def hits(self, table: Table, without: str = "") -> float:
+        """Return how many words name a setting, and not `without`; a special one's weigh more."""
+        stems = {*table.setting.stems}
+        count = len([x for x in stems if x in self.words and x not in without])
+        return count + 2.5 * (table.setting.rare and count > 0)
+
     def named(self, match: Match) -> float:
         """Return how many words name the setting; -1 if they speak of another law of noise."""
         table = match.table
-        count = float(sum(stem.lower() in self.words for stem in {*table.setting.names}))
-        count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
+        count = self.hits(table) + 100 * (table.entry.id in self.ids)
         if not count:
             text = table.setting.text.lower()
             for law, other in (("laplace", "gauss"), ("gauss", "laplace")):
@@ -146,8 +165,8 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, in the reading of its quotients that has an equal."""
     each = claim.about in PER_STEP and context.speaks_of(_EACH)
     readings = alternatives(replace(claim, each=each))
-    if claim.about == "order":  # α is the error of an answer as well
-        readings += [replace(reading, about="error") for reading in readings]
+    if also := _ALSO.get(claim.about) if claim.left else None:
+        readings += [replace(reading, about=also) for reading in readings]
     found = [_decided(reading, context) for reading in readings]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
@@ -161,6 +180,17 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
     judged = finding.verdict in ("refuted", "holds", "safe") and not context.ids
+    columns = {*matches[0].table.domains} if matches else set()
+    several = _SEVERAL.search(context.words)
+    counted = {"steps", "group", "answers", "queries", *LISTS} & columns or any(
+        step.what == "sum" for step in claim.right.program
+    )
+    if finding.verdict in ("holds", "safe") and several and not counted and not context.ids:
+        why = "The words speak of several releases, and the formula has no number of them."
+        return replace(finding, verdict="not read", reason=why), matches
+    if judged and "slack" not in columns and not context.ids and context.speaks_of(_SLACK):
+        why = "The words speak of a slack that the formula does not have."
+        return replace(finding, verdict="not read", reason=why), matches
     if judged and about and bare and sized and sized[1] != "1":
         why = "The words name a sensitivity that the formula does not have."
         return replace(finding, verdict="not read", reason=why), matches
@@ -173,10 +203,10 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
     for quantity in about:
         asked = replace(claim, about=quantity)
         for table in tables(quantity):
-            if not claim.about and (table.setting.rare or table.setting.about != quantity):
+            if not claim.about and table.setting.about != quantity:
                 continue
             match = compare(asked, in_units(asked, table), context.conditions, context.unread)
-            if match is None or (not claim.about and not match.exact):
+            if match is None:
                 continue
             match = replace(match, named=context.named(match))
             # On its shape alone nothing is accused that may be about something else.
@@ -195,6 +225,13 @@ def _merged(matches: Sequence[Match]) -> list[Match]:
         if key not in out or rank(match) < rank(out[key]):
             out[key] = match
     return list(out.values())
+
+
+def _of_no_left_side(matches: list[Match]) -> list[Match]:
+    """Return the matches of a right side alone: what it equals, and what words name rather."""
+    equal = [m for m in matches if m.exact and not m.table.setting.rare]
+    most = max((m.named for m in equal), default=np.inf)
+    return equal + [m for m in matches if m not in equal and m.named >= max(most, 0.5)]
 
 
 def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> list[Match]:
@@ -217,7 +254,9 @@ def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> li
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about a claim by the strict rule, and all matches."""
-    matches = _of_one_reading(claim, _merged([*_matches(claim, context)]), context)
+    matches = [*_matches(claim, context)]
+    matches = _merged(matches if claim.about else _of_no_left_side(matches))
+    matches = _of_one_reading(claim, matches, context)
     if not matches:
         why = Note("No setting has these letters.")
         if what := QUANTITIES.get(claim.about):
@@ -225,10 +264,10 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     # The words may name a special setting, which has other letters.
-    fitting = {m.table.entry.id for m in matches}
-    others = (t for t in tables(claim.about) if t.entry.id not in fitting and t.setting.rare)
-    unnamed = near and max(m.named for m in near) <= 0
-    special = unnamed and any(context.speaks_of(t.setting.names) for t in others)
+    for stems in _APART:
+        if context.speaks_of(stems):
+            near = [m for m in near if m.table.setting.speaks_of(stems)]
+    special = near and _special(claim, near, matches, context)
     if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
@@ -258,6 +297,18 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     return finding, matches
 
 
+def _special(claim: Claim, near: Sequence[Match], fits: Sequence[Match], words: _Context) -> bool:
+    """Return whether words rather name a setting of the quantity that has other letters."""
+    general = [m for m in near if m.exact and m.table.setting.text.startswith("every")]
+    if general or max([m.named for m in near]) > 0:
+        return False
+    fitting = {m.table.entry.id for m in fits}
+    texts = " ".join([m.table.setting.text.lower() for m in near])
+    abouts = {claim.about or m.table.setting.about for m in near}
+    rare = [t for about in abouts for t in tables(about) if t.setting.rare]
+    return any([t.entry.id not in fitting and words.hits(t, texts) > 0 for t in rare])
+
+
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
     """Return the verdict of the headline, and why it is none where the relation leaves it open."""
     verdict = head.verdict
@@ -269,7 +320,8 @@ def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
         return "not read", "It is not clear whether so much noise is enough, or no more than that."
     if claim.best and claim.about == "rdp":
         return "not read", "Expected a closed form: an optimum over a set is not read."
-    near = claim.relation == "~" or head.table.entry.kind == "asymptotic"
+    rough = verdict == "refuted" and context.speaks_of(_ROUGH)
+    near = claim.relation == "~" or rough or head.table.entry.kind == "asymptotic"
     if near and verdict == "refuted":
         return "not read", "No setting has this approximation."
     if near and (head.exact or claim.relation == "~"):

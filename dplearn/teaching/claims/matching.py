@@ -96,7 +96,8 @@ def in_units(claim: Claim, table: Table) -> Table:
     )
     if "noise_multiplier" not in table.domains or "s" not in LETTERS["noise_multiplier"]:
         spoken |= {"s"}
-    if letters & spoken and not taken:
+    no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
+    if letters & spoken and not taken and not no_other:
         return table if own else scaled(table, np.nan)
     return scaled(table, 1.0) if own else table
 

@@ -115,6 +115,7 @@ _CUT = re.compile(
 _REMAINDER = re.compile(
     r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
 )
+_LEAST = re.compile(r"(?<=[^<>=\s])\s*(?:[<>≤≥]|\\[lg]eq?(?![a-z]))\s*[\d.]+\s*\Z")
 _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
@@ -230,10 +231,14 @@ def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
     )
     if re.search(r"/|\\frac|\d", re.sub(r"_\{?\w\}?", "", beside)):
         refuse("It is not clear what follows from a formula.")
+    if re.search(r"delta|δ", beside) and not re.search(r"delta|δ|DP", text):
+        refuse("It does not use the δ that it is given.")
     if ((cut := _CUT.search(text, 2)) and SIGN.search(text)) or (
         cut and "DP" in text[: cut.start()]
     ):
         text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
+    if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
+        text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
     text, rest = _REMAINDER.subn("", text)
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
     text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")

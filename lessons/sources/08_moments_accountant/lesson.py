@@ -778,7 +778,7 @@ check("8.5", epsilon_of)
 #
 # </details>
 #
-# **4** Somebody forgets to multiply by T. How would you notice this slip?
+# **4** Somebody forgets to multiply by T. How would you notice?
 #
 # <details><summary>a. The result would be a negative number.</summary>
 #

@@ -7,7 +7,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 _VICTIMS, _PEOPLE = 0.01, 60_000
 
 _days = Exercise(
-    key="16.1",
+    key="16.2",
     right=7,
     rtol=1e-3,
     praise="After a week nothing of the small number on the label is left.",
@@ -53,7 +53,7 @@ _days = Exercise(
 )
 
 _delta = Exercise(
-    key="16.2",
+    key="16.3",
     right=_VICTIMS / _PEOPLE,
     rtol=1e-3,
     praise="Six times less than one in a million: that is what 'far below 1/n' means.",
@@ -89,12 +89,48 @@ def _posterior(prior, epsilon):
     return prior / (prior + (1 - prior) * math.exp(-epsilon))
 
 
+def _odds(factor):
+    """Return the function that multiplies the odds by a factor."""
+
+    def believed(prior, epsilon):
+        odds = prior / (1 - prior) * factor(prior, epsilon)
+        return odds / (1 + odds)
+
+    return believed
+
+
 _believed = Program(
-    key="16.3",
+    key="16.1",
     right=_posterior,
     cases=((0.5, 1.0), (0.01, 3.0), (0.9, 0.1), (0.2, 0.0)),
     praise="It never exceeds 1, and where epsilon is 0 nothing was learnt.",
     mistakes=(
+        Mistake(
+            _odds(lambda prior, epsilon: epsilon),
+            ("What is the factor for epsilon 0?", "It is 1: take math.exp(epsilon)."),
+        ),
+        Mistake(
+            _odds(lambda prior, epsilon: 1 + epsilon),
+            (
+                "Is that exact, or an approximation for small epsilon?",
+                "The factor is e to the power of epsilon: math.exp(epsilon).",
+            ),
+        ),
+        Mistake(
+            _odds(lambda prior, epsilon: math.exp(-epsilon)),
+            (
+                "Does the attacker believe more afterwards, or less?",
+                "That is the lower bound; for the upper one leave out the minus.",
+            ),
+        ),
+        Mistake(
+            _odds(lambda prior, epsilon: 10**epsilon),
+            ("Which number is raised to a power?", "It is e, not 10: math.exp(epsilon)."),
+        ),
+        Mistake(
+            _odds(lambda prior, epsilon: prior * math.exp(epsilon)),
+            ("How often is the prior in it?", "The odds have it already: math.exp(epsilon) alone."),
+        ),
         Mistake(
             lambda prior, epsilon: prior * math.exp(epsilon),
             (
@@ -102,36 +138,11 @@ _believed = Program(
                 "It exceeds 1 and is no probability: the odds are multiplied by e^epsilon.",
             ),
         ),
-        Mistake(
-            lambda prior, epsilon: min(1.0, prior * math.exp(epsilon)),
-            (
-                "True, but is it the best bound?",
-                "Multiply the odds, not the probability, and turn them back: o/(1 + o).",
-            ),
-        ),
-        Mistake(
-            lambda prior, epsilon: prior / (1 - prior) * math.exp(epsilon),
-            ("Odds, or a probability?", "Those are the odds o; the probability is o/(1 + o)."),
-        ),
-        Mistake(
-            lambda prior, epsilon: prior / (prior + (1 - prior) * math.exp(epsilon)),
-            (
-                "Does the attacker believe more afterwards, or less?",
-                "That is the lower bound; for the upper one the sign of epsilon is turned.",
-            ),
-        ),
-        Mistake(
-            lambda prior, epsilon: 1 / (1 + math.exp(-epsilon)),
-            (
-                "Where is the prior?",
-                "That is for a prior of one half; multiply the odds prior/(1 - prior).",
-            ),
-        ),
     ),
     hints=(
-        "Turn the prior into odds, multiply them, and turn them back.",
-        "odds = prior / (1 - prior) * exp(epsilon); return odds / (1 + odds)",
+        "The sentence names the factor; Python's module math has the function.",
+        "math.exp(epsilon)",
     ),
 )
 
-EXERCISES = (_days, _delta, _believed)
+EXERCISES = (_believed, _days, _delta)

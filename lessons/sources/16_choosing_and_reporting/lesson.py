@@ -3,7 +3,7 @@
 #
 # *A training run is finished. Which ε goes into its report, and what does it promise to whom?*
 #
-# The network of Anna's school is trained, as in lesson 10: 1,438 images of digits, noise multiplier 4, lots of about 512, 80 steps. A paper, an authority and Anna's parents ask for *the* ε. The picture shows which questions they must answer first. Each answer on the left changes the number or its meaning.
+# The network of Anna's school is trained, as in lesson 10, on 1,438 images of digits, with noise multiplier 4 and in 80 lots. Its plan proves $\varepsilon=3.03$ at $\delta=10^{-4}$. Anna's parents ask what this number promises her, and the picture shows it among four published ones.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -11,11 +11,11 @@
 #
 # 1. write a privacy statement that nobody can misread, and refuse one in which a part is missing;
 # 2. say what ε and δ promise to whom: odds, false alarms, victims, and for how long;
-# 3. choose ε from the accuracy that is needed, before a single private record is touched.
+# 3. (at home) choose ε from the accuracy that is needed, before a single private record is touched.
 #
 # * **Time** NN minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 02 (ε and δ as a test) and lesson 10 (DP-SGD); lesson 09 helps.
-# * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it: there, too, *Say it in full* and *One run, nine honest numbers*. Nothing below depends on it.
+# * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it; nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -32,58 +32,76 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | ask who would sign "ε = 3" |
+# | 8 | 0 The first screen | ask who would sign "ε = 3"; everybody types one expression, then a guess |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 4 | 2 A vote | vote, two minutes in pairs, vote again |
 # | 3 | 3 Name and shame | the vote is decided |
-# | 3 | 4 Nine honest numbers | cover all rows but the second |
+# | 6 | 4 Nine honest numbers | cover all rows but the second |
 # | 6 | 5 An exercise | alone, then compare with a neighbour |
 # | 6 | 6 What is promised | everybody types a guess |
-# | 4 | 7 In full | read the refusals aloud |
+# | 5 | 7 In full | read the refusals aloud |
 # | 2 | 8 ε for a day, ε for a month | who has such a telephone? |
-# | 4 | 9 Rehearse | where is the knee? |
-# | 1 | 10 Where this breaks | whose ε is it? |
-# | – | 11 to 14 | homework |
+# | 2 | 9 Where this breaks | whose ε is it? |
+# | – | 10 to 13 | homework |
 
 # %% tags=["hide-input"]
-from datetime import date
-
 import numpy as np
 
 from dplearn import ACCOUNTANTS, DPSGD
-from dplearn.core.guarantee import round_up
-from dplearn.datasets import deployments, school
-from dplearn.teaching.book import gaussian_loss_tail, group_privacy_delta
-from dplearn.teaching.choosing import readings
-from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.teaching.figures import Curve, curves, flow, ladder, slider
+from dplearn.mechanisms import Gaussian
+from dplearn.teaching.classroom import check, pictures, predict, reveal
 
-promise = ["whose data?\nunit, neighbours", "for how long?\nperiod", "with which δ?"]
-deed = [
-    "how were lots\nreally drawn?",
-    "how were settings\nchosen?",
-    "which accountant?\nbound or guess",
-]
-arrows = [(box, "ε") for box in promise + deed] + [("ε", "odds of\nan attacker")]
-drawn = flow(
-    [promise + deed, ["ε"], ["odds of\nan attacker"]],
-    arrows,
-    title="Six questions to ask before anybody says ε",
-    strong=["ε", "odds of\nan attacker"],
-)
 run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
-planned = run.guarantee(delta=1e-4)
-words = "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker."
-show(drawn, f"{words} The plan, with lots of 512, says {planned}.")
+planned, figures = run.guarantee(delta=1e-4), pictures("16")
+figures.in_print()
 
 # %% [markdown]
-# The plan says 3.03 at $\delta=10^{-4}$. Other honest answers to the six questions give the same run other numbers. Section 4 shows eight of them, all for one image. How large is the largest?
+# **★ 16.1** *(In class, 2 minutes.)* An attacker holds Anna's image for a part of the data with probability `prior`. A release with $\delta=0$ multiplies his odds by at most $e^\varepsilon$. Replace `...` by this factor.
 
 # %%
-predict("largest of the eight", None)
+import math
+
+
+def believed(prior, epsilon):
+    odds = prior / (1 - prior) * ...
+    return odds / (1 + odds)
+
+
+check("16.1", believed)
+
+# %% [markdown]
+# <details><summary>Solution of 16.1</summary>
+#
+# ```python
+# import math
+#
+#
+# def believed(prior, epsilon):
+#     odds = prior / (1 - prior) * math.exp(epsilon)
+#     return odds / (1 + odds)
+#
+#
+# check("16.1", believed)
+# ```
+#
+# Odds are multiplied by at most $e^\varepsilon$, then turned back into a probability.
+#
+# </details>
+
+# %% [markdown]
+# The next picture shows his belief after the release, by this function, for three beliefs before it.
+
+# %%
+figures.beliefs(believed)
+
+# %% [markdown]
+# The ε of 3.03 supposes that nobody knows which lots contained her image. How large is ε if an attacker knows the lots, and her image was in all 80 of them?
+
+# %%
+predict("epsilon if the lots are known", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Expect "about 4". Do not comment.
+# > **For the teacher.** Expect "about 4", or "80 times 3". Do not comment; section 4 computes it in one line.
 
 # %% [markdown]
 # *To here NN minutes.*
@@ -105,7 +123,7 @@ check("16.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$. A rule of thumb asks for a δ of about that size. How often may this program publish somebody's whole record?
+# A school of 1,438 pupils is offered a program with $\varepsilon=0$ and $\delta=\frac1{1438}$, which is what a rule of thumb asks for. How often may this program publish somebody's whole record?
 #
 # <details><summary>a. Never: ε = 0 says that the output does not depend on anybody.</summary>
 #
@@ -113,7 +131,7 @@ check("16.warmup", answers)
 #
 # </details>
 #
-# <details><summary>b. In one release of 1,438.</summary>
+# <details><summary>b. In one of 1,438 releases on average.</summary>
 #
 # No. That is the chance for one person who is chosen beforehand.
 #
@@ -143,48 +161,52 @@ check("16.vote", vote)
 # **Name and shame** (点名公布) is such a program. It publishes each record in full with probability $\delta$ and otherwise nothing. One record changes the output with probability at most $\delta$, so the program is $(0,\delta)$-DP. A tutorial of TensorFlow Privacy says that $\delta$ "bounds the probability of the privacy guarantee not holding", and that a value below $1/n$ is enough. How often is there a victim?
 
 # %%
+from dplearn.datasets import school
+from dplearn.teaching.classroom import Evidence, estimate
+
 n, rng = len(school().age), np.random.default_rng(16)
-victims = rng.binomial(n, 1 / n, size=20_000)
 victim = Evidence(
     f"chance that somebody is published, delta = 1/n, {n} people",
     closed=-np.expm1(n * np.log1p(-1 / n)),
     exact=1 - float(np.prod(np.full(n, 1 - 1 / n))),
-    simulated=estimate(victims > 0),
+    simulated=estimate(rng.binomial(n, 1 / n, size=20_000) > 0),
     printed=1 / n,
     exact_by="product",
 )
 print(victim)
-print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
 
 # %% [markdown]
-# $\delta$ is a chance *for each person*, so a bad program has $n\delta$ victims on average. The pair $(\varepsilon,\delta)$ alone does not tell whether the program is a bad one.
+# $\delta$ is a chance *for each person*, so a bad program has $n\delta$ victims on average. With $\delta=1/n^2$ the chance of a victim falls below $1/n$. The pair $(\varepsilon,\delta)$ alone does not tell whether the program is a bad one.
 #
 # ## 4 Nine honest numbers
 #
-# The picture shows nine readings of one run. Each is an upper bound on ε, printed under the assumption that it needs.
+# The same run has a number for each δ. If the attacker knows the lots, sampling hides nothing, and $k$ lots with her image are one Gaussian release with noise $4/\sqrt k$ (lesson 09):
 
-# %% tags=["hide-input"]
-told = readings(run, delta=1e-4, records=n, of_one=110)
-picture = ladder(told, title="One run, nine honest numbers")
-values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
-show(picture, f"Epsilon by reading, from top to bottom: {values}.")
+# %%
+for delta in (1 / n, 1e-4, 1 / n**2):
+    print(f"secret lots, at delta {delta:.1e}: {run.guarantee(delta=delta).epsilon:.2f}")
+for lots in (28, 80):
+    release = Gaussian(4 / np.sqrt(lots)).profiles()[0]
+    print(f"{lots} known lots, at delta 1e-4: {release.epsilon(1e-4):.2f}")
+reveal("epsilon if the lots are known", truth=float(release.epsilon(1e-4)))
 
 # %% [markdown]
-# Eight of the nine are about one image. From top to bottom:
+# An image is in about 28 of the 80 lots, and the promise is about the worst case. The picture has nine readings of this run, each an upper bound on ε beside the assumption that it needs.
+
+# %%
+told = figures.nine(n)
+
+# %% [markdown]
+# From top to bottom, all rows but the last are about one image:
 #
 # * **Rows 1 to 3** differ only in $\delta$. The smallest ε has $\delta=1/n$, which allows the one expected victim of section 3.
 # * **Row 4** is the same promise with a looser proof, and is true as well.
 # * **Row 5** includes tuning, because the choice of the best of about ten settings depends on the data.
 # * **Rows 6 and 7** are about other programs. In row 6 an ordinary loader shuffles the records; in row 7 lots have a fixed size, and a record is replaced instead of removed.
-# * **Row 8** is about attackers who know which lots contained an image, because they saw the traffic of the training.
+# * **Row 8** is the guess: the attacker knows the lots, because he saw the traffic of the training.
 # * **Row 9** protects a person instead of an image. Thirteen people wrote the images of our school, 110 each on average.
-
-# %%
-known = told["the attacker knows who was in which batch"]
-reveal("largest of the eight", truth=known.epsilon, kind="upper")
-
-# %% [markdown]
-# No honest ε is the largest: assumptions can be combined, and a smaller $\delta$ gives a larger ε under each of them.
+#
+# No honest ε is the largest, because assumptions can be combined, and a smaller $\delta$ gives a larger ε under each of them.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them argue which row is *the* ε. The answer is that the row follows from who is promised what. Somebody will want the smallest: ask for whom it is true.
@@ -194,21 +216,19 @@ reveal("largest of the eight", truth=known.epsilon, kind="upper")
 #
 # ## 5 An exercise
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
-#
-# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days does the promise first allow odds of a million to 1 or more?
+# **★ 16.2** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days does the promise first allow odds of a million to 1 or more?
 
 # %%
 answer = None
-check("16.1", answer)
+check("16.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 16.1</summary>
+# <details><summary>Solution of 16.2</summary>
 #
 # ```python
 # answer = int(np.ceil(np.log(10**6) / 2))
 # print(f"ln of a million: {np.log(10**6):.1f}")
-# check("16.1", answer)
+# check("16.2", answer)
 # ```
 #
 # Each day multiplies the odds by at most $e^2$, and $\ln10^6=13.8$ is below $7\cdot2$ for the first time on day seven.
@@ -220,40 +240,46 @@ check("16.1", answer)
 #
 # ## 6 What is promised
 #
-# > **What is promised.** Let $D$ and $D'$ differ in one *unit of privacy* (隐私单位). For every event $S$
+# > **Definition and theorem.** Let $D$ and $D'$ differ in one *unit of privacy* (隐私单位), and for every event $S$ let
 # >
 # > $$\Pr[M(D)\in S]\le e^{\varepsilon}\Pr[M(D')\in S]+\delta.$$
 # >
-# > For $\delta=0$ the attacker's **odds** that she is in grow by at most the factor $e^\varepsilon$, whatever the output is. For any $\delta$ an attacker who accuses a share $a$ of the outsiders finds at most a share $e^\varepsilon a+\delta$ of the members.
+# > Then for $\delta=0$ the attacker's **odds** that she is in grow by at most the factor $e^\varepsilon$, whatever the output is. For any $\delta$ an attacker who accuses a share $a$ of the outsiders finds at most a share $e^\varepsilon a+\delta$ of the members.
 #
 # *Why.* Let $S$ be the set of outputs on which the attacker says "in". By Bayes' rule the odds are multiplied by the ratio of the two probabilities of the output. $\square$
 #
-# The pair $(\varepsilon,\delta)$ is one point of a curve. With $\varepsilon=3.03$ an attacker who accuses one outsider in a hundred finds at most 20.8 members in a hundred, by the formula. How many can such an attacker find at most by the whole curve of this run?
+# An attacker of our run may accuse one outsider in a hundred. How many of a hundred members does the pair with $\varepsilon=3.03$ allow him to find?
 
 # %%
 predict("members found in a hundred", None)
 
 # %% [markdown]
-# The accountant computes the curve:
+# We put the numbers into the formula. The pair is one point of a curve, which the accountant computes for this run:
 
 # %%
-pld = ACCOUNTANTS["pld"]()
-low, high = pld.true_positive_rate(run.composed, false_positive_rate=0.01)
-reveal("members found in a hundred", truth=100 * high, kind="upper")
-by_pair = round_up(100 * (np.exp(planned.epsilon) * 0.01 + 1e-4), 3)
-print(f"by (epsilon, delta) alone at most {by_pair} %")
-print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
+by_pair = 100 * (math.exp(planned.epsilon) * 0.01 + 1e-4)
+reveal("members found in a hundred", truth=by_pair, kind="upper")
+low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
+print(f"by the pair {by_pair:.1f} %, by the whole curve at most {high:.2%}, by a guess 1 %")
 
 # %% [markdown]
-# Both bounds are true. The formula holds for every program with this pair, and the curve holds for ours.
+# Both bounds are true: the formula holds for every program with this pair, and the curve holds for ours.
 #
 # *To here NN minutes.*
 #
 # ## 7 In full
 #
-# A **privacy statement** (隐私声明) answers all six questions. Ours asks for what the plan does not contain, and raises an error while a part is missing.
+# A **privacy statement** (隐私声明) answers the six questions of the drawing, each of which changes the number or its meaning.
 
 # %%
+figures.six_questions()
+
+# %% [markdown]
+# Our statement asks for what the plan does not contain, and raises an error while a part is missing:
+
+# %%
+from datetime import date
+
 parts = {"delta": 1e-4, "unit": "one image of a digit", "records": n, "tuning": "public"}
 parts |= {"sampling": "poisson", "released": "last_model"}
 parts |= {"trust": "central", "trusted": "the school", "date": date(2026, 3, 1)}
@@ -277,6 +303,8 @@ print(full)
 # Who reports "ε = 8", and for what period? These organisations published both a daily and a monthly value:
 
 # %%
+from dplearn.datasets import deployments
+
 uses = {}
 for use in deployments():
     uses.setdefault(f"{use.organisation}: {use.what}", {})[use.period] = use.epsilon
@@ -285,87 +313,15 @@ for name, epsilons in uses.items():
         print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
 
 # %% [markdown]
-# The budget is **renewed** every day, and the losses of independent releases add up. Two values of ε can be compared only if the noise is added at the same place, and if unit, period and $\delta$ agree.
+# The budget is **renewed** every day, and losses of independent releases add up. Two values of ε can be compared only if the noise is added at the same place, and if unit, period and $\delta$ agree.
 #
-# *To here NN minutes.*
+# ## 9 Where this breaks
 #
-# ## 9 Rehearse
-#
-# Choose ε from the accuracy that you need. Each point of a curve of accuracy against ε on *our* digits would use up a part of the budget, and so would the choice among them. So **rehearse** with the same plan and the same code on records that need no protection, here drawn digits. The slider sets the number of people. Does accuracy at a given ε depend on it?
-
-# %% tags=["hide-input"]
-import torch
-from torch.nn import CrossEntropyLoss, Linear
-
-from dplearn.datasets import Labelled, digits, oriented_gradients, split, synthetic_digits
-from dplearn.teaching.choosing import rehearse
-from dplearn.training import fit
-
-
-def features(part):
-    return torch.from_numpy(oriented_gradients(part.images)), torch.from_numpy(part.labels)
-
-
-def accuracy(plan, seed, train, unseen):
-    model = Linear(128, 10, bias=False)
-    torch.nn.init.zeros_(model.weight)
-    sgd = torch.optim.SGD(model.parameters(), lr=10.0, momentum=0.9)
-    coins = {"generator": torch.Generator().manual_seed(seed), "progress": False, "delta": 1e-4}
-    fit(model, CrossEntropyLoss(reduction="none"), train, plan, optimizer=sgd, **coins)
-    return float((model(unseen[0]).argmax(1) == unseen[1]).float().mean())
-
-
-# %% [markdown]
-# The model is linear in the directions of edges, and each point of the curve is one run:
-
-# %% tags=["hide-input"]
-drawn_digits = synthetic_digits(count=3876, seed=16)
-unseen = features(Labelled(drawn_digits.images[:1000], drawn_digits.labels[:1000]))
-x, y = features(Labelled(drawn_digits.images[1000:], drawn_digits.labels[1000:]))
-small = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=60, max_grad_norm=0.1)
-wanted = (0.1, 0.3, 1.0, 3.0, 10.0)
-rehearsed = {
-    count: rehearse(
-        lambda plan, seed, c=count: accuracy(plan, seed, (x[:c], y[:c]), unseen),
-        small,
-        epsilons=wanted,
-        delta=1e-4,
-        repeats=1,
-    )
-    for count in (359, 1438, 2876)
-}
-
-
-def frame(count):
-    shares = [100 * point.mean for point in rehearsed[count]]
-    line = Curve(x=wanted, y=shares, label="drawn digits", label_at=0.5, side="bottom right")
-    title = f"{count} people: {shares[1]:.0f} % at ε = 0.3, {shares[2]:.0f} % at 1"
-    axes = {"x": "ε", "y": "accuracy in percent", "log_x": True, "y_range": (0, 100)}
-    return curves([line], title=title, **axes)
-
-
-frames = {str(count): frame(count) for count in rehearsed}
-words = "; ".join(f.layout.title.text for f in frames.values())
-show(slider(frames, name="people", start=1), f"All frames. {words}.")
-
-# %% [markdown]
-# The curve rises steeply and then becomes flat: beyond this knee a larger ε gains almost nothing. More people move the knee to the left, because they share the noise. With 1,438 people $\varepsilon=1$ lies beyond it. Decide first, then train once on the private digits:
+# * **A person is not a record.** The unit was an image, and for a writer of 110 images somebody prints $110\cdot3.03=333$ in good faith. Look at the $\delta$ of this number:
 
 # %%
-train, _, test = split(digits(), validation=0)
-once = rehearsed[1438][2].plan
-reached = accuracy(once, 0, features(train), features(test))
-print(f"rehearsed {rehearsed[1438][2].mean:.1%}, on the private digits {reached:.1%}")
-print(once.guarantee(delta=1e-4))
+from dplearn.teaching.book import group_privacy_delta
 
-# %% [markdown]
-# The rehearsal predicted a wrong accuracy, because drawn digits are harder than the private ones. Only more private runs could show whether the knee is right. A rehearsal is an estimate from other data, and it uses no budget.
-#
-# ## 10 Where this breaks
-#
-# * **A person is not a record.** The unit was an image. For a writer of 110 images somebody prints $110\cdot3.03=333$ in good faith. Look at the $\delta$ of this number:
-
-# %%
 delta = group_privacy_delta(epsilon=planned.epsilon, delta=1e-4, group=110)
 print(f"naive epsilon {110 * planned.epsilon:.0f}, with delta = {delta:g}")
 print(told["a person with 110 records"])
@@ -374,7 +330,7 @@ print(told["a person with 110 records"])
 # $\delta=1$ allows everything, so 333 is no bound. The ε that is proved for her exceeds 4,000 and protects nobody.
 #
 # * **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
-# * **A right is not a number.** European law gives her the right to be forgotten (被遗忘权). No law that we know contains an ε; section 11 says more.
+# * **A right is not a number.** European law gives her the right to be forgotten (被遗忘权). No law that we know contains an ε; section 10 says more.
 #
 # *To here NN minutes: the class ends here.*
 
@@ -382,20 +338,22 @@ print(told["a person with 110 records"])
 # > **For the teacher.** Somebody will ask which ε is "legal". No law names one; ask back what people were promised, and whether that holds for persons.
 
 # %% [markdown]
-# ## 11 At home
+# ## 10 At home
 #
 # ### "With probability $1-\delta$ the loss is at most $\varepsilon$"
 #
-# Many slides say this. If the attacker knows the lots, the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+# Many slides say this. If the attacker knows all 80 lots, the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
 
 # %%
-mu = np.sqrt(80) / 4
+from dplearn.teaching.book import gaussian_loss_tail
+
+mu, known = np.sqrt(80) / 4, told["the attacker knows who was in which batch"]
 losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
 tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
 print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
 
 # %% [markdown]
-# $\delta$ is $10^{-4}$, and the chance of a larger loss is 2.7 times as large. The reason is that $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$, to which a loss just above $\varepsilon$ adds almost nothing. The converse is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe.
+# $\delta$ is $10^{-4}$, and the chance of a larger loss is 2.7 times as large. The reason is that $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$, to which a loss just above $\varepsilon$ adds almost nothing. The converse is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. The error is unsafe: the sentence promises too much.
 #
 # ### "The posterior is at most $e^\varepsilon$ times the prior"
 #
@@ -436,10 +394,10 @@ for use in deployments():
 # European law (GDPR) gives a person rights: to *know* what is kept of her (Article 15), to have it *corrected* (16), to have it *erased*, the right to be forgotten (17), to *object* (21), and not to be subject to a decision that a machine makes alone (22). Differential privacy is none of these.
 #
 # * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
-# * *Many may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
+# * *Many people may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
 # * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used").
-# * *Consent* cannot be computed. Records of people who refuse must be removed before training, however small ε is.
-# * *True and harmful* stays possible. If smokers fall ill, the model says so of a smoker as well, whether or not she took part.
+# * *Consent* cannot be computed, and records of people who refuse must be removed before training, however small ε is.
+# * *True and harmful* statements stay possible: if smokers fall ill, the model says so of a smoker as well, whether or not she took part.
 #
 # ### How ε grows as δ shrinks
 #
@@ -452,20 +410,85 @@ for exponent in range(3, 9):
 # %% [markdown]
 # Each factor of ten in $\delta$ adds less to ε, and the run never publishes a record outright. Name and shame with $\delta=10^{-4}$ has $\varepsilon=0$ there and $\varepsilon=\infty$ at every smaller $\delta$. One pair does not distinguish the two; a statement that names the mechanism does.
 #
-# ### Two more exercises
+# ### Rehearse
 #
-# **★★ 16.2** A release covers 60,000 people, and its program is unknown, so it might be name and shame. Which $\delta$ allows at most one expected victim in a hundred releases?
+# Choose ε from the accuracy that you need. Each point of a curve of accuracy against ε on *our* digits would use up a part of the budget, and so would the choice among them. So **rehearse** with the same plan and the same code on records that need no protection, here drawn digits. Does accuracy at a given ε depend on the number of people?
+
+# %%
+import torch
+from torch.nn import CrossEntropyLoss, Linear
+
+from dplearn.datasets import Labelled, digits, oriented_gradients, split, synthetic_digits
+from dplearn.teaching.choosing import rehearse
+from dplearn.training import fit
+
+
+def features(part):
+    return torch.from_numpy(oriented_gradients(part.images)), torch.from_numpy(part.labels)
+
+
+def accuracy(plan, seed, train, unseen):
+    model = Linear(128, 10, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    sgd = torch.optim.SGD(model.parameters(), lr=10.0, momentum=0.9)
+    coins = {"generator": torch.Generator().manual_seed(seed), "progress": False, "delta": 1e-4}
+    fit(model, CrossEntropyLoss(reduction="none"), train, plan, optimizer=sgd, **coins)
+    return float((model(unseen[0]).argmax(1) == unseen[1]).float().mean())
+
+
+# %% [markdown]
+# The model is linear in the directions of edges, and each point of the curve is one run:
+
+# %%
+drawn_digits = synthetic_digits(count=3876, seed=16)
+unseen = features(Labelled(drawn_digits.images[:1000], drawn_digits.labels[:1000]))
+x, y = features(Labelled(drawn_digits.images[1000:], drawn_digits.labels[1000:]))
+small = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=60, max_grad_norm=0.1)
+wanted = (0.1, 0.3, 1.0, 3.0, 10.0)
+rehearsed = {
+    count: rehearse(
+        lambda plan, seed, c=count: accuracy(plan, seed, (x[:c], y[:c]), unseen),
+        small,
+        epsilons=wanted,
+        delta=1e-4,
+        repeats=1,
+    )
+    for count in (359, 1438, 2876)
+}
+
+# %% [markdown]
+# The slider sets the number of people:
+
+# %%
+figures.knee(rehearsed, wanted)
+
+# %% [markdown]
+# The curve rises steeply and then becomes flat: beyond this knee a larger ε gains almost nothing. More people move the knee to the left, because they share the noise. With 1,438 people $\varepsilon=1$ lies beyond it. Decide first, then train once on the private digits:
+
+# %%
+train, _, test = split(digits(), validation=0)
+once = rehearsed[1438][2].plan
+reached = accuracy(once, 0, features(train), features(test))
+print(f"rehearsed {rehearsed[1438][2].mean:.1%}, on the private digits {reached:.1%}")
+print(once.guarantee(delta=1e-4))
+
+# %% [markdown]
+# The rehearsal predicted a wrong accuracy, because drawn digits are harder than the private ones. A rehearsal is an estimate from other data, and it uses no budget.
+#
+# ### One more exercise
+#
+# **★★ 16.3** A release covers 60,000 people, and its program is unknown, so it might be name and shame. Which $\delta$ allows at most one expected victim in a hundred releases?
 
 # %%
 answer = None
-check("16.2", answer)
+check("16.3", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 16.2</summary>
+# <details><summary>Solution of 16.3</summary>
 #
 # ```python
 # answer = 0.01 / 60_000
-# check("16.2", answer)
+# check("16.3", answer)
 # ```
 #
 # The expected number of victims is $n\delta$.
@@ -473,41 +496,13 @@ check("16.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 16.3** Write the largest probability that an attacker may have for "she is in" after an $\varepsilon$-DP release, $\delta=0$, given his `prior` probability.
-
-
-# %%
-def believed(prior, epsilon):
-    # Write your code here.
-    return None
-
-
-check("16.3", believed)
-
-# %% [markdown]
-# <details><summary>Solution of 16.3</summary>
-#
-# ```python
-# def believed(prior, epsilon):
-#     odds = prior / (1 - prior) * np.exp(epsilon)
-#     return odds / (1 + odds)
-#
-#
-# check("16.3", believed)
-# ```
-#
-# Odds are multiplied by at most $e^\varepsilon$, then turned back into a probability.
-#
-# </details>
-
-# %% [markdown]
-# ## 12 Ask yourself
+# ## 11 Ask yourself
 #
 # Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
 # **1** A report says "ε = 1". Which part would you ask for first?
 #
-# <details><summary>a. The learning rate.</summary>
+# <details><summary>a. The learning rate of the training.</summary>
 #
 # No. The guarantee does not depend on it.
 #
@@ -519,7 +514,7 @@ check("16.3", believed)
 #
 # </details>
 #
-# <details><summary>c. The accuracy.</summary>
+# <details><summary>c. The accuracy of the trained model.</summary>
 #
 # No. It says whether the release is useful, not what it promises.
 #
@@ -533,27 +528,27 @@ check("16.3", believed)
 #
 # </details>
 #
-# <details><summary>b. It makes ε too large.</summary>
+# <details><summary>b. It makes ε larger than it need be.</summary>
 #
 # No. It makes ε smaller, which is why people choose it.
 #
 # </details>
 #
-# <details><summary>c. Accountants cannot compute with it.</summary>
+# <details><summary>c. Accountants cannot compute with such a δ.</summary>
 #
-# No. They can, at any δ.
+# No. Accountants compute ε at any δ in (0, 1).
 #
 # </details>
 #
 # **3** Two uses print ε = 2 and ε = 8. When is the second the weaker promise?
 #
-# <details><summary>a. Always: 8 is larger.</summary>
+# <details><summary>a. Always, since 8 is the larger number.</summary>
 #
 # No. 2 a day is 60 a month.
 #
 # </details>
 #
-# <details><summary>b. Never: both are below ten.</summary>
+# <details><summary>b. Never, since both are below ten.</summary>
 #
 # No. There is no line at ten, and it depends on unit and period.
 #
@@ -567,7 +562,7 @@ check("16.3", believed)
 #
 # **4** May you draw the curve of accuracy against ε with the private data?
 #
-# <details><summary>a. Yes, each run was private.</summary>
+# <details><summary>a. Yes, because each of the runs was private.</summary>
 #
 # No. Several runs have a larger ε than one, and so has the choice among them.
 #
@@ -585,7 +580,7 @@ check("16.3", believed)
 #
 # </details>
 #
-# **5** Anna asks to be forgotten. The model is $(1,10^{-6})$-DP per person. Is that done?
+# **5** Anna asks to be forgotten. The model is $(1,10^{-6})$-DP per person. Has it forgotten her?
 #
 # <details><summary>a. Yes: the model is nearly the same without her.</summary>
 #
@@ -595,7 +590,7 @@ check("16.3", believed)
 #
 # <details><summary>b. Yes, since δ is below 1/n.</summary>
 #
-# No. No δ erases a record.
+# No. Her record is still kept, whatever δ is.
 #
 # </details>
 #
@@ -610,7 +605,7 @@ answers = ""  # five letters, such as "abcab"
 check("16.test", answers)
 
 # %% [markdown]
-# ## 13 On one card
+# ## 12 On one card
 #
 # | | |
 # |---|---|
@@ -622,7 +617,7 @@ check("16.test", answers)
 # | **Choosing** | rehearse on public or drawn records; decide; spend once |
 # | **Never** | report an ε for records as one for persons; say "forgotten" for "private" |
 #
-# ## 14 Further reading
+# ## 13 Further reading
 #
 # * Chaudhuri & Sarwate (2017), *Differentially private machine learning: theory, algorithms, and applications*, a tutorial at NIPS: the whole field in one afternoon, with slides.
 # * Dwork, Kohli & Mulligan (2019), *Differential privacy in practice: expose your epsilons!*

@@ -43,7 +43,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """All formulas, with the words of their sentence."""
+    """Return all formulas, with the words of their sentence."""
     forms = [(e.id, "right", e.statement, e.title) for e in book.values()]
     forms += [
         (f"{e.id}/{m.name}", "misprint", e.statement_of(m), e.title)
@@ -73,7 +73,7 @@ PRINTED = {
 
 
 def expression(entry) -> str:
-    """The function of an entry as one expression in its parameters; "" if it is none."""
+    """Return the function of an entry as one expression in its parameters; "" if it is none."""
     function = inspect.unwrap(entry.function)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
@@ -141,7 +141,7 @@ class _Edited(ast.NodeTransformer):
 
 
 def edits() -> list[Row]:
-    """A hundred random edits of the entries whose function is an expression."""
+    """Return a hundred random edits of the entries whose function is an expression."""
     rng, forms = np.random.default_rng(34), []
     whole = PRINTED | {e.id: text for e in book.values() if not e.along and (text := expression(e))}
     while len(forms) < EDITS:
@@ -161,7 +161,7 @@ def edits() -> list[Row]:
 
 @lru_cache(None)
 def truth(id: str, claim: str) -> str:
-    """What the oracle says: "right", "unsafe", "safe", "wrong" or "condition".
+    """Return what the oracle says: "right", "unsafe", "safe", "wrong" or "condition".
 
     A misprint that is another value is "unsafe" if it somewhere promises more privacy than there
     is, "safe" if it never does, "wrong" where no side is unsafe; one that drops a condition is
@@ -203,18 +203,21 @@ def _of_edit(entry, claim: str) -> str:
     return "right" if sides <= {"right"} else "unsafe" if {entry.unsafe, "none"} & sides else "safe"
 
 
-def wrongly(row: Row, finding) -> str:
-    """How a finding is wrong: "reversed", "falsely accused", or "" if it is not.
+def wrongly(row: Row, finding, *, named: bool = False) -> str:
+    """Return how a finding is wrong: "reversed", "falsely accused", or "" if it is not.
 
-    A formula that holds or fails as another entry, which the finding names, is not wrong.
+    A formula that holds or fails as another entry, which the finding names, is not wrong; where the
+    words have `named` the setting, it is, but for a bound that fails outside of its hypothesis.
     """
     judged_right = finding.verdict in ("holds", "safe")
     if row.about == "nothing":
         return "falsely accused" if judged_right or finding.verdict == "refuted" else ""
     own = finding.entry == re.split("[/~]", row.id)[0]
-    if not own or not (judged_right or finding.verdict == "refuted"):
+    if not (own or named) or not (judged_right or finding.verdict == "refuted"):
         return ""
-    if row.about == "misprint" and _is_another(row):
+    if own and row.about == "misprint" and _is_another(row):
+        return ""
+    if not own and finding.verdict == "refuted" and book[re.split("[/~]", row.id)[0]].given:
         return ""
     true = truth(row.id, row.claim)
     if finding.verdict == "refuted":
@@ -223,8 +226,7 @@ def wrongly(row: Row, finding) -> str:
 
 
 def _is_another(row: Row) -> bool:
-    """Whether a misprint is right in another setting of its entry: it has fewer letters, or the
-    entry's own right side."""
+    """Return whether a misprint is right in another setting: in fewer letters, or as it is."""
     entry = book[row.id.partition("/")[0]]
     misprint = entry.misprint(row.id.partition("/")[2])
     if misprint.claim is None:

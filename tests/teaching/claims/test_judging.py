@@ -84,7 +84,7 @@ CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
     (CLASSICAL, "unless n < 100", "not read"), (CLASSICAL, "sensitivity 2", "conditional"),
     (r"\rho=1/(2\sigma^2)", "Gaussian noise, the query has sensitivity 2", "not read"),
     (r"b = \Delta/\varepsilon", "Gaussian noise", "refuted"), ("b = Δ/ε", "", "depends"),
-    ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "depends"),
+    ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "not read"),
     ("b = ε/Δ", "the rate of the Laplace noise", "not read"),
     (r"\sigma = zC/L", "added to the sum of the clipped gradients of a lot of L", "refuted"),
     (r"\sigma = zC/L", "加在裁剪梯度的总和上", "refuted"), (r"\sigma = zC/L", "the mean", "holds"),

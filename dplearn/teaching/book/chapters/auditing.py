@@ -191,6 +191,10 @@ def audit_error(*, confidence):
 @setting("two laws within e^ε of each other, advantage or total variation",
          "比值不超过 e^ε 的两个分布的优势或总变差", "adv", "pure advantage attack variation 优势",
          below="exact", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, epsilon=LOSS)
+@setting("how much more often than half an attack on ε-DP guesses right",
+         "对 ε-DP 的攻击猜中的概率超过一半的部分", "adv", "half guess 一半", below="exact",
+         into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, value=lambda v, **_: v / 2,
+         epsilon=LOSS)
 @setting("area under the curve of any attack on ε-DP", "对 ε-DP 的任何攻击的曲线下面积", "auc",
          "attack AUC", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, value=lambda value,
          **_: (1 + value) / 2, epsilon=LOSS, below=lambda epsilon: 0 * epsilon)

@@ -258,7 +258,8 @@ enter(bounded_range_zcdp,
 @oracle(shortfall_probability, unsafe=None)
 @setting("the exponential mechanism chooses far below the best", "指数机制的选择远低于最优",
          "probability", "exponential 指数机制", below="exact", t=Log(0.1, 8.0),
-         event=r"u\(?\w*(?:,\w+)?\)?<=OPT-\(?2Delta/epsilon\)?\(?\(?l(?:n|og)\(?\|?R\|?\)?\+t\)?")
+         event=r"[uq][\w(),]*<=?(?:OPT|[uq]\(\w,\w'\)|q_?max)-(?:\(?2Delta[uq]?/epsilon\)?\(?\(?l(?:n|og)"
+         r"\(?\|?[RYd]\|?\)?\+t\)?|2Delta[uq]?\(l(?:n|og)\|?[RYd]\|?\+t\)/epsilon)")
 @printed("0.1353353", "0.1171", candidates=50, epsilon=1.0, t=2.0, spread=1.0, shape="cluster")
 @wrong("no-two", "The 2 of the exponent comes back here; without it the scores fall twice as far.",
        says=r"P\Big(u(r) \le \mathrm{OPT} - \frac\Delta\varepsilon(\ln|R| + t)\Big) \le e^{-t}",

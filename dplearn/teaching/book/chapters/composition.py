@@ -414,7 +414,7 @@ _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 @given("epsilon > 0", epsilon=Log(0.01, 50.0))
 @oracle(laplace_rho, tolerance=1e-8, points=30)
 @setting("Laplace noise of scale Δ/ε, as zCDP", "尺度 Δ/ε 的拉普拉斯噪声，换成 zCDP", "rho",
-         "lap 拉普拉斯", epsilon=LOSS)
+         "lap laplace 拉普拉斯", epsilon=LOSS)
 @setting("Laplace noise of standard deviation σ, as zCDP", "标准差 σ 的拉普拉斯噪声，换成 zCDP",
          "rho", "lap 拉普拉斯", rare=True, into=lambda noise_multiplier: {"epsilon": math.sqrt(2) /
          noise_multiplier}, noise_multiplier=NOISE)

@@ -97,6 +97,15 @@ class Setting(Fact):
     event: str = ""  # of a probability: a pattern, whose group is the column `threshold`
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """Return the stems of the words that name it, in small letters."""
+        return tuple(name.lower() for name in self.names)
+
+    def speaks_of(self, stems: Sequence[str]) -> bool:
+        """Return whether its texts have one of the stems."""
+        return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
+
 
 @dataclass(frozen=True, eq=False)
 class Misprint(Fact):

@@ -110,7 +110,7 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "rho": "rho xi", "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p r gamma",
         "steps": "T k n t K m M N J R r c d", "batches": "B T n", "records": "n N",
-        "draws": "m k n", "batch": "m B L b k", "users": "n N", "group": "k m g K",
+        "draws": "m k n", "batch": "m B L b k", "users": "n N", "group": "k m g K c",
         "dimension": "d D p k", "max_grad_norm": "C S", "max_norm": "C S C_m",
         "sensitivity": "Delta S C s d tau L_1", "distance": "Delta S", "scale": "b lambda s beta",
         "expected_batch": "L B n b m", "groups": "M k m", "threshold": "t tau x a l alpha beta",

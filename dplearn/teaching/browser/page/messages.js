@@ -30,9 +30,10 @@ export const MESSAGES = inBoth({
   }],
   title: ["How much can training reveal about one person?", "训练会泄露一个人多少信息？"],
   sentence: [
-    "A model is trained with DP-SGD in {T} steps. Each step uses {sampling} and adds noise σ = {noise_multiplier}. Then, with δ = {delta}, the privacy loss is at most",
+    "A model is trained with DP-SGD in {T} {unit}. Each step uses {sampling} and adds noise σ = {noise_multiplier}. Then, with δ = {delta}, the privacy loss is at most",
     "用 DP-SGD 训练一个模型，共 {T} 步。每一步使用{sampling}，并加噪声 σ = {noise_multiplier}。于是在 δ = {delta} 时，隐私损失至多为",
   ],
+  unit: [(T) => (T === 1 ? "step" : "steps"), () => ""],
   chance: [[["a random ", " of the records"], ["", " of the records"]], [["随机的 ", " 的记录"], [" ", " 的记录"]]],
   byCounts: ["about {B} of {N} records", "{N} 条记录中的约 {B} 条"],
   assumed: ["{mechanism} {sampling} {adjacency}", "{mechanism} {sampling} {adjacency}"],

@@ -40,7 +40,8 @@ export class People {
   }
 }
 
-/** Part of a person is part of a dot's area. */
+/** Part of a person is part of a dot's area; less than a twentieth would look like dirt. */
 function fill({ dots }, share) {
-  dots.forEach((dot, i) => set(dot, "r", (RADIUS * Math.sqrt(clamp(100 * share - i, 0, 1))).toFixed(2)));
+  const part = (i) => clamp(100 * share - i, 0, 1);
+  dots.forEach((dot, i) => set(dot, "r", (part(i) < 0.05 ? 0 : RADIUS * Math.sqrt(part(i))).toFixed(2)));
 }

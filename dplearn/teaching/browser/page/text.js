@@ -12,6 +12,7 @@ export function writeText(page) {
   const say = (selector, said) => page.write(selector, said);
   const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
   page.writeNumbers();
+  if (words.code === "en") say(".dp-unit", words.unit(run.T));
   for (const grip of ["T", "budget"]) describe(picture[grip], FIELDS[grip].ends, run[grip], String(run[grip]));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));

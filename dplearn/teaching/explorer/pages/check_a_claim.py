@@ -16,12 +16,7 @@ _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
 # What an address may name, and what stands where it names nothing.
-START = {
-    "claim": r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon",
-    "words": "",
-    "x": "auto",
-    "y": "auto",
-}
+START = {"claim": r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", "words": ""}
 # Claim, and the words around it.
 EXAMPLES = {
     "classical": (START["claim"], ""),
@@ -54,11 +49,10 @@ def begin_with(name: str) -> None:
 
 
 def choose_anew() -> None:
-    """Forget the axes and the file that was listed, after a change of the formula.
+    """Forget the file that was listed, after a change of the formula.
 
     A file dropped since then is not forgotten: it may arrive while the formula is judged.
     """
-    st.session_state["x"] = st.session_state["y"] = "auto"
     st.session_state["claim_page_done"] = st.session_state.get("claim_page_listed")
 
 
@@ -132,13 +126,12 @@ def _claim() -> None:
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
-    axes = None if "auto" in (asked["x"], asked["y"]) else (asked["x"], asked["y"])
-    try:
-        drawn = questions.ask(claims.map_of, formula, words=words, axes=axes)
-    except ValueError:  # axes of another formula
-        drawn = questions.ask(claims.map_of, formula, words=words)
-    if drawn:
-        _map(drawn)
+    if drawn := questions.ask(claims.map_of, formula, words=words):
+        setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
+        about = _told(map_finding(drawn))
+        with st.container(key="picture_box"):
+            told = _say("alt", verdict=f"{about}. {setting}")
+            look.draw_figure(claim_map(drawn, setting, about), "map", told)
 
 
 def _lines(finding: Finding) -> None:
@@ -169,19 +162,3 @@ def _setting(line: Line) -> str:
 def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
     """Return text in which a reader's words stay text, whatever an address says."""
     return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)
-
-
-def _map(drawn: claims.Slice) -> None:
-    setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
-    finding = _told(map_finding(drawn))
-    with st.container(key="picture_box"):
-        told = _say("alt", verdict=f"{finding}. {setting}")
-        look.draw_figure(claim_map(drawn, setting, finding), "map", told)
-    if len(drawn.letters) < 3:
-        return
-    options = {"auto": _say("auto")} | {name: name for name in drawn.letters}
-    for place, key in zip(st.columns(2), ("x", "y"), strict=True):
-        if st.session_state[key] not in options:
-            st.session_state[key] = "auto"
-        place.selectbox(_say(f"{key}.label"), [*options], format_func=options.__getitem__, key=key)
-    st.caption(_say("axes"))
