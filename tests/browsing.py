@@ -180,17 +180,6 @@ _MOVED = """async hash => {
 }"""
 
 
-def one_in_four() -> list[Any]:
-    """Lessons as parameters of a test: four are in the gate, the others in `make thorough`."""
-    from dplearn.teaching.classroom.sources import lessons
-
-    gate = ("01", "05", "17", "90")
-    return [
-        pytest.param(lesson, id=number, marks=() if number in gate else pytest.mark.thorough)
-        for number, lesson in lessons().items()
-    ]
-
-
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
     """Write a page of the browser's own into a folder."""
     file = folder / "index.html"
