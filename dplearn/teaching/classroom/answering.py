@@ -39,6 +39,7 @@ _OF_JUPYTER = {
     r"(Put|Write) your guess in place of `None`, and run the cell\.": (
         "Write your guess in the field."
     ),
+    r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
     r"run the cell, then argue": "open the truth, then argue",
     r" \(In Jupyter, move the mouse[^)]*\)": "",
 }
