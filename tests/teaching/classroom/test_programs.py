@@ -250,21 +250,17 @@ def window(n, q, rng):
 
 
 # Noise of the right width, and samples of the right size, which protect nobody or few.
-HARMFUL = {
-    "Laplace": ("10.4", noisy_sum(lambda rng, n: rng.laplace(size=n) / math.sqrt(2))),
-    "twelve uniforms": ("10.4", noisy_sum(lambda rng, n: rng.random((12, n)).sum(0) - 6)),
-    "adds up to zero": ("10.4", noisy_sum(centred)),
-    "cut at three deviations": ("10.4", noisy_sum(cut)),
-    "not about zero": ("10.4", noisy_sum(lambda rng, n: 1 + rng.standard_normal(n))),
-    "the same each time": (
-        "10.4",
-        noisy_sum(lambda rng, n: np.random.default_rng(0).standard_normal(n)),
-    ),
-    "taken back by the next": ("10.4", noisy_sum(cancelling())),
-    "neighbours share a draw": (
-        "10.4",
-        noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
-    ),
+NOISES = {
+    "Laplace": lambda rng, n: rng.laplace(size=n) / math.sqrt(2),
+    "twelve uniforms": lambda rng, n: rng.random((12, n)).sum(0) - 6,
+    "adds up to zero": centred,
+    "cut at three deviations": cut,
+    "not about zero": lambda rng, n: 1 + rng.standard_normal(n),
+    "the same each time": lambda rng, n: np.random.default_rng(0).standard_normal(n),
+    "taken back by the next": cancelling(),
+    "neighbours share a draw": lambda rng, n: np.diff(rng.standard_normal(n + 1)) / 2**0.5,
+}
+HARMFUL = {name: ("10.4", noisy_sum(noise)) for name, noise in NOISES.items()} | {
     "window": ("7.1", window),
     "first and last": (
         "7.1",
