@@ -56,7 +56,7 @@ planned, figures = run.guarantee(delta=1e-4), pictures("16")
 figures.in_print()
 
 # %% [markdown]
-# **★ 16.1** *(In class, 2 minutes.)* An attacker holds Anna's image for a part of the data with probability `prior`. A release with $\delta=0$ multiplies his odds by at most $e^\varepsilon$. Replace `...` by this factor.
+# **★ 16.1** *(In class, 2 minutes.)* An attacker believes with probability `prior` that Anna's image is in the data. A release with $\delta=0$ multiplies his odds by at most $e^\varepsilon$. Replace `...` by this factor.
 
 # %%
 import math
@@ -184,10 +184,10 @@ print(victim)
 
 # %%
 for delta in (1 / n, 1e-4, 1 / n**2):
-    print(f"secret lots, at delta {delta:.1e}: {run.guarantee(delta=delta).epsilon:.2f}")
+    print("secret lots:", run.guarantee(delta=delta))
 for lots in (28, 80):
     release = Gaussian(4 / np.sqrt(lots)).profiles()[0]
-    print(f"{lots} known lots, at delta 1e-4: {release.epsilon(1e-4):.2f}")
+    print(f"{lots} known lots: epsilon = {release.epsilon(1e-4):.2f} at delta = 1e-4")
 reveal("epsilon if the lots are known", truth=float(release.epsilon(1e-4)))
 
 # %% [markdown]
