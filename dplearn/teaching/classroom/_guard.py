@@ -56,7 +56,7 @@ def has_gap(code: CodeType | None) -> bool:
 
 
 def guarded(function: Callable) -> Callable:
-    """`function` on copies of data; a Complaint if it raises or changes them."""
+    """Return `function` on copies of data; it raises a Complaint if it fails or changes them."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]

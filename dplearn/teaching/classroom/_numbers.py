@@ -11,7 +11,7 @@ BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """Number that `value` stands for, or None and a sentence on what to type instead."""
+    """Return the number that `value` stands for, or None and a sentence on what to type instead."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):
@@ -34,7 +34,7 @@ def read_number(value: Any) -> tuple[float | None, str]:
 
 
 def as_floats(value: Any) -> Any:
-    """The number in `value`, or nested lists of them; an array or a tensor is understood."""
+    """Return the number in `value`, or nested lists of them; an array or a tensor is understood."""
     value = unpacked(value.detach() if hasattr(value, "detach") else value)
     if not isinstance(value, (list, tuple, range)):
         return float(value)
@@ -45,19 +45,19 @@ def as_floats(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """An array as lists and its numbers as Python's; other values as they are."""
+    """Return an array as lists and its numbers as Python's; other values as they are."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:
-    """The shape of what `as_floats` returns."""
+    """Return the shape of what `as_floats` returns."""
     if not isinstance(numbers, list):
         return ()
     return (len(numbers), *(shape_of(numbers[0]) if numbers else ()))
 
 
 def written(number: float) -> str:
-    """A number in four digits, and whole numbers below a million in full."""
+    """Return a number in four digits, and whole numbers below a million in full."""
     whole = abs(number) < 1e6 and number == round(number)
     return f"{number + 0.0:.0f}" if whole else f"{number:.4g}"
 

@@ -80,7 +80,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """What `reveal` has drawn in a cell, by the prediction: what is stated, and named values."""
+    """Return what `reveal` has drawn in a cell, by prediction: the statement and named values."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -93,7 +93,7 @@ def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
 
 
 def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
-    """The place of a field; `ask` is what its script must know."""
+    """Return the place of a field; `ask` is what its script must know."""
     data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
     return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
 
@@ -115,7 +115,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """What a browser must know of an exercise; a number goes with the tolerance that it has."""
+    """Return what a browser must know of an exercise; each number has its tolerance."""
 
     def number(value: float) -> list[Any]:
         told = value if math.isfinite(value) else "Infinity"  # which JSON does not have
@@ -132,7 +132,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def python_script(pyodide: Path) -> str:
-    """What `kernel.js` makes Python of, from an unpacked Pyodide."""
+    """Return what `kernel.js` makes Python of, from an unpacked Pyodide."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
     for name in (*named.values(), *binary):
@@ -150,7 +150,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """A cell whose outputs open after the guesses or with a click; its script draws the lines."""
+    """Return a cell whose outputs open after the guesses or with a click; a script draws lines."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -74,7 +74,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
 
 
 def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
-    """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
+    """Return a client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
     return NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,

@@ -163,7 +163,7 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
 
 
 def mine(name: str) -> Callable:
-    """The student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
+    """Return the student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
 
     Whose it is, is printed. A name that no exercise asks for is a LessonError.
     """
@@ -205,7 +205,7 @@ def pictures(number: str) -> Any:
 
 
 def exercise_of(key: str) -> Any:
-    """The exercise `key` of the lessons around the working directory, or a LessonError."""
+    """Return the exercise `key` of the lessons around the working directory, or a LessonError."""
     lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -216,7 +216,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """What a lesson asks, by key: ``exercises.py``, then its choices; an appendix has none."""
+    """Return what a lesson asks, by key: ``exercises.py``, then choices; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -225,5 +225,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """A part of `CHOSEN` of a lesson, from its source; one without choices has no questions."""
+    """Return a part of `CHOSEN` of a lesson from its source; without choices it has no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

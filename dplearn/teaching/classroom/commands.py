@@ -131,7 +131,7 @@ def _warn(built: list[Lesson]) -> None:
 
 
 def _written(readme: Path) -> dict[Path, str]:
-    """The README with the map of all lessons, and the book's formulas with those that name them."""
+    """Return the README with the map of all lessons, and the formulas with their lessons."""
     from dplearn.teaching.book import book
     from dplearn.teaching.book.sentences import Wording, group_name
 

@@ -33,7 +33,7 @@ class Load:
 
 
 def counted(lesson: Lesson) -> Load:
-    """The load of a built lesson in class, without what is folded and without the part at home."""
+    """Return the load of a built lesson in class, without what is folded or done at home."""
     section, words, lines = 0, 0, 0
     minutes = {0: 0.0}
     for cell in built_cells(lesson):
@@ -75,7 +75,7 @@ def draws(cell: Any) -> bool:
 
 
 def too_much(load: Load) -> list[str]:
-    """What of a load is more than a lesson in class may have, in words."""
+    """Return what of a load is more than a lesson in class may have, in words."""
     has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
     most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
     return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]

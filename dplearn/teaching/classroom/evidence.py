@@ -25,7 +25,7 @@ class Estimate:
     draws: int
 
     def map(self, function: Callable[[float], float]) -> Estimate:
-        """The estimate and interval of an increasing `function` of the mean."""
+        """Return the estimate and interval of an increasing `function` of the mean."""
         low, middle, high = (float(function(x)) for x in (self.lower, self.value, self.upper))
         return Estimate(middle, low, high, self.draws)
 

@@ -41,7 +41,7 @@ class Score:
 
 
 def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
-    """Marks of the student's notebook `path`, one for each exercise of its lesson, in order.
+    """Return marks of the student's notebook `path`, one for each exercise of its lesson, in order.
 
     The exercises are those of the lessons in `folder` (default: around the working directory).
     """
@@ -65,7 +65,7 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
 
 
 def _graded(lesson: Lesson) -> dict[str, Any]:
-    """The exercises of a lesson without its warm-up and its vote, which nobody fails."""
+    """Return the exercises of a lesson without its warm-up and its vote, which nobody fails."""
     return {k: v for k, v in exercises(lesson).items() if not k.endswith((".warmup", ".vote"))}
 
 

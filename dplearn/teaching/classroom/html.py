@@ -33,7 +33,7 @@ _FILE = """\
 
 
 def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
-    """A whole file, whose styles and scripts lie in the folder `root`."""
+    """Return a whole file, whose styles and scripts lie in the folder `root`."""
     style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
     styles = "\n".join(style % name for name in names if name.endswith("css"))
     scripts = "\n".join(script % name for name in names if name.endswith("js"))
@@ -41,7 +41,7 @@ def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
 
 
 def from_cell(cell: Any) -> str:
-    """A cell with its outputs; the code of a picture is folded."""
+    """Return a cell with its outputs; the code of a picture is folded."""
     if cell.cell_type == "markdown":
         return from_markdown(cell.source)
     if cell.cell_type != "code":
@@ -50,7 +50,7 @@ def from_cell(cell: Any) -> str:
 
 
 def code_of(cell: Any) -> str:
-    """The code of a cell, which is folded where it only draws."""
+    """Return the code of a cell, which is folded where it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
         return f"<details><summary>Code of this picture</summary>{shown}</details>"
@@ -115,7 +115,7 @@ def _coloured(code: str) -> str:
 
 
 def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
-    """A live chart, drawn when it comes into sight, with words for those who do not see it.
+    """Return a live chart, drawn when it comes into sight, with words for those who do not see it.
 
     Its `still`, a PNG in base64, stands there until the reader moves, and is what is printed.
     """

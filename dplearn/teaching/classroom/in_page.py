@@ -27,7 +27,7 @@ _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """An exercise as an expression without functions: cases, and what is right and wrong in each.
+    """Return an exercise as an expression without functions: cases, what is right and wrong there.
 
     It is empty where what is measured needs more than the standard library.
     """
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 
 def _scope(source: str) -> dict[str, Any]:
-    """What the functions of a measure find, the measure itself as the first function."""
+    """Return what the functions of a measure find, the measure itself as the first function."""
     scope: dict[str, Any] = {"math": math, "random": random}
     exec(source, scope)
     scope["settled"] = programs.settled
@@ -77,7 +77,7 @@ def _scope(source: str) -> dict[str, Any]:
 
 
 def rebuilt(description: str) -> Program:
-    """The exercise that `described` has described, which gives the same verdicts."""
+    """Return the exercise that `described` has described, which gives the same verdicts."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     told = eval(description, scope)
     source, made, names = told.pop("measure"), told.pop("made"), told.pop("names")
@@ -95,7 +95,7 @@ def rebuilt(description: str) -> Program:
 
 
 def replied(code: str, name: str, description: str) -> str:
-    """The verdict on the function `name` of a student's `code`, as JSON; whatever the code does."""
+    """Return the verdict on the function `name` of a student's `code` as JSON, whatever it does."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     program = rebuilt(description)
     try:

@@ -28,7 +28,7 @@ from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
 def returned(function: Callable, *case: Any) -> Any:
-    """What `function` returns in a case."""
+    """Return what `function` returns in a case."""
     return function(*case)
 
 
@@ -144,7 +144,7 @@ class Program:
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
-        """What is measured of `function` in a case, or the Complaint."""
+        """Return what is measured of `function` in a case, or the Complaint."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])

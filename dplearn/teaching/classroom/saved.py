@@ -96,7 +96,7 @@ def keys() -> dict[str, str]:
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """What the file defines; under the empty name, what stopped it."""
+    """Return what the file defines; under the empty name, what stopped it."""
 
     def task() -> dict[str, Any]:
         try:
@@ -119,7 +119,7 @@ def _block(text: str, key: str) -> re.Match | None:
 
 
 def _standing_alone(function: Callable, name: str) -> str:
-    """Imports and text of a function of the notebook, which then answers to `name`."""
+    """Return imports and text of a function of the notebook, which then answers to `name`."""
     text, tree = "", None
     with suppress(OSError, SyntaxError, TypeError, ValueError):
         text = textwrap.dedent(inspect.getsource(function))

@@ -104,7 +104,7 @@ class Lesson:
 
 
 def lessons_folder() -> Path:
-    """The folder ``lessons`` in or above the working directory, else that beside the package."""
+    """Return the folder ``lessons`` in or above the working directory, or beside the package."""
     working = Path.cwd()
     beside = Path(__file__).resolve().parents[3] / "lessons"
     above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
@@ -118,7 +118,7 @@ def lessons_folder() -> Path:
 
 
 def lessons(folder: Path | None = None) -> dict[str, Lesson]:
-    """Number -> lesson for every lesson in `folder` (default: `lessons_folder`), in order."""
+    """Return every lesson in `folder` (default: `lessons_folder`) by its number, in order."""
     sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
@@ -158,7 +158,7 @@ def on_site(asked: str) -> str:
 
 
 def text(lesson: Lesson) -> str:
-    """The source of a lesson with the questions it repeats, and with the minutes of its clock."""
+    """Return the source of a lesson with the questions it repeats and the minutes of its clock."""
     source = lesson.source.read_text(encoding="utf-8")
     again = lambda match: _again(lesson, *match.groups())
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
@@ -188,7 +188,7 @@ def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """The notebook of a lesson's source, without outputs; its metadata name the kernel only."""
+    """Return the notebook of a lesson's source without outputs; metadata name the kernel only."""
     import jupytext
 
     notebook = jupytext.reads(text(lesson), fmt="py:percent")
@@ -262,20 +262,20 @@ def outdated(lesson: Lesson) -> list[str]:
 
 
 def exercise_key(cell: Any) -> str:
-    """The key of the exercise that a code cell asks or answers, or an empty string."""
+    """Return the key of the exercise that a code cell asks or answers, or an empty string."""
     call = re.search(r'^check\("([\w.]+)", \w+\)', cell.source, re.MULTILINE)
     return call[1] if call and cell.cell_type == "code" else ""
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """The choices of the questions of a part of `CHOSEN`: letter -> why it is right or not."""
+    """Return the choices of the questions of a part of `CHOSEN`, with why each is right or not."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
 
 
 def _questions(source: str, part: str) -> list[str]:
-    """The questions in the cell before ``check("N.part", ...)``, each with its choices."""
+    """Return the questions in the cell before ``check("N.part", ...)``, each with its choices."""
     for before, cell in itertools.pairwise(re.split(r"^# %%", source, flags=re.MULTILINE)):
         if re.search(rf'^check\("\d+\.{part}", ', cell, re.MULTILINE):
             each = re.split(r"^(?=# \*\*\d\*\* )", before, flags=re.MULTILINE)
@@ -284,7 +284,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """The right letter of each question; a question without exactly one is a LessonError."""
+    """Return the right letter of each question; a question without exactly one is a LessonError."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
@@ -292,7 +292,7 @@ def right_letters(choices: Sequence[dict[str, str]]) -> str:
 
 
 def solution(markdown: str, key: str) -> str:
-    """The code of the folded solution of exercise `key`; an error if `markdown` is not that."""
+    """Return the code of the folded solution of exercise `key`, or raise a LessonError."""
     head = f"<details><summary>Solution of {key}</summary>"
     code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
     if not markdown.startswith(head) or code is None:
@@ -301,7 +301,7 @@ def solution(markdown: str, key: str) -> str:
 
 
 def built_cells(lesson: Lesson) -> list[Any]:
-    """The cells of a lesson's notebook."""
+    """Return the cells of a lesson's notebook."""
     import nbformat.v4  # takes a second, and no lesson needs it
 
     return nbformat.v4.reads(lesson.notebook.read_text(encoding="utf-8")).cells

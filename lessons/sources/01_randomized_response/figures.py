@@ -32,7 +32,7 @@ def columns():
 
 
 def coarser(smallest_group):
-    """The smallest group of the table for coarser months, with six villages and with three."""
+    """Draw the smallest group of the table for coarser months, with six villages and with three."""
     smallest = yours("1.1", smallest_group)
     few = np.where(np.isin(VILLAGE, ["Oak", "Yew"]), VILLAGE, "other")
     parts = (12, 6, 4, 3, 2, 1)  # groups of months in a year
@@ -55,7 +55,7 @@ def coarser(smallest_group):
 
 
 def believers():
-    """A hundred pupils of whom a teacher believes the same, and who of them says yes."""
+    """Draw a hundred pupils of whom a teacher believes the same, and who of them says yes."""
     copiers, others = 25 * 0.75, 75 * 0.25
     drawing = crowd(
         [

@@ -35,7 +35,7 @@ def _histogram(losses, width, low, high):
 
 
 def losses(laplace_loss, normal_loss):
-    """The distribution of the privacy loss for both noises."""
+    """Draw the distribution of the privacy loss for both noises."""
     axes = {"x": "privacy loss L (nats)", "y": "share of reports"}
     bars = [_histogram(laplace_loss, 0.1, -1, 1)]
     left = curves(bars, title="Laplace: from −1 to 1", x_range=(-1.2, 1.2), **axes)
@@ -77,7 +77,7 @@ def _region(rates, epsilon, delta):
 
 
 def regions(rates, coin, best, normal, touch, normal_delta):
-    """What rules may do for epsilon 1, with delta 0 and with that of Gaussian noise."""
+    """Draw what rules may do for epsilon 1, with delta 0 and with that of Gaussian noise."""
     axes = {"x": "false alarms FPR", "y": "caught TPR", "x_range": (0, 1), "y_range": (0, 1.02)}
     place = {"role": "second", "label_at": 0.34, "side": "top left"}
     response = Curve(x=rates, y=coin, label="response", **place)

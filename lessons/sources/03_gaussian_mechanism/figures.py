@@ -14,7 +14,7 @@ MULTIPLIER = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 
 
 def ages():
-    """The ages in one village."""
+    """Draw the ages in one village."""
     counted = np.bincount(ELM)
     figure = curves(
         [Bars(x=np.arange(len(counted)), y=counted, label="")],
@@ -28,7 +28,7 @@ def ages():
 
 
 def error_parts(published_sum, ages=ELM):
-    """What a cap cuts off the mean, the noise of the mean, and both, for every cap."""
+    """Return what a cap cuts off the mean, the noise of the mean, and both, for every cap."""
     publish, crowd = yours("3.1", published_sum), ages.tolist()
     quiet, noisy = (
         np.array([publish(crowd, int(cap), MULTIPLIER, z) for cap in CAPS]) / len(crowd)
@@ -39,7 +39,7 @@ def error_parts(published_sum, ages=ELM):
 
 
 def best_cap(published_sum):
-    """The cap with the smallest expected error of the mean age in Elm."""
+    """Return the cap with the smallest expected error of the mean age in Elm."""
     return int(CAPS[error_parts(published_sum)[2].argmin()])
 
 
@@ -60,7 +60,7 @@ def _parts(cut, noise, both, title, marks=()):
 
 
 def caps(published_sum):
-    """The error of the mean age in Elm against the cap."""
+    """Draw the error of the mean age in Elm against the cap."""
     cut, noise, both = error_parts(published_sum)
     best, mine = best_cap(published_sum), guess("best cap")
     title = f"Mean age in Elm: the best cap is {best}, though the oldest pupil is {max(ELM)}"
@@ -70,7 +70,7 @@ def caps(published_sum):
 
 
 def crowds(published_sum):
-    """The same for five crowds, behind a slider."""
+    """Draw the same for five crowds, behind a slider."""
     every = {name: PUPILS.age[PUPILS.village == name] for name in ("Ash", "Elm", "Fir", "Yew")}
     frames = {}
     for name, crowd in (every | {"school": PUPILS.age}).items():
@@ -88,7 +88,7 @@ def ball_and_cube():
 
 
 def delivered(recipe, delta_of, crossing):
-    """What the textbook recipe delivers against what it promises."""
+    """Draw what the textbook recipe delivers against what it promises."""
     span = np.linspace(0.5, 20, 79)
     figure = curves(
         [

@@ -21,7 +21,7 @@ LEVELS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3)
 
 
 def replies():
-    """The chances of both replies of one evening, for Anna and for a neighbour."""
+    """Draw the chances of both replies of one evening, for Anna and for a neighbour."""
     look = {"width": 0.36, "side": "top center"}
     anna = Bars(x=[0.2, 1.8], y=[1 - TRUTH, TRUTH], label="Anna", label_at=1, **look)
     other = Bars(x=[-0.2, 1.4], y=[TRUTH, 1 - TRUTH], label="another", role="other",
@@ -38,7 +38,7 @@ def replies():
 
 
 def walks(total_loss):
-    """The total loss of five Annas over a hundred evenings."""
+    """Draw the total loss of five Annas over a hundred evenings."""
     total = yours("4.1", total_loss)
     coin, rng = RandomizedResponse(local_epsilon=0.1), np.random.default_rng(4)
     lists = coin.release(np.ones((5000, 1000), dtype=int), rng=rng)[:5, :100].tolist()
@@ -114,7 +114,7 @@ def distribution(optimum):
 
 
 def levels():
-    """The same for other replies; the slider is the epsilon of one of them."""
+    """Draw the same for other replies; the slider is the epsilon of one of them."""
     frames = {f"{e:g}": _tail(e, scale=100 * e, x="total loss / worst case") for e in LEVELS}
     words = "; ".join(frames[e].layout.title.text for e in ("0.1", "1", "3"))
     show(slider(frames, name="ε", start=7), f"Three of 11 frames. {words}.")
@@ -150,7 +150,7 @@ def four_curves():
 
 
 def delivered(span, deltas, broken):
-    """What the plotted curve delivers against what it promises."""
+    """Draw what the plotted curve delivers against what it promises."""
     figure = curves(
         [
             Curve(x=span, y=np.full(span.size, 1e-4), label="promised", role="quiet"),

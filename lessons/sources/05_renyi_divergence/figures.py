@@ -16,7 +16,7 @@ BLUE, GREY, INK = "#0072b2", "#8a8a8a", "#222222"
 
 
 def one_report():
-    """The privacy loss of one report."""
+    """Draw the privacy loss of one report."""
     alone = float(REPORT.profiles()[0].epsilon(DELTA))
     added = ACCOUNTANTS["basic"]().epsilon(REPORT, delta=DELTA, steps=100).epsilon
     losses = np.linspace(-0.45, 0.55, 201)
@@ -76,14 +76,14 @@ def _tilt(order, largest):
 
 
 def tilts(largest):
-    """The tilted distribution; the slider is the order."""
+    """Draw the tilted distribution; the slider is the order."""
     frames = {f"{a:g}": _tilt(a, largest) for a in (1.5, 2, 3, 4, 5, 6, 8, 12, 16)}
     ends = "; ".join(frames[a].layout.title.text for a in ("2", "16"))
     show(slider(frames, name="α", start=1), f"Largest of a million losses {largest:.2f}. {ends}.")
 
 
 def mechanisms():
-    """The divergence of three mechanisms against the order."""
+    """Draw the divergence of three mechanisms against the order."""
     orders = np.geomspace(1.01, 16, 80)
     coin = RandomizedResponse(local_epsilon=1.0).rdp(orders, adjacency="replace_one")
     laplace, normal = Laplace(noise_multiplier=1.0).rdp(orders), Gaussian(1.0).rdp(orders)
@@ -163,7 +163,7 @@ def accounts():
 
 
 def lost_root(formula, as_printed, simulated):
-    """The divergence of two Gaussians with the root and without."""
+    """Draw the divergence of two Gaussians with the root and without."""
     spread = np.linspace(0.76, 2.5, 60)
     figure = curves(
         [

@@ -7,6 +7,42 @@ from dplearn.mechanisms import Composed, Gaussian
 from dplearn.teaching.book import zcdp_to_epsilon_bun_steinke
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
+
+def _sum_of(price):
+    """The prices of all tables, by the price of one."""
+    return lambda multipliers: sum(price(sigma) for sigma in multipliers)
+
+
+_prices = Program(
+    key="6.1",
+    right=_sum_of(lambda sigma: 1 / (2 * sigma**2)),
+    cases=(([2.0],), ([4.0, 4.0, 2.0],), ([0.5, 3.0],), ([10.0] * 8,)),
+    praise="The next picture shows the prices of your function.",
+    mistakes=(
+        Mistake(
+            _sum_of(lambda sigma: 1 / sigma**2),
+            ("What stands before alpha in alpha / (2 sigma^2)?", "The 2 is missing."),
+        ),
+        Mistake(
+            _sum_of(lambda sigma: 1 / (2 * sigma)),
+            ("Twice the noise: half the price, or a quarter?", "Square sigma."),
+        ),
+        Mistake(
+            _sum_of(lambda sigma: sigma**2 / 2),
+            ("Does more noise cost more?", "Turn it upside down: 1 / (2 * sigma**2)."),
+        ),
+        Mistake(
+            _sum_of(lambda sigma: 1 / (2 * sigma) ** 2),
+            ("Is the 2 squared, too?", "Only sigma is squared: 2 * sigma**2."),
+        ),
+        Mistake(
+            lambda multipliers: len(multipliers) ** 2 / (2 * sum(multipliers) ** 2),
+            ("Does the average noise tell the price?", "Add the price of each table."),
+        ),
+    ),
+    hints=("The price is the slope of alpha / (2 sigma^2).", "1 / (2 * sigma**2)"),
+)
+
 _DELTA, _LOG = 1e-8, math.log(1e8)
 _TABLES = (4.0, 4.0, 8.0)
 _RHO = Composed([(Gaussian(sigma), 1) for sigma in _TABLES]).zcdp() or math.nan
@@ -17,7 +53,7 @@ def _simple(rho, log=_LOG):
 
 
 _conversion = Exercise(
-    key="6.1",
+    key="6.2",
     right=float(zcdp_to_epsilon_bun_steinke(_RHO, delta=_DELTA)),
     praise="Add in rho, convert once.",
     mistakes=(
@@ -72,66 +108,6 @@ _conversion = Exercise(
     hints=(
         "Two steps: the price of all three tables in rho, then one conversion.",
         "Each table costs 1 / (2 noise^2); add them up, then rho + 2 sqrt(rho ln(1/delta)).",
-    ),
-)
-
-# Who is replaced changes two cells by one: the length of (1, -1).
-_LENGTH, _PART = math.hypot(1, -1), 0.3
-
-
-def _noise(length=_LENGTH, rho=_PART):
-    """The standard deviation at which Gaussian noise costs `rho`."""
-    return length * math.sqrt(0.5 / rho)
-
-
-_histogram = Exercise(
-    key="6.2",
-    right=_noise(),
-    praise="Two cells, so the root of two; the size of the table plays no part.",
-    mistakes=(
-        Mistake(
-            _noise(1),
-            (
-                "Who are the neighbours?",
-                "A replaced person leaves one cell and enters another: the length is sqrt(2).",
-            ),
-        ),
-        Mistake(
-            _noise(2),
-            (
-                "Too much by a factor of root two. Check the length, and the 2 in the price.",
-                "The length of (1, -1) is sqrt(2), not 2, and rho = length^2 / (2 s^2).",
-            ),
-        ),
-        Mistake(
-            _noise() ** 2,
-            (
-                "What is the unit of your number: people, or people squared?",
-                "That is the variance (or you left out a root); its square root is asked for.",
-            ),
-        ),
-        Mistake(
-            _noise(rho=0.7),
-            (
-                "Which share do the counties get?",
-                "You used what is left for others; here it is 0.3.",
-            ),
-        ),
-        Mistake(
-            _noise(rho=1.0),
-            ("Is the whole budget for the counties?", "Only 30 % of rho is for this level."),
-        ),
-        Mistake(
-            _noise(rho=_PART / 32),
-            (
-                "How many of the 32 tables, and how many cells, can one person change?",
-                "Two cells in all, not two in each county: 32 plays no part.",
-            ),
-        ),
-    ),
-    hints=(
-        "How far, in the Euclidean sense, does replacing one person move the tables?",
-        "0.3 = length^2 / (2 s^2) with length sqrt(2); solve for s.",
     ),
 )
 
@@ -284,4 +260,4 @@ _filter = Program(
     ),
 )
 
-EXERCISES = (_conversion, _histogram, _releases, _filter)
+EXERCISES = (_prices, _conversion, _releases, _filter)

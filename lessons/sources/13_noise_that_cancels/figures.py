@@ -48,7 +48,7 @@ def two_ways():
 
 
 def three_ways(evening):
-    """The same picture with the totals of the student's noise, for the same promise to Anna."""
+    """Draw the same picture with the totals of the student's noise, for the same promise."""
     evening = yours("13.1", evening)
     rows, columns = sizes(noise_matrix(evening, 0.5))
     every = NOISE * columns.max() * rows
@@ -61,7 +61,7 @@ def three_ways(evening):
 
 
 def _grid(matrix, title, role, *, x, y):
-    """A matrix as coloured squares with its numbers."""
+    """Draw a matrix as coloured squares with its numbers."""
     size = len(matrix)
     names = np.arange(1, size + 1)
     words = [
@@ -83,7 +83,7 @@ def _grid(matrix, title, role, *, x, y):
 
 
 def _pair(matrix, title):
-    """What totals keep of each draw, and how Anna shows when the noise is undone."""
+    """Draw what totals keep of each draw, and how Anna shows when the noise is undone."""
     kept, seen = np.cumsum(matrix, axis=0), np.linalg.inv(matrix)
     left = _grid(
         kept, "A C<sup>−1</sup>: a row is the noise of a total", "exact", x="draw", y="total"
@@ -143,7 +143,7 @@ def best_share(evening):
 
 
 def root_matrices(column):
-    """The root: its rows are as long as its columns."""
+    """Draw the root: its rows are as long as its columns."""
     root = sum(part * np.eye(WEEK, k=-j) for j, part in enumerate(column[:WEEK]))
     rows, columns = sizes(np.linalg.inv(root))
     row, column = rows.max(), columns.max()
