@@ -302,6 +302,10 @@ _sampler = Program(
     praise="Every record has a coin of its own: this is what the accountants mean by q.",
     mistakes=(
         Mistake(
+            lambda n, q, rng: range(n),
+            ("Does your condition ever say no?", "Compare each coin with q: rng.random() < q."),
+        ),
+        Mistake(
             lambda n, q, rng: rng.sample(range(n), round(n * q)),
             (
                 "May the size of your sample vary?",

@@ -540,7 +540,7 @@ for left_out in (0.0, 1e-6):
     print("the schools' first epoch:", pld.epsilon(of_schools, delta=1e-5, adjacency="zero_out"))
 
 # %% [markdown]
-# The attack is no weaker in the second; it is the proof that wants a free seat ([appendix 90](90_certified_engine.ipynb), part three). In a program that is `drop_last`: it costs one record an epoch and saves much. See a shuffled epoch [in the explorer](explorer:?mechanism=gaussian&sampling=shuffled&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000).
+# The attack is no weaker in the second case, but the proof needs a free seat ([appendix 90](90_certified_engine.ipynb), part three). In a program that is `drop_last`: it costs one record an epoch and saves much. See a shuffled epoch [in the explorer](explorer:?mechanism=gaussian&sampling=shuffled&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000).
 #
 # A whole training run, sixty epochs that leave a record out, at five amounts of noise: what a calculator for coins claims, and what is proved for the shuffle, from below and from above.
 

@@ -24,7 +24,7 @@ def old_accountants():
     }
     title = "ε of 10,000 steps, as three accountants of lesson 04 prove it"
     words = "; ".join(f"{label} {round_up(epsilon)}" for label, epsilon in old.items())
-    show(number_line(old, title=title), f"{words}.")
+    show(number_line(old, title=title).update_layout(height=200), f"{words}.")
 
 
 def grows(log_mean):

@@ -3,7 +3,7 @@
 #
 # *Ten thousand noisy steps, and Anna may be in each: how do we keep the account?*
 #
-# This is the run of lesson 07, with one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. Then a paper took this very run and proved an $\varepsilon$ that one could sign (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
+# This is the run of lesson 07, with one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. A paper proved an $\varepsilon$ for this very run that one could sign (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #

@@ -192,7 +192,7 @@ figures.tail(total)
 #
 # </details>
 #
-# The distribution of $L$ under $P$ is the **privacy loss distribution** (PLD, 隐私损失分布); that of a sum is a **convolution**, as your function computes it. We cut the line of losses into cells of width $h$. A `rule` moves a part of each cell's mass under $P$ to its right end, and the rest goes to its left end. `tails(t)` gives $P(L>t)$ and $Q(L>t)$.
+# The distribution of $L$ under $P$ is the **privacy loss distribution** (PLD, 隐私损失分布); that of a sum is a **convolution**, as in 9.1. We cut the line of losses into cells of width $h$. A `rule` moves a part of each cell's mass under $P$ to its right end, and the rest goes to its left end. `tails(t)` gives $P(L>t)$ and $Q(L>t)$.
 
 
 # %%
@@ -785,7 +785,7 @@ check("9.5", bracket)
 #
 # </details>
 #
-# <details><summary>b. How exactly the computer has worked.</summary>
+# <details><summary>b. How exact the computer was.</summary>
 #
 # No. Rounding is part of the width; the lower end is about the mechanism.
 #

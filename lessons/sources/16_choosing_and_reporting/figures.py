@@ -14,9 +14,10 @@ PLANNED = RUN.guarantee(delta=1e-4)
 def in_print():
     """Draw four published epsilons and that of the school's run."""
     told = {"US broadband": 0.2, "Wikimedia, a day": 0.72, "our run": PLANNED.epsilon}
-    told |= {"US census 2020": 17.14, "Apple emoji, a month": 120.0}
+    told |= {"US census 2020": 17.14, "Apple, a month": 120.0}
     words = "; ".join(f"{name} {epsilon:.3g}" for name, epsilon in told.items())
     figure = number_line(told, title="Five ε in print: which of them is a strong promise?")
+    figure.update_layout(height=200)
     show(figure, f"Epsilon, {words}. The plan of our run says {PLANNED}.")
 
 
@@ -27,10 +28,12 @@ def beliefs(believed):
     places = {0.01: (0.75, "bottom right"), 0.1: (0.32, "bottom right"), 0.5: (0.1, "top left")}
     for prior, (at, side) in places.items():
         heights = [100 * believed(prior, e) for e in epsilon]
-        lines.append(Curve(x=epsilon, y=heights, label=f"from {prior:.0%}", label_at=at, side=side))
+        lines.append(
+            Curve(x=epsilon, y=heights, label=f"from {100 * prior:.0f} %", label_at=at, side=side)
+        )
         now = 100 * believed(prior, PLANNED.epsilon)
         dots.append(Dot(x=PLANNED.epsilon, y=now, label=""))
-        told.append(f"{prior:.0%} to {now:.1f} %")
+        told.append(f"{100 * prior:.0f} % to {now:.1f} %")
     title = f"At ε = 3.03 a belief grows from {told[0]} at most"
     axes = {"x": "ε of the release, δ = 0", "y": "belief afterwards, at most (%)"}
     figure = curves(lines, marks=dots, title=title, y_range=(0, 105), **axes)

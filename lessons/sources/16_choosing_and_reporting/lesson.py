@@ -56,7 +56,7 @@ planned, figures = run.guarantee(delta=1e-4), pictures("16")
 figures.in_print()
 
 # %% [markdown]
-# **★ 16.1** *(In class, 2 minutes.)* An attacker holds Anna's image for a part of the data with probability `prior`. A release with $\delta=0$ multiplies his odds by at most $e^\varepsilon$. Replace `...` by this factor.
+# **★ 16.1** *(In class, 2 minutes.)* An attacker believes with probability `prior` that Anna's image is in the data. A release with $\delta=0$ multiplies his odds by at most $e^\varepsilon$. Replace `...` by this factor.
 
 # %%
 import math
@@ -184,10 +184,10 @@ print(victim)
 
 # %%
 for delta in (1 / n, 1e-4, 1 / n**2):
-    print(f"secret lots, at delta {delta:.1e}: {run.guarantee(delta=delta).epsilon:.2f}")
+    print("secret lots:", run.guarantee(delta=delta))
 for lots in (28, 80):
     release = Gaussian(4 / np.sqrt(lots)).profiles()[0]
-    print(f"{lots} known lots, at delta 1e-4: {release.epsilon(1e-4):.2f}")
+    print(f"{lots} known lots: epsilon = {release.epsilon(1e-4):.2f} at delta = 1e-4")
 reveal("epsilon if the lots are known", truth=float(release.epsilon(1e-4)))
 
 # %% [markdown]
@@ -342,7 +342,7 @@ print(told["a person with 110 records"])
 #
 # ### "With probability $1-\delta$ the loss is at most $\varepsilon$"
 #
-# Many slides say this. If the attacker knows all 80 lots, the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+# Many slides say this. Suppose that the attacker knows all 80 lots: the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
 
 # %%
 from dplearn.teaching.book import gaussian_loss_tail
@@ -387,14 +387,14 @@ for use in deployments():
         print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
 
 # %% [markdown]
-# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table `unsaid` lists what a source does not state. Hardly any source states the neighbours.
+# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table `unsaid` lists what a source does not state, and hardly any source states the neighbours.
 #
 # ### Law and rights
 #
-# European law (GDPR) gives a person rights: to *know* what is kept of her (Article 15), to have it *corrected* (16), to have it *erased*, the right to be forgotten (17), to *object* (21), and not to be subject to a decision that a machine makes alone (22). Differential privacy is none of these.
+# European law (GDPR) gives a person rights: to *know* what is kept of her (Article 15), to have it *corrected* (16), to have it *erased*, the right to be forgotten (17), to *object* (21), and not to be subject to a decision that a machine makes alone (22). Differential privacy is none of these rights.
 #
-# * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
-# * *Many people may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
+# * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court, for which a bound on her influence is an argument and no erasure.
+# * *Many people may ask.* After 110 requests the promise is that for a group of 110, as above, and to train again without them is the honest way.
 # * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used").
 # * *Consent* cannot be computed, and records of people who refuse must be removed before training, however small ε is.
 # * *True and harmful* statements stay possible: if smokers fall ill, the model says so of a smoker as well, whether or not she took part.

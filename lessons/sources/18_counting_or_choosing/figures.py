@@ -57,7 +57,7 @@ def two_scales(winner):
     edges = [RED if i == _BEST[0] else GREY for i in range(64)]
     for left, scale in ((120, 64), (440, 1)):
         noise = rng.laplace(scale=scale, size=(1000, 64))
-        named = [int(winner(_COUNTS.tolist(), each.tolist())) for each in noise]
+        named = [np.ravel(winner(_COUNTS.tolist(), each.tolist()))[0] for each in noise]
         often = np.bincount(named, minlength=64)
         found.append(f"scale {scale}: right in {often[_BEST[0]] / 10:.1f} %")
         shapes += _field(left, _shades(often), edges)

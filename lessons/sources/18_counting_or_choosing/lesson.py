@@ -78,7 +78,7 @@ check("18.1", winner)
 # </details>
 
 # %% [markdown]
-# To publish all 64 counts with $\varepsilon=1$ we must allow for a person who inks every square, which takes Laplace noise of scale 64. The next picture shows which squares your function names with this noise, and with noise of scale 1.
+# To publish all 64 counts with $\varepsilon=1$ we must allow for a person who inks every square, which takes Laplace noise of scale 64. The next picture shows which squares this function names with such noise, and with noise of scale 1.
 
 # %%
 figures.two_scales(winner)
