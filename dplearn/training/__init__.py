@@ -19,7 +19,6 @@ from dplearn.training.checks import check_model
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
-from dplearn.training.layers import rule
 from dplearn.training.trainer import Trainer
 
 __all__ = [
@@ -38,5 +37,4 @@ __all__ = [
     "check_model",
     "clipped_sum",
     "fit",
-    "rule",
 ]

@@ -19,11 +19,11 @@ from dplearn.core import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked
-from dplearn.training.gradients import Clip, learn
-from dplearn.training.guard import CHANGES, Viewer, holdings, probing, rows_of, taken
+from dplearn.training.gradients import Clip, learn, taken
+from dplearn.training.guard import CHANGES, Viewer, holdings, probing
 from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.tape import Inventory, Loss, device_of, passed
+from dplearn.training.tape import Inventory, Loss, device_of, passed, rows_of
 
 _SEEDS = 3  # of a model that draws random numbers
 # Floating numbers of made-up records: the first with which the model works.
@@ -74,7 +74,7 @@ def check_model(
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
     validate.integer(minimum=4, batch=batch)
-    inventory = Inventory.of(model)  # refuses by name before anything runs
+    inventory = Inventory.of(model, alone=True)  # refuses by name before anything runs
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     records = _Records((inputs, targets), batch + 12, public)
     with probing(*modules), forked(device_of(model), 0):
@@ -163,7 +163,7 @@ def _spoilt(x: Tensor) -> Tensor:
 def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
     """Raise if what passes leave behind depends on their data: it is released without noise."""
     held, parameters = [], list(trainable(model).values())
-    inventory = Inventory.of(model)
+    inventory = Inventory.of(model, alone=True)  # nothing is recorded
     for pair in pairs:  # starts with data of their own: a first pass may write alone
         with probing(*modules), forked(device_of(model), 0):
             for _ in range(2):

@@ -26,6 +26,7 @@ from torch import Tensor
 
 # Units of rounding error that a sum of products may have lost, relative to its largest terms.
 ROUNDING = 8
+_TINY = {kind: math.sqrt(torch.finfo(kind).tiny) for kind in (torch.float32, torch.float64)}
 _BLOCK = 256  # squares that are added in one go
 # Of convolutions on a processor: pixels that are copied, and examples formed, in one go.
 _NUMBERS, _AT_ONCE = 2**19, 16
@@ -58,9 +59,12 @@ class Dense:
         return _squares(self.value) if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        value, factors = _kept(self.value, keep).to(total), factors.to(total)
+        value = _kept(self.value, keep)
+        if not value.dtype == factors.dtype == total.dtype:
+            value, factors = value.to(total), factors.to(total)
         if value.is_contiguous():
-            total += (factors @ value.reshape(len(value), -1)).view(total.shape)
+            added = factors @ (value if value.dim() == 2 else value.view(len(value), -1))
+            total += added if total.dim() == 1 else added.view(total.shape)
             return
         # Those of a convolution lie in memory with channels last.
         order = sorted(range(1, value.dim()), key=value.stride, reverse=True)
@@ -80,11 +84,12 @@ class Outer:
 
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
-    gram: Tensor | None = None  # left left^T, where several products share it
+    gram: Tensor | None = None  # left left^T, or norms of one position, where forms share it
 
     def squared_norm(self) -> Tensor:
         if self.left.shape[1] == 1:
-            u, v = _norms(self.left[:, 0]), _norms(self.right[:, 0])
+            u = norms(self.left[:, 0]) if self.gram is None else self.gram
+            v = norms(self.right[:, 0])
             u, v = u + _lost(u, self.left.shape[2]), v + _lost(v, self.right.shape[2])
             return (u * v).square()
         left = self.left @ self.left.mT if self.gram is None else self.gram  # (B, T, T)
@@ -99,16 +104,18 @@ class Outer:
 
     def largest_terms(self) -> Tensor:
         """Return the sum over t of |left[t]| |right[t]|, the scale of rounding errors."""
-        return (_norms(self.left) * _norms(self.right)).sum(1)
+        return (norms(self.left) * norms(self.right)).sum(1)
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         left, right = _kept(self.left, keep), _kept(self.right, keep)
-        scale = factors.to(left.dtype)[:, None, None]
+        if not left.dtype == factors.dtype == total.dtype:
+            left, right, factors = left.to(total), right.to(total), factors.to(total)
+        scale = factors[:, None, None]
         left, right = (
             (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
         )
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
-        total.view(len(left), -1).addmm_(left.to(total), right.to(total))
+        (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
 
     def dense(self) -> Tensor:
         alone = self.left.shape[1] == 1
@@ -165,7 +172,7 @@ class Tied:
         looked_up = outer.left.gather(2, rows.index[:, None].expand(-1, outer.left.shape[1], -1))
         cross = (looked_up * (outer.right @ rows.value.mT)).sum((1, 2))
         total = outer.cheapest().squared_norm() + rows.squared_norm() + 2 * cross
-        return _pessimistic(total, _norms(rows.value).sum(1) + outer.largest_terms())
+        return _pessimistic(total, norms(rows.value).sum(1) + outer.largest_terms())
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         self.outer.add_to(total, factors, keep)
@@ -271,24 +278,24 @@ def combined(uses: list[PerExample]) -> PerExample:
 
 def _squares(values: Tensor) -> Tensor:
     """Return the sum of squares of each example, shape (B,)."""
-    return _norms(values.flatten(1) if values.dim() > 1 else values[:, None]).square()
+    return norms(values.flatten(1) if values.dim() > 1 else values[:, None]).square()
 
 
-def _norms(rows: Tensor) -> Tensor:
+def norms(rows: Tensor) -> Tensor:
     """Return norms along the last dimension, block by block: one long sum loses a hundredth."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
     if size % (count := -(-size // _BLOCK)) == 0:
-        return _norms(torch.linalg.vector_norm(rows.unflatten(-1, (count, -1)), dim=-1))
+        return norms(torch.linalg.vector_norm(rows.unflatten(-1, (count, -1)), dim=-1))
     whole = size - size % _BLOCK
-    blocks = _norms(rows[..., :whole].unflatten(-1, (-1, _BLOCK)))
-    return _norms(torch.cat([blocks, _norms(rows[..., whole:])[..., None]], -1))
+    blocks = norms(rows[..., :whole].unflatten(-1, (-1, _BLOCK)))
+    return norms(torch.cat([blocks, norms(rows[..., whole:])[..., None]], -1))
 
 
 def _lost(values: Tensor, count: float) -> float:
     """Return the largest norm of so many numbers whose squares are zero to the processor."""
-    return math.sqrt(count * torch.finfo(values.dtype).tiny)
+    return math.sqrt(count) * _TINY[values.dtype]
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:

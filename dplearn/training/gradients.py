@@ -18,57 +18,55 @@ It presumes a model that treats records separately: `check_model` looks for sign
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, PerExample
+from dplearn.training.forms import ROUNDING, Dense, PerExample
 from dplearn.training.layers import trainable
 from dplearn.training.tape import (
+    Facts,
     Inventory,
     Loss,
-    Rows,
     Tape,
-    caller,
+    Unmet,
+    called,
+    check_losses,
     coarsest,
     device_of,
     passed,
     per_example,
+    rows_of,
     state_of,
     wide,
 )
 
-# All trainable parameters, flat, and a number to multiply what is added to them.
-Into = tuple[Tensor, float]
-# Of each model its state, and what was learned of it then: parts of what calls them, and rows.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, frozenset[str], Rows]] = WeakKeyDictionary()
+# All trainable parameters, by name, and a number to multiply what is added to them.
+Into = tuple[Mapping[str, Tensor], float]
+# Of each model its state, and what was learned of it then.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Facts, bool]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added."""
 
-    total: Tensor  # of all trainable parameters, flat, float32 or float64
-    parameters: Mapping[str, Tensor]
+    sums: Mapping[str, Tensor]  # of each trainable parameter, float32 or float64
     losses: Tensor  # of each record, shape (B,), as all that follow
     norms: Tensor  # of the whole gradient before clipping
     counted: Tensor  # False for padding
     scaled: Tensor  # whether it was scaled down
 
-    @property
-    def sums(self) -> Mapping[str, Tensor]:
-        """Clipped sum of each trainable parameter, by name."""
-        return by_name(self.total, self.parameters)
 
-
+@torch.inference_mode(False)  # also inside torch.no_grad()
 def clipped_sum(
     model: nn.Module,
     loss_fn: Loss,
@@ -136,7 +134,6 @@ class Clip(NamedTuple):
         return cls(bound, parameters, groups, moved(largest, like.device))
 
 
-@torch.inference_mode(False)  # also inside torch.no_grad()
 def added_sum(
     model: nn.Module,
     loss_fn: Loss,
@@ -150,16 +147,16 @@ def added_sum(
 ) -> ClippedSum:
     """Add a clipped sum as of `clipped_sum` to given tensors, by an inventory of the model now."""
     inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    tape, losses = passed(model, loss_fn, (inputs, targets), inventory)
+    losses, gradients = gradients_of(model, loss_fn, (inputs, targets), inventory)
     if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
         )
-    gradients = per_example(tape, losses) if len(losses) else {}
     with torch.no_grad(), exactly(losses.device):
-        sizes = (p.numel() for p in clip.parameters.values())
-        into = into or (clip.largest.new_zeros(sum(sizes)), 1.0)
+        if into is None:
+            total = clip.largest.new_zeros(sum(p.numel() for p in clip.parameters.values()))
+            into = by_name(total, clip.parameters), 1.0
         return _clipped(gradients, losses.detach(), clip, mask, into)
 
 
@@ -167,23 +164,23 @@ def _clipped(
     gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
     """Compute norms and factors, and add weighted sums; the gradients are used up."""
-    (total, weight), one_group, group = into, len(clip.groups.norms) == 1, clip.groups.of
-    sums, squared = by_name(total, clip.parameters), squares_of(gradients, losses, clip)
+    (sums, weight), one_group, group = into, len(clip.groups.norms) == 1, clip.groups.of
+    squared = squares_of(gradients, losses, clip)
     groups = squared.sqrt()  # (groups, B)
     norms = groups[0] if one_group else squared.sum(0).sqrt()
     finite = norms < torch.inf
     # Norms may be a few units of rounding too small: round up before dividing.
     groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(groups, clip.largest.to(squared))
-    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
-    weighted = (factors * weight).unbind()
     # Only on the processor this is known without waiting; elsewhere rows become zero on copies.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
+    if keep is not None or mask is not None:
+        factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    weighted = (factors * weight).unbind()
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
     return ClippedSum(
-        total=total,
-        parameters=clip.parameters,
+        sums=sums,
         losses=losses,
         norms=norms,
         counted=torch.ones_like(finite) if mask is None else mask,
@@ -202,98 +199,81 @@ def squares_of(gradients: dict[str, PerExample], losses: Tensor, clip: Clip) -> 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return views of a flat tensor, in the shapes of parameters."""
-    parts = flat.split([p.numel() for p in parameters.values()])
+    parts = flat.split_with_sizes([p.numel() for p in parameters.values()])
     pairs = zip(parameters.items(), parts, strict=True)
-    return {name: part.view(p.shape) for (name, p), part in pairs}
+    return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}
 
 
 def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
     """Return what to record of a model in its state; learned unless that was done."""
-    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
+    state, facts, alone = _LEARNED.get(model, (None, {}, False))
     if state_of(model) != state:
         return learn(model, loss_fn, inputs, targets)
-    return Inventory.of(model, shared, rows)
+    return Inventory.of(model, facts, alone=alone)
 
 
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
     """Return what to record of a model, from passes over two and three of these records.
 
     An adjacency matrix of N nodes may have as many rows as the lot has records: one lot cannot
-    tell which arguments follow the records. A layer called once for all records or with several
-    rows of each, or whose parameters others use, is a part of what calls it, which runs again for
-    each record. ValueError is raised if the gradients of three do not add up to PyTorch's even so.
+    tell which arguments follow the records. Where two and three cannot tell either, where a
+    function cannot run again for each record, or where gradients do not add up to PyTorch's, each
+    record has a pass of its own.
     """
-    state, shared, rows = _LEARNED.get(model, (None, frozenset(), {}))
-    if state != state_of(model):
-        shared, rows = frozenset(), {}
-    # The first tensor has a row for each record; a tensor with another number of rows is not cut.
-    batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
-    start = 0
+    inventory, batch, start = Inventory.of(model), rows_of((inputs, targets)), 0
+    facts = inventory.facts
 
-    def few(count: int) -> tuple[Tape, Tensor]:
-        index = torch.arange(start, start + count) % batch
-        cut = lambda x: x[index.to(x.device)] if x.shape[:1] == (batch,) else x
-        pair = tree_map_only(Tensor, cut, (inputs, targets))
+    def few(count: int, *, learns: bool = True) -> tuple[Tape, Tensor]:
+        some = taken((inputs, targets), batch, [i % batch for i in range(start, start + count)])
         with forked(device_of(model), 0):
-            return passed(model, loss_fn, pair, inventory)
+            return passed(model, loss_fn, some, inventory, learns=learns)
 
-    while True:
-        inventory = Inventory.of(model, shared, rows)
-        if batch == 0:
-            return inventory
-        (two, _), (three, losses) = few(2), few(3)
-        learned, parts = _rows_and_common(two, three)
-        rows |= learned
-        for call in three.calls:
-            if (kind := call.kind()) in rows:  # data may choose what is called
-                each = [n for n, dims in zip(rows[kind], kind[1:], strict=True) if dims]
-                # A rule needs one row per record in every argument, a module in one of them.
-                odd = any(n != 1 for n in each) if call.rule else -1 in each or 1 not in each
-                parts |= {call.name} if odd and call.name else set()
-        wrong = [] if parts else _unequal(model, three, losses)
-        if wrong is None:  # a gradient of the three is not finite: take the next three
-            start += 3
-            if start >= batch:
-                return inventory
-            continue
-        parts |= {caller(name, shared) for name in wrong}
-        if not parts:
-            _LEARNED[model] = inventory.state, shared, rows
-            return inventory
-        if "" in parts:
-            raise ValueError(
-                f"Expected the gradient of {wrong[0]!r} to be the sum over records, which it is "
-                "not: it is used outside of the model, or by a derivative inside it, or a pass "
-                "changes a buffer that it is multiplied with. For a penalty use the optimizer's "
-                "weight_decay; set layers whose buffers change to eval()."
-            )
-        shared |= parts
+    while batch and (new := _facts(few(2)[0], few(3)[0])).keys() - facts.keys():
+        facts |= new
+    alone, right = None in facts.values(), None
+    while batch and not alone and right is None and start < batch:
+        try:
+            right = _adds_up(model, *few(3, learns=False))
+        except (RuntimeError, NotImplementedError, TypeError, LookupError) as error:
+            if "modified by an inplace" in str(error):
+                raise
+            right = False
+        start += 3  # unless a gradient of the three is not finite
+    alone |= right is False
+    inventory = Inventory.of(model, facts, alone=alone)
+    if batch:
+        _LEARNED[model] = inventory.state, facts, alone
+    return inventory
 
 
-def _rows_and_common(two: Tape, three: Tape) -> tuple[Rows, set[str]]:
-    """Return rows per record of all arguments, -1 if unknown; modules with common outputs."""
-    sides, rows, common = defaultdict(lambda: ([], [])), {}, set()
+def _facts(two: Tape, three: Tape) -> Facts:
+    """Return how many rows of outputs and arguments belong to one record, by kind of call."""
+    sides: Any = defaultdict(lambda: ([], []))
     for place, tape in enumerate((two, three)):
-        for call in tape.calls:
-            leaves = tree_leaves(call.tree())
-            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in leaves]
-            sides[call.kind()][place].append((first, call.sizes))
-    per_record = lambda two, three: 0 if two == three else two // 2 if 3 * two == 2 * three else -1
+        for kind, *sizes in tape.met:
+            sides[kind][place].append(sizes)
+
+    def rows(a: torch.Size, b: torch.Size) -> int:
+        follows = len(a) > 0 and a[1:] == b[1:] and 3 * a[0] == 2 * b[0]
+        return 0 if a == b else a[0] // 2 if follows else -1
+
+    facts: Facts = {}
     for kind, passes in sides.items():
-        calls = list(zip(*passes, strict=False))  # data may choose how many
-        if uses := {tuple(map(per_record, a[0], b[0])) for a, b in calls}:
-            rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
-        ends = [pair for a, b in calls for pair in zip(a[1], b[1], strict=False)]
-        if kind[0] and any(per_record(*pair) != 1 for pair in ends):
-            common.add(kind[0])
-    return rows, common
+        found = set()
+        for a, b in zip(*passes, strict=False):  # data may choose how many
+            split, out = (tuple(map(rows, x, y)) for x, y in zip(a, b, strict=True))
+            odd = -1 in split or -1 in out or len(set(out)) > 1 or (out[0] == 0 and any(split))
+            found.add(None if odd else (out[0], split))
+        if found:
+            facts[kind] = found.pop() if len(found) == 1 else None
+    return facts
 
 
-def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
-    """Return parameters whose gradients do not add up to PyTorch's; None if some are not finite."""
-    named, shared = trainable(model), tape.inventory.shared
+def _adds_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool | None:
+    """Return whether gradients add up to PyTorch's; None if some are not finite."""
+    named = trainable(model)
     if not named:
-        return []
+        return True
     if not losses.requires_grad:
         raise ValueError(
             "Expected losses that depend on trainable parameters, but autograd sees none: is there "
@@ -302,14 +282,13 @@ def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
     parameters = list(named.values())
     each = per_example(tape, losses, retain_graph=True)
     ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
-    used = [name for name, grad in zip(named, ordinary, strict=True) if grad is not None]
-    if wrong := [name for name in used if name not in each and caller(name, shared)]:
-        return wrong  # whatever its value
     size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
     if not size.isfinite():
         return None
     eps = coarsest(model)
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
+        if expected is not None and name not in each:
+            return False
         expected = torch.zeros_like(parameter) if expected is None else expected
         total = parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
         scale = expected.norm()
@@ -319,5 +298,54 @@ def _unequal(model: nn.Module, tape: Tape, losses: Tensor) -> list[str] | None:
         # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
         apart = (total - expected).norm()
         if not apart <= max(1e-6, min(1e-2, 1e3 * eps)) * scale + min(1e-2, 1e2 * eps) * size:
-            wrong.append(name)
-    return wrong
+            return False
+    return _are_apart(tape, losses)
+
+
+def _are_apart(tape: Tape, losses: Tensor) -> bool:
+    """Return whether several rows of each record follow each other: its loss needs no others."""
+    edges: Any = [
+        (call.rows, e) for call in tape.calls if call.rows > 1 for e in call.edges.values()
+    ]
+    for i in range(len(losses) if edges else 0):
+        options = {"retain_graph": True, "allow_unused": True}
+        found = torch.autograd.grad(losses[i], [edge for _, edge in edges], **options)
+        for (rows, _), grad in zip(edges, found, strict=True):
+            if grad is not None and (grad[: i * rows].any() or grad[(i + 1) * rows :].any()):
+                return False
+    return True
+
+
+def gradients_of(
+    model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory
+) -> tuple[Tensor, dict[str, PerExample]]:
+    """Return losses, and gradients of each record by parameter."""
+    try:
+        tape, losses = passed(model, loss_fn, pair, inventory)
+    except Unmet:  # data may choose what is called
+        inventory = replace(inventory, alone=True, recurrent=[])
+        return gradients_of(model, loss_fn, pair, inventory)
+    if not len(losses):
+        return losses, {}
+    if not inventory.alone:
+        return losses, per_example(tape, losses)
+    named, rows = trainable(model), []
+    for i in range(len(losses)):
+        loss = loss_fn(called(model, (one := taken(pair, len(losses), [i]))[0]), one[1])
+        check_losses(loss, one[0])
+        rows.append(torch.autograd.grad(loss.sum(), list(named.values()), materialize_grads=True))
+    forms = zip(named, map(torch.stack, zip(*rows, strict=True)), strict=True)
+    return losses, {name: Dense(value.to(wide(value.dtype))) for name, value in forms}
+
+
+def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:
+    """Return the records of these places, and of their floating numbers what `change` makes."""
+    at = torch.tensor(list(index))
+
+    def take(x: Tensor) -> Tensor:
+        if x.shape[:1] != (rows,):
+            return x
+        x = x[at.to(x.device)]
+        return change(x) if change and x.is_floating_point() else x
+
+    return tree_map_only(Tensor, take, pair)

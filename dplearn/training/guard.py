@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
+from torch.utils._pytree import tree_map
 
 from dplearn.training.devices import exactly, forked, random_states
-from dplearn.training.gradients import Clip, squares_of
-from dplearn.training.tape import Inventory, Loss, coarsest, device_of, passed, per_example, wide
+from dplearn.training.gradients import Clip, gradients_of, squares_of, taken
+from dplearn.training.tape import Inventory, Loss, coarsest, device_of, wide
 
 # What others become; the last two only at the start.
 COPIES = "beside copies of one other"
@@ -55,10 +55,10 @@ class Viewer:
         """Return losses and norms of these records, shape (B, 2)."""
         with forked(self.device, self._states):
             states = random_states(self.device)
-            tape, losses = passed(*self._parts, pair, self._inventory)
+            losses, each = gradients_of(*self._parts, pair, self._inventory)
             self.random = not all(map(torch.equal, states, random_states(self.device)))
             with torch.no_grad(), exactly(self.device):
-                squared = squares_of(per_example(tape, losses), losses, self._clip)
+                squared = squares_of(each, losses, self._clip)
         return views(losses, squared.sum(0).sqrt())
 
     def differs(
@@ -116,24 +116,6 @@ def equal(first: Tensor, second: Tensor, room: float) -> bool:
     typical = sizes.where(sizes.isfinite(), torch.nan).nanmedian(0).values.nan_to_num()
     near = (first - second).abs() <= room * (sizes + 0.01 * typical) + 1e-15
     return bool((near | (first == second) | first.isnan() & second.isnan()).all())
-
-
-def rows_of(pair: Any) -> int:
-    """Return the number of records: rows of the first tensor."""
-    return next((len(x) for x in tree_leaves(pair) if isinstance(x, Tensor) and x.dim()), 0)
-
-
-def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:
-    """Return the records of these places, and of their floating numbers what `change` makes."""
-    at = torch.tensor(list(index))
-
-    def take(x: Tensor) -> Tensor:
-        if x.shape[:1] != (rows,):
-            return x
-        x = x[at.to(x.device)]
-        return change(x) if change and x.is_floating_point() else x
-
-    return tree_map_only(Tensor, take, pair)
 
 
 def _merged(kept: Tensor, first: Any, second: Any) -> Any:

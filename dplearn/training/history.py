@@ -2,11 +2,11 @@
 
 import dataclasses
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from dplearn.accountants import Accountant
@@ -37,17 +37,23 @@ class Record:
 
     step: int  # steps done, this one included
     norm: float | Tensor = field(repr=False)
-    tally: Tensor = field(repr=False, compare=False)  # private sums, wherever they were computed
+    # Private sums, wherever they were computed, or what computes them.
+    tally: Tensor | Callable[[], Tensor] = field(repr=False, compare=False)
 
     @cached_property
     def clipping_norm(self) -> float:
         """Largest norm; reading one that a quantile moved waits for the device."""
         return float(self.norm)
 
+    @property
+    def sums(self) -> Tensor:
+        """Private sums; nobody waits for them."""
+        return self.tally() if callable(self.tally) else self.tally
+
     @cached_property
     def private(self) -> Private:
         """Diagnostics; reading them waits for the device."""
-        tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
+        tally = dict(zip(TALLY, self.sums.tolist(), strict=True))
         return Private(
             loss=tally["loss"] / (tally["finite"] or math.nan),
             clipped_fraction=tally["clipped"] / (tally["examples"] or math.nan),
@@ -107,10 +113,17 @@ class History:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
 
 
-def tally_of(part: ClippedSum, largest: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return sums over the records of a micro-batch, in the order of TALLY."""
-    finite = part.losses.abs() < math.inf
-    loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
-    missed = ~(part.norms < math.inf)
-    rows = [loss, finite, part.counted, part.scaled, missed, part.norms <= largest]
-    return F.pad(torch.where(part.counted, torch.stack(rows), 0).sum(1), (0, 1))
+def told_by(part: ClippedSum, largest: Tensor) -> tuple[Tensor, ...]:
+    """Return what `tally_of` needs of a micro-batch, beside its bound."""
+    return part.losses, part.norms, part.counted, part.scaled, largest
+
+
+def tally_of(parts: Sequence[tuple[Tensor, ...]], like: Tensor) -> Tensor:
+    """Return sums over the records of micro-batches, in the order of TALLY."""
+    tally = like.new_zeros(len(TALLY))
+    for losses, norms, counted, scaled, largest in parts:
+        finite = losses.abs() < math.inf
+        loss = torch.where(finite, losses, 0).to(tally.dtype)  # all others become as wide
+        rows = [loss, finite, counted, scaled, ~(norms < math.inf), norms <= largest]
+        tally[:-1] += torch.where(counted, torch.stack(rows), 0).sum(1)
+    return tally

@@ -1,20 +1,21 @@
-"""Per-example gradients of the usual layers, from a layer's input and its output's gradient.
+"""Per-example gradients of the usual functions, from their arguments and outputs' gradients.
 
-A rule is a function ``(module, inputs, grad) -> {parameter name: gradients}``: `inputs` are the
-module's tensors as it was called, `grad` is the gradient of its output, both with one row per
-example. Gradients are a tensor of shape ``(B, *parameter shape)``, or one of the cheaper forms of
-`dplearn.training.forms`. Modules without a rule run again one example at a time (`again`); a rule
-only makes them faster:
+A rule ``(batch, grad, *args, **kwargs)`` takes the number of records, the gradient of an output and
+the arguments of a function, and yields each parameter among them with a function that gives its
+gradients: a tensor of shape ``(B, *parameter shape)``, or one of the cheaper forms of
+`dplearn.training.forms`. Functions without a rule run again for each record (`tape`); a rule only
+makes them faster:
 
-    @rule(Scale)
-    def _scale(module, inputs, grad):
-        return {"weight": (inputs[0] * grad).flatten(2).sum(2)}
+    @rule(torch.mul, Tensor.mul)
+    def _mul(batch, grad, x, y):
+        yield x, lambda: summed(batch, grad * y, x)
+        yield y, lambda: summed(batch, grad * x, y)
 
-A *substitute* (`sequences`) is a forward pass ``(module, record, *args, **kwargs)`` that computes
-what the module does from products on record: ``record(rule, inputs, {}, product)`` notes each.
+Rows of one record follow each other where it has several.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,30 +25,16 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
 
 from dplearn.core import validate
-from dplearn.training.forms import Convolution, Outer, PerExample, Rows
+from dplearn.training.forms import Convolution, Dense, Outer, Rows, norms
 
-Rule = Callable[[Any, Sequence[Any], Tensor], Mapping[str, Tensor | PerExample]]
-RULES: dict[type[nn.Module], Rule] = {}
-
-
-def rule(*kinds: type[nn.Module], registry: dict = RULES) -> Callable[[Any], Any]:
-    """Register the decorated rule or substitute of modules of these `kinds` in a `registry`."""
-    return lambda function: registry.update(dict.fromkeys(kinds, function)) or function
+Pairs = Iterator[tuple[Any, Callable[[], Any]]]
+# By function: its rule, and the place of the weight without which the first argument is not read.
+RULES: dict[Callable[..., Any], tuple[Callable[..., Pairs], int | None]] = {}
 
 
-def registered(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
-    """Return the entry of a module that computes what its kind does; None of any other."""
-    for kind in type(module).__mro__:
-        if kind in registry:
-            own = vars(module)
-            same = type(module).forward is kind.forward and "forward" not in own
-            # A tensor in place of a parameter was computed from others, by a hook.
-            hooked = module._forward_pre_hooks and any(isinstance(x, Tensor) for x in own.values())
-            derived = hooked or "parametrizations" in module._modules
-            # Keys of an attention's own and outputs of other sizes have no substitute.
-            odd = own.get("add_zero_attn") or own.get("proj_size") or "bias_k" in module._parameters
-            return registry[kind] if same and not derived and not odd else None
-    return None
+def rule(*functions: Any, weight: int | None = None) -> Callable[[Any], Any]:
+    """Register the decorated rule of these functions."""
+    return lambda found: RULES.update(dict.fromkeys(functions, (found, weight))) or found
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
@@ -93,43 +80,94 @@ def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
     return {name: p for name, p in model.named_parameters() if p.requires_grad}
 
 
-def _positions(values: Tensor) -> Tensor:
+def positions(batch: int, values: Tensor) -> Tensor:
     """(B, ..., d) as (B, T, d)."""
-    return values if values.dim() == 3 else values.reshape(len(values), -1, values.shape[-1])
+    return values.reshape(batch, -1, values.shape[-1])
 
 
-def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) -> dict[str, Any]:
-    forms = {"weight": weight, "bias": bias}
-    return {name: form() for name, form in forms.items() if trained(getattr(module, name, None))}
+def _each(batch: int, values: Tensor) -> Tensor:
+    """Sum the rows of each record."""
+    return values if len(values) == batch else values.unflatten(0, (batch, -1)).sum(1)
 
 
-@rule(nn.Linear)
-def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
-    grad = _positions(grad)
-    weight = lambda: Outer(grad, _positions(inputs[0]))
-    return _affine(module, weight, lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1))
+def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
+    """Return gradients of what was broadcast, shape (B, *its shape)."""
+    grad = grad.reshape(batch, -1, *grad.shape[1:])
+    extra = grad.dim() - 1 - x.dim()
+    grad = grad.sum(tuple(range(1, 1 + extra))) if extra > 0 else grad
+    ones = [i + 1 for i, n in enumerate(x.shape) if n == 1 and grad.shape[i + 1] > 1]
+    return grad.sum(ones, keepdim=True) if ones else grad
 
 
-@rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
-def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
-    def weight() -> Convolution:
-        values, padding = inputs[0], module.padding
-        if module.padding_mode != "zeros" or isinstance(padding, str):
-            sides = module._reversed_padding_repeated_twice
-            mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
-            values, padding = F.pad(values, sides, mode), [0] * len(module.stride)
-        form = module.stride, padding, module.dilation, module.groups
-        return Convolution(grad, values, module.weight.shape, *form)
+def _product(batch: int, grad: Tensor, x: Tensor, weight: Any, bias: Any, *, turned: bool) -> Pairs:
+    """Yield gradients of a product with a matrix, which stands as in a linear layer or turned."""
+    grad, shared = positions(batch, grad), None
+    if grad.shape[1] == 1 and x is not None:
+        shared = norms(grad[:, 0])
+    x = None if x is None else positions(batch, x)
+    yield weight, lambda: Outer(x, grad) if turned else Outer(grad, x, shared)
+    if bias is not None:
+        one = grad.shape[1] == 1
+        square = None if shared is None else shared.square()
+        yield bias, lambda: Dense(grad[:, 0], square) if one else Dense(grad.sum(1))
 
-    return _affine(module, weight, lambda: _per_channel(grad))
+
+@rule(F.linear, weight=1)
+def _linear(batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None) -> Pairs:
+    return _product(batch, grad, input, weight, bias, turned=False)
 
 
-@rule(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-def _transposed(module: Any, inputs: Sequence[Tensor], grad: Tensor):
-    # The convolution that takes gradients of outputs to those of inputs has the same weights.
-    form = module.stride, module.padding, module.dilation, module.groups
-    weight = lambda: Convolution(inputs[0], grad, module.weight.shape, *form)
-    return _affine(module, weight, lambda: _per_channel(grad))
+@rule(torch.addmm)
+def _addmm(batch: int, grad: Tensor, input: Any, mat1: Any, mat2: Any) -> Pairs:
+    bias = input if input.dim() == 1 else None
+    return _product(batch, grad, mat1, mat2, bias, turned=True)
+
+
+@rule(torch.matmul, Tensor.matmul)
+def _matmul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs | None:
+    if y.dim() != 2 or x.dim() < 2 or isinstance(x, nn.Parameter):
+        return None  # for each record, again
+    return _product(batch, grad, x, y, None, turned=True)
+
+
+@rule(F.embedding)
+def _embedding(
+    batch: int,
+    grad: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: Any = None,
+    *_: Any,
+    **__: Any,
+) -> Pairs:
+    index, grad = input.reshape(batch, -1), positions(batch, grad)
+    if padding_idx is not None:
+        grad = grad.masked_fill((index == padding_idx % len(weight))[..., None], 0)
+    yield weight, lambda: Rows(index, grad, len(weight))
+
+
+def _convolution(
+    dims: int, batch: int, grad: Tensor, input: Any, weight: Tensor, bias: Any = None,
+    stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+) -> Pairs:  # fmt: skip
+    def whole() -> Any:
+        each, values = lambda x: (x,) * dims if isinstance(x, int) else tuple(x), input
+        around, steps = padding, each(dilation)
+        if padding == "same":
+            total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
+            sides = [side for n in reversed(total) for side in (n // 2, n - n // 2)]
+            values, around = F.pad(values, sides), 0
+        around = 0 if around == "valid" else around
+        sizes = weight.shape, each(stride), each(around), steps, groups
+        form = Convolution(grad, values, *sizes)
+        return form if len(grad) == batch else Dense(_each(batch, form.dense()))
+
+    yield weight, whole
+    yield bias, lambda: _each(batch, _per_channel(grad))
+
+
+for _dims in (1, 2, 3):
+    rule(getattr(torch, f"conv{_dims}d"), weight=1)(partial(_convolution, _dims))
 
 
 def _per_channel(values: Tensor) -> Tensor:
@@ -137,41 +175,54 @@ def _per_channel(values: Tensor) -> Tensor:
     return values.flatten(2).sum(2)
 
 
-@rule(nn.Embedding)
-def _embedding(module: nn.Embedding, inputs: Sequence[Tensor], grad: Tensor):
-    index, grad = inputs[0].reshape(len(grad), -1), _positions(grad)
-    if module.padding_idx is not None:
-        grad = grad.masked_fill((index == module.padding_idx)[..., None], 0)
-    return {"weight": Rows(index, grad, module.num_embeddings)}
-
-
-@rule(nn.LayerNorm, nn.RMSNorm)
-def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], grad: Tensor):
-    normalise: Any = F.rms_norm if isinstance(module, nn.RMSNorm) else F.layer_norm
-    normalised = lambda: normalise(inputs[0], module.normalized_shape, eps=module.eps)
+def _standardised(
+    normalise: Any, batch: int, grad: Tensor, shape: Any, weight: Any, bias: Any
+) -> Pairs:
     # (B, ..., *shape) summed to (B, *shape).
-    added = lambda values: values.reshape(len(values), -1, *module.normalized_shape).sum(1)
-    return _affine(module, lambda: added(normalised().mul_(grad)), lambda: added(grad))
+    added = lambda values: values.reshape(batch, -1, *shape).sum(1)
+    yield weight, lambda: added(normalise().mul_(grad))
+    yield bias, lambda: added(grad)
 
 
-@rule(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
-@rule(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
-def _channel_norm(module: Any, inputs: Sequence[Tensor], grad: Tensor):
-    def weight() -> Tensor:
-        if getattr(module, "running_mean", None) is None:
-            groups = getattr(module, "num_groups", grad.shape[1])
-            normalised = F.group_norm(inputs[0], groups, eps=module.eps)
-        else:  # constants: statistics that change are refused
-            mean, variance = (x.to(grad) for x in (module.running_mean, module.running_var))
-            normalised = F.batch_norm(inputs[0], mean, variance, eps=module.eps)
-        return _per_channel(normalised.mul_(grad))
-
-    return _affine(module, weight, lambda: _per_channel(grad))
+@rule(F.layer_norm, weight=2)
+def _layer_norm(
+    batch: int, grad: Tensor, input: Any, normalized_shape: Any,
+    weight: Any = None, bias: Any = None, eps: float = 1e-5,
+) -> Pairs:  # fmt: skip
+    normalise = lambda: F.layer_norm(input, normalized_shape, eps=eps)
+    return _standardised(normalise, batch, grad, normalized_shape, weight, bias)
 
 
-_OURS = frozenset(RULES.values())
+@rule(F.rms_norm, weight=2)
+def _rms_norm(
+    batch: int, grad: Tensor, input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None
+) -> Pairs:
+    normalise = lambda: F.rms_norm(input, normalized_shape, eps=eps)
+    return _standardised(normalise, batch, grad, normalized_shape, weight, None)
 
 
-def reads_inputs(module: nn.Module, module_rule: Rule | None) -> bool:
-    """Return whether inputs must be kept: our rules need none for a bias alone."""
-    return module_rule not in _OURS or trained(module.weight)
+@rule(F.group_norm, weight=2)
+def _group_norm(
+    batch: int, grad: Tensor, input: Any, num_groups: int,
+    weight: Any = None, bias: Any = None, eps: float = 1e-5,
+) -> Pairs:  # fmt: skip
+    normalised = lambda: F.group_norm(input, num_groups, eps=eps)
+    yield weight, lambda: _each(batch, _per_channel(normalised().mul_(grad)))
+    yield bias, lambda: _each(batch, _per_channel(grad))
+
+
+@rule(torch.add, Tensor.add)
+def _add(batch: int, grad: Tensor, x: Any, y: Any, *, alpha: float = 1) -> Pairs:
+    yield x, lambda: summed(batch, grad, x)
+    yield y, lambda: summed(batch, grad * alpha, y)
+
+
+@rule(torch.mul, Tensor.mul)
+def _mul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
+    yield x, lambda: summed(batch, grad * y, x)
+    yield y, lambda: summed(batch, grad * x, y)
+
+
+@rule(Tensor.expand)
+def _expand(batch: int, grad: Tensor, x: Tensor, *sizes: Any) -> Pairs:
+    yield x, lambda: summed(batch, grad, x)

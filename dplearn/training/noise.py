@@ -70,14 +70,12 @@ class Randomness:
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs, one after the other, flat, where and as `like` is."""
-        sizes = [size for size, _ in runs]
         if like.device.type != "cpu" and not self.secure:
             seed = int(self.stream(NOISE, *key).integers(2**63))
-            flat = like.new_empty(sum(sizes))
+            runs = merged(runs)
+            flat = like.new_empty(sum(size for size, _ in runs))
             flat.normal_(generator=devices.generator(like.device, seed))
-            equal = [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
-            parts = flat.split([size for size, _ in equal])
-            for part, (_, scale) in zip(parts, equal, strict=True):  # one kernel, if one suffices
+            for part, (_, scale) in zip(flat.split([n for n, _ in runs]), runs, strict=True):
                 part *= scale
             return flat
         if self.seed is None:
@@ -86,12 +84,15 @@ class Randomness:
             aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
             encrypt = ciphers.Cipher(aes, start).encryptor().update
             words: Any = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
+            runs, chunk = merged(runs), _CHUNK // 8
         else:
-            words = partial(_generated, self.stream(NOISE, *key))
-        flat = torch.empty(sum(sizes), dtype=like.dtype)
-        for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
-            for piece in part.split(_CHUNK):
-                _draw(words, piece.numpy(), scale) if scale else piece.zero_()
+            words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
+        flat = torch.empty(sum(size for size, _ in runs), dtype=like.dtype)
+        whole, start = flat.numpy(), 0
+        for size, scale in runs:
+            for first in range(start, start + size, chunk):
+                _draw(words, whole[first : min(first + chunk, start + size)], scale)
+            start += size
         return devices.moved(flat, like.device)
 
     @contextmanager
@@ -102,6 +103,11 @@ class Randomness:
             return
         with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
             yield
+
+
+def merged(runs: Sequence[Run]) -> list[Run]:
+    """Return as few runs of the same noise."""
+    return [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
 
 
 def _generator(entropy: Any) -> np.random.Generator:
@@ -117,21 +123,21 @@ def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArra
 def _draw(words: Words, out: NDArray, scale: float) -> None:
     """Fill with points of a plane, normal in each coordinate (Box & Muller, 1958)."""
     half = -(-len(out) // 2)
+    first, second = out[:half], out[half:]
     whole, turns = words(half)
-    uniform = whole.astype(out.dtype)
-    if uniform.min(initial=_SMALL) < _SMALL:
-        small = np.flatnonzero(uniform < _SMALL)
+    radius = whole.astype(out.dtype)
+    if radius.min(initial=_SMALL) < _SMALL:
+        small = np.flatnonzero(radius < _SMALL)
         # (k + 1/2) / 2^32 in (0, 1): never 0.
-        uniform[small] += (words(len(small))[0] + 0.5) * 2.0**-32
-    uniform *= 2.0**-32
-    radius = np.log(uniform, out=uniform)
+        radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32
+    radius *= 2.0**-32
+    np.log(radius, out=radius)
     radius *= -2
     np.sqrt(radius, out=radius)
     radius *= scale
     angle = turns.view(np.int32).astype(out.dtype)
     angle *= math.pi * 2.0**-31
-    first, second = out[:half], out[half:]
     np.cos(angle, out=first)
     first *= radius
-    np.sin(angle, out=angle)
-    np.multiply(angle[: len(second)], radius[: len(second)], out=second)
+    np.sin(angle[: len(second)], out=second)
+    second *= radius[: len(second)]

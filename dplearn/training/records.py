@@ -13,7 +13,6 @@ from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.run import Plan
-from dplearn.training.again import on_tensors
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.guard import probing
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
@@ -68,6 +67,10 @@ class Records:
         self._dataset = dataset
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
+        leaves = () if self.of_items else tree_leaves(dataset.pair)
+        wanted = like.dtype, torch.long, torch.bool
+        there = [isinstance(x, Tensor) and x.device == like.device for x in leaves]
+        self._ready = all(there) and all(x.dtype in wanted for x in leaves) and bool(leaves)
         # On a processor few rows at a time take less memory, and stay in its caches.
         most = largest_pass(plan, len(self)) if like.device.type == "cpu" else None
         self._cut: Any = partial(micro_batches, most=most)
@@ -98,6 +101,9 @@ class Records:
     ) -> Iterator[Part]:
         """Return micro-batches of the first of these steps; workers load lots of others ahead."""
         cut = partial(self._cut, micro_batch=micro_batch)
+        if self._ready:  # tensors where and as they are needed
+            whole = self._dataset.rows
+            return ((*whole(i), self._there(mask)) for i, mask in cut(lot(steps[0])))
         if not self.of_items:
             return (self._taken(self._dataset.rows(i), mask) for i, mask in cut(lot(steps[0])))
         if steps[0] != self._due:
@@ -122,17 +128,19 @@ class Records:
 
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
         """Return a micro-batch on the device, in types of models and losses, not of tables."""
-        inputs, targets = _pair(on_tensors(_tensor, batch, np.ndarray))
+        inputs, targets = _pair(tree_map_only(np.ndarray, _tensor, batch))
         small = (torch.int16, torch.int32)
         # Losses want labels of 64 bits.
-        targets = on_tensors(lambda x: x.long() if x.dtype in small else x, self._there(targets))
+        targets = tree_map_only(
+            Tensor, lambda x: x.long() if x.dtype in small else x, self._there(targets)
+        )
         return self._there(inputs), targets, self._there(mask)
 
     def _there(self, tree: Any) -> Any:
         """Return tensors on the device; doubles become as wide as the model's numbers."""
         narrow = self._like.dtype
         type_of = lambda x: x.to(narrow) if x.dtype == torch.float64 else x
-        return on_tensors(lambda x: moved(type_of(x), self._like.device), tree)
+        return tree_map_only(Tensor, lambda x: moved(type_of(x), self._like.device), tree)
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if a record depends on those drawn before it, or collated with it."""
@@ -174,7 +182,7 @@ class Records:
         for i in order:
             np.random.seed(0), random.seed(0)  # noqa: NPY002
             with forked(torch.device("cpu"), 0):
-                items[i] = on_tensors(Tensor.clone, self._dataset[i])
+                items[i] = tree_map_only(Tensor, Tensor.clone, self._dataset[i])
         np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
         return items
 
@@ -183,14 +191,14 @@ class _Arrays:
     """Rows of arrays, which are moved to a device if they take half of what is free there."""
 
     def __init__(self, arrays: Any, device: torch.device) -> None:
-        self._pair = _pair(arrays)
-        leaves: list[Any] = [x for x in tree_leaves(self._pair) if x is not None]
+        self.pair = _pair(arrays)
+        leaves: list[Any] = [x for x in tree_leaves(self.pair) if x is not None]
         sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
         if len(sizes) != 1 or -1 in sizes:
             raise ValueError("Expected inputs and targets to be arrays with one row per record.")
         (self._count,) = sizes
         if 2 * sum(x.nbytes for x in leaves) <= free_bytes(device):
-            self._pair = tree_map_only(_ARRAYS, lambda x: moved(_tensor(x), device), self._pair)
+            self.pair = tree_map_only(_ARRAYS, lambda x: moved(_tensor(x), device), self.pair)
 
     def __len__(self) -> int:
         return self._count
@@ -201,8 +209,10 @@ class _Arrays:
         """Return these rows."""
         at = torch.as_tensor(index, dtype=torch.long)
         rows = lambda x: x.index_select(0, moved(at, x.device))
+        if type(self.pair[0]) is type(self.pair[1]) is Tensor:
+            return rows(self.pair[0]), rows(self.pair[1])
         take = lambda x: rows(x) if isinstance(x, Tensor) else x[index]
-        return on_tensors(take, self._pair, _ARRAYS)
+        return tree_map_only(_ARRAYS, take, self.pair)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:

@@ -25,7 +25,6 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     size and can be empty; the sizes of other schemes must be whole.
     """
     validate.integer(minimum=1, size=size)
-    count = plan.sampling_scheme.batches
     match plan.sampling:
         case "none":
             return [np.arange(size)]
@@ -36,6 +35,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
             most = plan.max_batch_size or size
             return [rng.choice(size, min(drawn, most), replace=False, shuffle=False)]
         case "random_allocation":
+            count = plan.sampling_scheme.batches
             place = rng.integers(count, size=size)
             ends = np.cumsum(np.bincount(place, minlength=count))[:-1]
             return np.split(np.argsort(place, kind="stable"), ends)
@@ -43,7 +43,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
             return [rng.choice(size, fixed_size(plan, size), replace=False, shuffle=False)]
         case "shuffled":
             # One record less in the last lot, if nothing would be left out.
-            each = fixed_size(plan, size)
+            count, each = plan.sampling_scheme.batches, fixed_size(plan, size)
             taken = min(count * each, size - plan.drop_last)
             return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
 
@@ -79,7 +79,7 @@ def micro_batches(
     """
     if micro_batch is None:
         count = -(-len(lot) // (most or len(lot) or 1))
-        for part in np.array_split(lot, count) if count else ():
+        for part in [lot] if count == 1 else np.array_split(lot, count) if count else ():
             yield part, None
         return
     for start in range(0, len(lot), micro_batch):

@@ -1,9 +1,9 @@
 """Attention and recurrence with their products on record, as the linear layers they are.
 
-No hook sees the products inside `nn.MultiheadAttention` or a recurrent layer: while recording,
-these forward passes replace their own and compute the same. Of a recurrent layer, products with the
-input are formed for all times at once, and both products share the gradient of their sum: one edge
-in the graph serves both weights. (A GRU multiplies the second by its reset gate; so does the rule.)
+The products inside attention and recurrence are seen by nobody: while recording, these functions
+replace PyTorch's and compute the same. Of a recurrent layer, products with the input are formed for
+all times at once, and both products share the gradient of their sum: one edge in the graph serves
+both weights. (A GRU multiplies the second by its reset gate; so does the rule.)
 """
 
 from collections.abc import Callable, Sequence
@@ -13,96 +13,69 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.modules.adaptive import _ASMoutput
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from dplearn.training.forms import Dense, Outer
-from dplearn.training.layers import rule, trained
+from dplearn.training.forms import Outer
 
-SUBSTITUTES: dict[type[nn.Module], Callable[..., Any]] = {}
 State = tuple[Tensor, ...]  # what is carried to the next time, first of all the output
 
 
-@rule(nn.MultiheadAttention, registry=SUBSTITUTES)
 def attention(
-    module: nn.MultiheadAttention,
-    record: Any,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
-    attn_mask: Tensor | None = None,
-    average_attn_weights: bool = True,
-    is_causal: bool = False,
-):
-    """Return what attention gives; `record(rule, args, kwargs, output)` notes its parts."""
-    if query.dim() != 3:
-        raise ValueError(f"Expected a batch of queries (B, T, d), got shape {tuple(query.shape)}.")
-    if is_causal and attn_mask is None:
-        raise ValueError("Expected attn_mask, which is_causal=True describes, got None.")
-    # (B, T, d) becomes (B, heads, T, d / heads).
-    split = lambda x: x.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
-    q, k, v = map(split, _projected(module, record, query, key, value))
-    if attn_mask is not None and attn_mask.dim() == 3:
-        attn_mask = attn_mask.unflatten(0, q.shape[:2])
-    if key_padding_mask is not None:
-        key_padding_mask = key_padding_mask[:, None, None]
-    mask = None  # to add to the scores, broadcastable to (B, heads, T, S)
-    for part in (attn_mask, key_padding_mask):
-        if part is not None:
-            if part.dtype == torch.bool:  # True means left out
-                part = torch.zeros_like(part, dtype=q.dtype).masked_fill(part, -torch.inf)
-            mask = part if mask is None else mask + part
-    dropout, weights = module.dropout if module.training else 0.0, None
-    if need_weights:
-        scores = q @ (k.mT * q.shape[3] ** -0.5)
-        weights = F.dropout((scores if mask is None else scores + mask).softmax(-1), dropout)
-        mixed = weights @ v
-        weights = weights.mean(1) if average_attn_weights else weights
-    else:
-        mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout)
-    output = module.out_proj(mixed.transpose(1, 2).flatten(2))
-    return output if module.batch_first else output.transpose(0, 1), weights
+    tape: Any, query: Tensor, key: Tensor, value: Tensor, width: int, heads: int, in_weight: Any,
+    in_bias: Any, *rest: Any, **options: Any,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """Return what `F.multi_head_attention_forward` gives, by products that the tape sees."""
+    bias_k, _, add_zero, dropout, out_weight, out_bias = rest
+    own = [options.get(f"{name}_proj_weight") for name in "qkv"]
+    if bias_k is not None or add_zero or query.dim() != 3 or options.get("static_k") is not None:
+        arguments = (query, key, value, width, heads, in_weight, in_bias, *rest)
+        return F.multi_head_attention_forward(*arguments, **options)
+    dropout = dropout if options.get("training", True) else 0.0
+    mask, padding = options.get("attn_mask"), options.get("key_padding_mask")
+    same = query is key is value
+    with tape:
+        x, y, z = (t.transpose(0, 1) for t in (query, key, value))  # records first
+        if same and not options.get("use_separate_proj_weight"):
+            parts: Sequence[Tensor] = F.linear(x, in_weight, in_bias).chunk(3, dim=2)
+        else:
+            weights = own if options.get("use_separate_proj_weight") else in_weight.chunk(3)
+            biases = [None] * 3 if in_bias is None else in_bias.chunk(3)
+            parts = [F.linear(*part) for part in zip((x, y, z), weights, biases, strict=True)]
+        # (B, T, d) becomes (B, heads, T, d / heads).
+        q, k, v = (part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts)
+        if mask is not None and mask.dim() == 3:
+            mask = mask.unflatten(0, q.shape[:2])
+        if padding is not None:
+            padding = padding[:, None, None]
+            mask = padding if mask is None else mask + padding
+        mixed, shares = _mixed(q, k, v, mask, dropout, options)
+        output = F.linear(mixed.transpose(1, 2).flatten(2), out_weight, out_bias)
+        return output.transpose(0, 1), shares
 
 
-def _projected(module: nn.MultiheadAttention, record: Any, *inputs: Tensor) -> Sequence[Tensor]:
-    """Return query, key and value after the projections, batch first."""
-    one, same = module._qkv_same_embed_dim, inputs[0] is inputs[1] is inputs[2]
-    if not module.batch_first:
-        inputs = tuple(x.transpose(0, 1) for x in inputs)
-    names = ["in_proj_weight"] * 3 if one else ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
-    bias: Any = module.in_proj_bias
-    if one and same:  # all three at once
-        parts: list[Any] = [(names[0], None, inputs[0], module.in_proj_weight, bias)]
-    else:
-        weights = module.in_proj_weight.chunk(3) if one else [getattr(module, n) for n in names]
-        biases = [None] * 3 if bias is None else bias.chunk(3)
-        parts = list(zip(names, range(3), inputs, weights, biases, strict=True))
-    outputs = [F.linear(*part) for _, _, *part in parts]
-    for (name, block, x, *_), output in zip(parts, outputs, strict=True):
-        record(partial(_projection, name, block), (x,), {}, output)
-    return outputs if len(outputs) == 3 else outputs[0].chunk(3, dim=2)
+def _mixed(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, options: dict
+) -> tuple[Tensor, Tensor | None]:
+    """Return values mixed by queries and keys, and the shares if they are asked for."""
+    if not options.get("need_weights", True):
+        return F.scaled_dot_product_attention(q, k, v, mask, dropout), None
+    scores = q @ (k.mT * q.shape[3] ** -0.5)
+    weights = F.dropout((scores if mask is None else scores + mask).softmax(-1), dropout)
+    return weights @ v, weights.mean(1) if options.get("average_attn_weights", True) else weights
 
 
-def _projection(
-    name: str, block: int | None, module: nn.Module, inputs: Sequence[Tensor], grad: Tensor
-):
-    """Differentiate one projection; `block` is its third of parameters shared by all three."""
-    width, gradients = grad.shape[2], {}
-    wide = grad if block is None else F.pad(grad, (block * width, (2 - block) * width))
-    if trained(getattr(module, name)):
-        gradients[name] = Outer(wide if name == "in_proj_weight" else grad, inputs[0])
-    if trained(module.in_proj_bias):
-        gradients["in_proj_bias"] = Dense(wide.sum(1))
-    return gradients
-
-
-@rule(nn.AdaptiveLogSoftmaxWithLoss, registry=SUBSTITUTES)
-def adaptive(module: nn.AdaptiveLogSoftmaxWithLoss, record: Any, input: Tensor, target: Tensor):
-    """Return log-probabilities by all clusters for all records, not by one cluster for a few."""
-    output = module.log_prob(input).gather(1, target[:, None])[:, 0]
-    return _ASMoutput(output, -output.mean())
+def recurrent(module: nn.Module) -> bool:
+    """Return whether a module is a recurrent layer that computes what its kind does."""
+    if not isinstance(module, nn.RNN | nn.LSTM | nn.GRU) or "forward" in vars(module):
+        return False
+    own, trained = vars(module), any(p.requires_grad for p in module.parameters())
+    same = type(module).forward in (nn.RNN.forward, nn.LSTM.forward, nn.GRU.forward)
+    # A tensor in place of a parameter was computed from others, by a hook.
+    derived = (
+        any(isinstance(x, Tensor) for x in own.values())
+        or "parametrizations" in vars(module)["_modules"]
+    )
+    return trained and same and not derived and not own.get("proj_size")
 
 
 def _lstm(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> State:
@@ -120,9 +93,13 @@ def _gru(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> St
     return new + update * (state[0] - new), reset
 
 
-@rule(nn.RNN, nn.LSTM, nn.GRU, registry=SUBSTITUTES)
-def recurrence(module: Any, record: Any, input: Any, hx: Any = None) -> Any:
+def recurrence(tape: Any, module: Any, input: Any, hx: Any = None) -> Any:
     """Return what layers one upon the other give, in one or both directions."""
+    with torch._C.DisableTorchFunction():
+        return _stacked(tape, module, input, hx)
+
+
+def _stacked(tape: Any, module: Any, input: Any, hx: Any) -> Any:
     values, lengths = input, None
     if isinstance(input, PackedSequence):
         values, lengths = pad_packed_sequence(input, batch_first=True)
@@ -139,7 +116,7 @@ def recurrence(module: Any, record: Any, input: Any, hx: Any = None) -> Any:
         outputs = []
         for direction in ("", "_reverse")[: 1 + module.bidirectional]:
             start, name = tuple(x[len(ends)] for x in starts), f"_l{layer}{direction}"
-            output, end = _layer(module, record, name, values, start, lengths)
+            output, end = _layer(module, tape, name, values, start, lengths)
             outputs.append(output)
             ends.append(end)
         values = torch.cat(outputs, 2) if module.bidirectional else outputs[0]
@@ -153,7 +130,7 @@ def recurrence(module: Any, record: Any, input: Any, hx: Any = None) -> Any:
 
 
 def _layer(
-    module: Any, record: Any, name: str, values: Tensor, state: State, lengths: Tensor | None
+    module: Any, tape: Any, name: str, values: Tensor, state: State, lengths: Tensor | None
 ) -> tuple[Tensor, State]:
     """Return outputs (B, T, p) of one layer in one direction, and the state it ends with."""
     parts = "weight_ih", "bias_ih", "weight_hh", "bias_hh"
@@ -186,20 +163,24 @@ def _layer(
         carried = [torch.stack([state[0] for state in before], 1)]
         if step is _gru:
             carried.append(torch.stack([state[1] for state in after], 1))
-    record(partial(_products, name), (values, *carried), {}, given)
+    if given.requires_grad:
+        tape.note(partial(_products, module, name), (values, *carried), given)
     return torch.stack([state[0] for state in after], 1), states[-1][: 1 + (step is _lstm)]
 
 
-def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
-    """Differentiate both products of a layer in one direction."""
-    values, hidden, *reset = inputs
-    few, bias = Outer(grad, values).few() and Outer(grad, hidden).few(), grad.sum(1)
+def _products(
+    module: Any, name: str, batch: int, grad: Tensor, values: Tensor, hidden: Tensor, *reset: Tensor
+) -> Any:
+    """Yield gradients of both products of a layer in one direction."""
+    weight_ih, bias_ih, weight_hh, bias_hh = (
+        module._parameters.get(x + name) for x in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
+    )
+    few, bias, gated = Outer(grad, values).few() and Outer(grad, hidden).few(), grad.sum(1), grad
     gram = grad @ grad.mT if few else None
-    forms = {"weight_ih": Outer(grad, values, gram), "bias_ih": bias}
-    if not reset:
-        forms |= {"weight_hh": Outer(grad, hidden, gram), "bias_hh": bias}
-    else:
-        gates = hidden.shape[2] * 2
+    yield weight_ih, lambda: Outer(grad, values, gram)
+    yield bias_ih, lambda: bias
+    if reset:
+        gates, gram = hidden.shape[2] * 2, None
         gated = torch.cat([grad[..., :gates], grad[..., gates:] * reset[0]], 2)
-        forms |= {"weight_hh": Outer(gated, hidden), "bias_hh": gated.sum(1)}
-    return {kind + name: form for kind, form in forms.items()}
+    yield weight_hh, lambda: Outer(gated, hidden, gram)
+    yield bias_hh, lambda: gated.sum(1) if reset else bias

@@ -1,14 +1,20 @@
 """One forward pass on record, and from its backward pass the gradients of each example.
 
-A module that owns trainable parameters notes its detached inputs and the *edge* of its output in
-the graph of autograd. Gradients of edges need only what lies between them and the loss: none of
+A mode of PyTorch sees every function that is called. One that takes trained parameters is noted
+with its arguments and with the *edge* of its output in the graph of autograd, if that output has
+rows for each record. Gradients of edges need only what lies between them and the loss: none of
 parameters is formed, no output is kept alive, and an activation may overwrite an output in place.
-One hook on all modules of the process sees them while a pass is recorded; nothing stays on a model.
+What follows from parameters alone (a transposed weight, positions looked up once for all records)
+is handled like a parameter, and its gradients are taken back to parameters afterwards.
+
+A rule (`layers`) gives the gradients of a function's parameters; any other function is run again
+for each record, by `vmap(grad)`. Nothing stays on the model.
 """
 
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,113 +22,137 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.nn.modules.module import register_module_forward_hook
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from torch.func import grad, vjp, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
-from dplearn.core import validate
 from dplearn.training import layers, sequences
-from dplearn.training.again import differentiated, on_tensors, replaced, versions
 from dplearn.training.devices import exactly
 from dplearn.training.forms import Dense, PerExample, combined
-from dplearn.training.layers import trained
 
 Loss = Callable[[Any, Any], Tensor]
-# By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
-Rows = dict[tuple[Any, ...], tuple[int, ...]]
+# How many rows of the output, and of each tensor that went in, belong to one record: 0 if all
+# records share it; None if that cannot be said. By function, parameters and dimensions.
+Kind = tuple[Any, ...]
+Facts = dict[Kind, tuple[int, tuple[int, ...]] | None]
+_AT_ONCE = 64  # records for which a function runs again at once
 
 
-@dataclass(frozen=True)
-class Inner:
-    """Call by the code of a module without a rule, which does not run again there.
-
-    Gradients of its inputs, by position among its leaves, are those through this call alone.
-    """
-
-    module: nn.Module
-    edges: dict[int, GradientEdge]
-    inputs: dict[int, Tensor]
-    output: Any
-    versions: tuple[int, ...] | None  # of the output; None if an input was overwritten
+class Unmet(RuntimeError):
+    """A call of which nobody knows which arguments follow the records."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Call:
-    """One use of one module: what went in, and where the gradients of what came out are."""
+    """One use of one function: what went in, and where the gradients of what came out are."""
 
-    name: str
-    module: nn.Module
-    rule: layers.Rule | None
+    function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    edges: dict[int, GradientEdge]  # by position among the leaves of the output
-    sizes: tuple[int, ...]  # first dimension of each of them
-    inner: tuple[Inner, ...] = ()
+    rows: int  # of the output, for each record; 0: it follows from parameters alone
+    split: tuple[int, ...]  # rows of each tensor that went in
+    tensors: list[Tensor]  # all that went in
+    rule: Callable[..., Any] | None = None
+    edges: dict[int, GradientEdge] = field(default_factory=dict)  # by place in the output
+    versions: list[int] = field(default_factory=list)
 
-    def tree(self) -> Any:
-        """Return all arguments, as `rows` counts their leaves, and what went in and out inside."""
-        return self.args, self.kwargs, [(cut.inputs, cut.output) for cut in self.inner]
-
-    def kind(self) -> tuple[Any, ...]:
-        """Return the module's name and dimensions of arguments, the same for calls alike."""
-        leaves = tree_leaves(self.tree())
-        return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in leaves)
+    def run(self, given: Sequence[Any]) -> list[Any]:
+        """Return what the function gives for other tensors."""
+        values = iter(given)
+        args, kwargs = _exchanged(self.args, values), _exchanged(self.kwargs, values)
+        return _listed(self.function(*args, **kwargs))
 
 
-@dataclass
-class Tape:
-    """The calls of one forward pass."""
+@dataclass(frozen=True)
+class Source:
+    """A parameter by its name, or what follows from parameters by the call that made it."""
 
-    inventory: "Inventory"
-    calls: list[Call] = field(default_factory=list)
-    inner: list[Inner] | None = None  # calls by the code of a module without a rule, while it runs
+    name: Any
+    value: Tensor
+    call: Call | None = None
+    place: int = 0  # in the call's output
 
-    def note(
-        self, name: str, module: Any, rule: Any, args: Any, kwargs: Any, output: Any, *inner: Inner
-    ) -> None:
-        """Add a call to the record, unless no gradient flows through it."""
-        leaves = (output,) if isinstance(output, Tensor) else tree_leaves(output)
-        far = {i: x for i, x in enumerate(leaves) if isinstance(x, Tensor) and x.requires_grad}
-        if far:
-            read = layers.reads_inputs(module, rule)
-            args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-            edges = {i: get_gradient_edge(x) for i, x in far.items()}
-            sizes = tuple(len(x) if x.dim() else 0 for x in far.values())
-            self.calls.append(Call(name, module, rule, args, kwargs, edges, sizes, inner))
 
-    def hook(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
-        """Note the call of a module with a rule; a hook of all modules."""
-        if (known := self.inventory.ruled.get(module)) is None:
-            return None
-        if isinstance(output, Tensor) and output._is_view():
+class Tape(TorchFunctionMode):
+    """The calls of one forward pass over so many records."""
+
+    def __init__(self, inventory: "Inventory", batch: int, *, learns: bool = False) -> None:
+        super().__init__()
+        self.inventory, self.batch, self.learns = inventory, batch, learns
+        self.sources = dict(inventory.sources)
+        self.calls: list[Call] = []  # that have rows for each record
+        self.shared: list[Call] = []
+        self.met: list[tuple[Kind, list[torch.Size], list[torch.Size]]] = []  # if it learns
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
+        """Run a function, and note it if it takes trained parameters."""
+        kwargs = kwargs or {}
+        if function is torch.nn.functional.multi_head_attention_forward:
+            return sequences.attention(self, *args, **kwargs)
+        tensors = _tensors(args) + _tensors(kwargs.values()) if kwargs else _tensors(args)
+        if self.sources.keys().isdisjoint(map(id, tensors)):
+            return function(*args, **kwargs)
+        name = getattr(function, "__name__", "")
+        inplace = name.endswith("_") and name[-2] != "_" and id(args[0]) not in self.sources
+        # As if it were not in place.
+        before = (args[0].detach().clone(), *args[1:]) if inplace else args
+        output = function(*args, **kwargs)
+        if inplace:
+            function, tensors = getattr(Tensor, name[:-1], function), _tensors(before)
+            self.sources.pop(id(output), None)
+        return self._noted(function, before, kwargs, tensors, output, inplace)
+
+    def _noted(
+        self, function: Any, before: Any, kwargs: Any, tensors: list[Tensor], output: Any,
+        inplace: bool,
+    ) -> Any:  # fmt: skip
+        """Note a call that takes trained parameters, and return its output."""
+        known, outputs = self.sources, _listed(output)
+        far = {i: x for i, x in enumerate(outputs) if isinstance(x, Tensor) and x.requires_grad}
+        if not far or any(id(x) in known for x in far.values()):
+            return output
+        tags = [known[id(x)].name if id(x) in known else x.dim() for x in tensors]
+        kind = (function, *tags)
+        if self.learns:
+            sizes = [x.shape for x in tensors], [x.shape for x in far.values()]
+            self.met.append((kind, *sizes))
+        rows, split = self._rows(kind, tensors, far)
+        if rows == 0:
+            self.shared.append(call := Call(function, before, kwargs, 0, split, tensors))
+            for i, x in far.items():
+                known[id(x)] = Source((kind, i), x, call, i)
+            return output
+        if isinstance(output, Tensor) and not inplace and output._is_view():
             # An alias that is none: an activation in place would cut the edge of a view.
             output = torch.ops.aten._unsafe_view(output, output.shape)
-        self.note(known[0], module, known[1], args, kwargs, output)
+            far = {0: output}
+        elif type(output) in (tuple, list):  # none may be on the way to another
+            output = type(output)([x.clone() if i in far else x for i, x in enumerate(outputs)])
+            far = {i: output[i] for i in far}
+        rule, reader = layers.RULES.get(function, (None, None))
+        if reader is not None and len(before) > reader and id(before[reader]) not in known:
+            before, tensors = (None, *before[1:]), tensors[1:]  # only a bias is trained
+        edges = {i: get_gradient_edge(x) for i, x in far.items()}
+        versions = [x._version for x in tensors]
+        how = rows, split, tensors, rule, edges, versions
+        self.calls.append(Call(function, before, kwargs, *how))
         return output
 
-    def run(self, name: str | None, module: Any, forward: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a module without a rule; without a name, one inside such a module."""
-        outer, inputs, before = self.inner, {}, ()
-        if name is None and outer is None:
-            return forward(*args, **kwargs)
-        if outer is not None:
-            args, kwargs, inputs = _apart((args, kwargs))
-            before = versions((args, kwargs))
-        self.inner = None if name is None else []
-        try:
-            output = forward(*args, **kwargs)
-            if name is not None:
-                tensors = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor)]
-                if len(tensors) > 1 or any(x._is_view() for x in tensors):
-                    output = on_tensors(Tensor.clone, output)  # none may share memory
-                self.note(name, module, None, args, kwargs, output, *(self.inner or ()))
-        finally:
-            self.inner = outer
-        if outer is not None:
-            edges = {place: get_gradient_edge(x) for place, x in inputs.items()}
-            inputs, given = on_tensors(Tensor.detach, (inputs, output))
-            kept = before == versions((args, kwargs))
-            outer.append(Inner(module, edges, inputs, given, versions(given) if kept else None))
-        return output
+    def _rows(self, kind: Kind, tensors: list[Tensor], far: dict[int, Tensor]) -> Any:
+        """Return rows of output and arguments; those of a rule where nothing was learned."""
+        if fact := self.inventory.facts.get(kind):
+            return fact
+        own = [x for x in tensors if id(x) not in self.sources]
+        plain = {(*x.shape, 0)[0] for x in (*own, *far.values())} == {self.batch}
+        if self.learns or (plain and kind[0] in layers.RULES):
+            return 1, tuple(int(id(x) not in self.sources) for x in tensors)
+        raise Unmet(f"no pass over two and three records has met {kind}")
+
+    def note(self, rule: Any, args: tuple[Tensor, ...], output: Tensor) -> None:
+        """Add what a rule knows how to differentiate."""
+        how = 1, (), list(args), rule, {0: get_gradient_edge(output)}, [x._version for x in args]
+        self.calls.append(Call(rule, args, {}, *how))
 
 
 @dataclass(frozen=True)
@@ -130,55 +160,19 @@ class Inventory:
     """What to record of a model, as long as it is in this state."""
 
     state: tuple[Any, ...]
-    names: dict[Any, str]  # of all parameters
-    ruled: dict[nn.Module, tuple[str, layers.Rule]]
-    replaced: list[tuple[Any, nn.Module, Any]]  # with a substitute, without a rule, inside
-    owners: dict[nn.Module, dict[str, Any]]  # trained parameters that a module's own code uses
-    shared: frozenset[str]  # modules that are parts of what calls them: see `gradients.learn`
-    rows: Rows
+    sources: dict[int, Source]
+    recurrent: list[nn.Module]  # whose forward passes are replaced while recording
+    facts: Facts
+    alone: bool  # whether records need passes of their own
 
     @classmethod
-    def of(cls, model: nn.Module, shared: Any = frozenset(), rows: Any = None) -> "Inventory":
+    def of(cls, model: nn.Module, facts: Any = None, *, alone: bool = False) -> "Inventory":
         """Return the inventory of a model; refuses modules that mix records."""
-        modules = dict(model.named_modules())
-        names = {parameter: name for name, parameter in model.named_parameters()}
-        ruled, replaced, within, owners = {}, [], {}, {}
-        for name, module in modules.items():
+        for name, module in model.named_modules():
             layers.refuse_by_name(name, module)
-            for last, parameter in module._parameters.items():
-                if trained(parameter):
-                    top = caller(path := f"{name}.{last}", shared)
-                    path = path.removeprefix(top).removeprefix(".")
-                    owners.setdefault(modules[top], {})[path] = parameter
-        for name, module in modules.items():
-            trains = any(map(trained, module.parameters()))
-            substitute = layers.registered(sequences.SUBSTITUTES, module) if trains else None
-            if name in shared or not (substitute or module in owners):
-                continue
-            if not substitute and (rule := layers.registered(layers.RULES, module)):
-                ruled[module] = name, rule
-                continue
-            replaced.append((name, module, substitute))
-            if not substitute:
-                within |= dict.fromkeys([*module.modules()][1:])
-        own = {module for _, module, substitute in replaced if not substitute}
-        replaced += [(None, module, None) for module in within if module not in own]
-        rows = {} if rows is None else rows
-        return cls(state_of(model), names, ruled, replaced, owners, shared, rows)
-
-
-@contextmanager
-def recording(model: nn.Module, inventory: Inventory | None = None) -> Iterator[Tape]:
-    """Record all calls of modules with trainable parameters; nothing stays on the model."""
-    tape = Tape(inventory or Inventory.of(model))
-    with ExitStack() as undo:
-        undo.callback(register_module_forward_hook(tape.hook, with_kwargs=True).remove)
-        for name, module, substitute in tape.inventory.replaced:
-            forward: Any = partial(tape.run, name, module, module.forward)
-            if substitute:
-                forward = partial(substitute, module, partial(tape.note, name, module))
-            undo.callback(replaced(module, forward))
-        yield tape
+        sources = {id(p): Source(name, p) for name, p in layers.trainable(model).items()}
+        recurrent = [m for m in model.modules() if not alone and sequences.recurrent(m)]
+        return cls(state_of(model), sources, recurrent, {} if facts is None else facts, alone)
 
 
 def called(model: nn.Module, inputs: Any) -> Any:
@@ -188,17 +182,36 @@ def called(model: nn.Module, inputs: Any) -> Any:
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
 
 
-def passed(model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory) -> tuple[Tape, Tensor]:
+def passed(
+    model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory, *, learns: bool = False
+) -> tuple[Tape, Tensor]:
     """Run a forward pass on record, and return the record and one loss for each record."""
-    with recording(model, inventory) as tape:
-        losses = loss_fn(called(model, pair[0]), pair[1])
+    tape = Tape(inventory, rows_of(pair), learns=learns)
+    for module in inventory.recurrent:
+        module.forward = partial(sequences.recurrence, tape, module)
+    try:
+        with nullcontext() if inventory.alone else tape:
+            if not (known := _is_known(loss_fn)):
+                losses = loss_fn(called(model, pair[0]), pair[1])
+            else:
+                outputs = called(model, pair[0])
+        losses = loss_fn(outputs, pair[1]) if known else losses
+    finally:
+        for module in inventory.recurrent:
+            del module.forward
     check_losses(losses, pair[0])
     return tape, losses
 
 
+def _is_known(loss_fn: Any) -> bool:
+    """Return whether a loss is PyTorch's, which has no parameters."""
+    ours = getattr(type(loss_fn), "__module__", "") == "torch.nn.modules.loss"
+    return ours and not (loss_fn._parameters or loss_fn._modules or loss_fn._forward_hooks)
+
+
 def check_losses(losses: Tensor, inputs: Any) -> None:
     """Raise unless there is one loss for each row of the first tensor."""
-    rows = next((len(x) for x in tree_leaves(inputs) if isinstance(x, Tensor) and x.dim()), None)
+    rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         hint = f"losses.view({rows}, -1).mean(1)" if losses.dim() == 1 else hint
@@ -210,95 +223,171 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
 
 def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
     """Return gradients of every parameter that takes part, one per example; uses up the graph."""
-    parts = [part for call in tape.calls for part in (call, *call.inner)]
-    edges: Any = [edge for part in parts for edge in part.edges.values()]
+    edges: Any = [edge for call in tape.calls for edge in call.edges.values()]
     if not edges or not losses.requires_grad:
         return {}
-    ones, options = torch.ones_like(losses), {"retain_graph": retain_graph, "allow_unused": True}
-    output_grads = iter(torch.autograd.grad(losses, edges, ones, **options))
-    uses: dict[str, list[PerExample]] = defaultdict(list)
+    options = {"retain_graph": retain_graph, "allow_unused": True}
+    found = iter(torch.autograd.grad(losses.sum(), edges, **options))
     with torch.no_grad(), exactly(losses.device):
-        for call in tape.calls:
-            each = (call, *call.inner)
-            grads = [{place: next(output_grads) for place in part.edges} for part in each]
-            for parameter, use in _of_call(call, tape.inventory, grads, len(losses)):
-                uses[tape.inventory.names[parameter]].append(use)
-        return {name: combined(parts) for name, parts in uses.items()}
+        grads = [{i: next(found) for i in call.edges} for call in tape.calls]
+        return {name: combined(uses) for name, uses in _uses(tape, grads, len(losses)).items()}
+
+
+def _uses(tape: Tape, grads: list[dict[int, Any]], batch: int) -> dict[str, list[PerExample]]:
+    """Return gradients of every parameter, one for each use of it."""
+    uses: dict[str, list[PerExample]] = defaultdict(list)
+    shared: dict[Call, dict[int, Tensor]] = defaultdict(dict)
+
+    def add(x: Tensor | None, form: Callable[[], Any]) -> None:
+        if x is None or (source := tape.sources.get(id(x))) is None:
+            return
+        use = form()
+        if source.call is None:
+            uses[source.name].append(Dense(use) if isinstance(use, Tensor) else use)
+            return
+        whole = use if isinstance(use, Tensor) else use.dense()
+        whole, mine = whole.reshape(batch, *x.shape), shared[source.call]
+        mine[source.place] = mine[source.place] + whole if source.place in mine else whole
+
+    for call, each in zip(tape.calls, grads, strict=True):
+        reached = {i: _wide(x) for i, x in each.items() if x is not None}
+        each.clear()
+        if not reached:
+            continue
+        if [x._version for x in call.tensors] != call.versions:
+            raise RuntimeError(
+                "Expected the arguments of a layer to stay as they are until the backward pass, "
+                "but one was modified by an inplace operation."
+            )
+        for x, form in _of_call(tape, call, reached, batch):
+            add(x, form)
+    for call in reversed(tape.shared):
+        if call in shared:
+            for x, value in _taken_back(tape, call, shared.pop(call)):
+                add(x, lambda value=value: value)
+    return uses
 
 
 def _of_call(
-    call: Call, inventory: Inventory, grads: list[dict[int, Tensor | None]], batch: int
-) -> Iterator[tuple[Any, PerExample]]:
-    """Yield each parameter of a call with its gradients."""
-    reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
-    if not any(reached):
-        return
-    if wrong := [tuple(g.shape) for g in reached[0].values() if g.shape[:1] != (batch,)]:
+    tape: Tape, call: Call, grads: dict[int, Tensor], batch: int
+) -> Iterable[tuple[Tensor | None, Callable[[], Any]]]:
+    """Return each parameter of a call with what forms its gradients."""
+    if wrong := [tuple(g.shape) for g in grads.values() if g.shape[0] != batch * call.rows]:
         raise ValueError(
-            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
-            f"for each of {batch} records, got shape {wrong[0]}: use batch_first=True, and call "
-            "layers for all records, not for those that need them."
+            f"Expected the output of {getattr(call.function, '__name__', 'a layer')!r} to have "
+            f"{call.rows} rows for each of {batch} records, got shape {wrong[0]}: use "
+            "batch_first=True, and call layers for all records, not for those that need them."
         )
-    dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
-    widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     if call.rule is None:
-        reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
-        parameters = inventory.owners[call.module]
-        each = _rows_of(call, inventory.rows, batch)
-        gradients = differentiated(call, parameters, each, reached, batch)
-    else:
-        parameters = call.module._parameters
-        inputs = on_tensors(widen, (*call.args, *call.kwargs.values()))
-        gradients = call.rule(call.module, inputs, widen(*reached[0].values()))
-    for name, use in gradients.items():
-        if trained(parameters.get(name)):
-            yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
+        return _run_again(tape, call, grads, batch)
+    own = lambda x: x if not isinstance(x, Tensor) or id(x) in tape.sources else _wide(x)
+    args = [own(x) for x in call.args]
+    found = call.rule(batch, next(iter(grads.values())), *args, **call.kwargs)
+    return _run_again(tape, call, grads, batch) if found is None else found
 
 
-def _rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
-    """Return rows per record of the arguments of this call; NotImplementedError if unknown."""
-    leaves = tree_leaves(call.tree())
-    learned = rows.get(call.kind(), (-1,) * len(leaves))
-    for count, leaf in zip(learned, leaves, strict=True):
-        if count < 0 and isinstance(leaf, Tensor) and leaf.dim() and len(leaf) % batch == 0:
-            raise validate.unsupported(
-                f"an argument of {call.name!r} ({type(call.module).__name__}) of shape "
-                f"{tuple(leaf.shape)}",
-                "no pass over two and three records shows whether it follows them. Call the layer "
-                "with the same kinds of arguments whatever the number of records.",
-            )
-    return [max(count, 0) for count in learned]
+def _run_again(
+    tape: Tape, call: Call, grads: dict[int, Tensor], batch: int
+) -> Iterator[tuple[Tensor, Callable[[], Any]]]:
+    """Yield gradients by running a function for each record."""
+    tensors, split = call.tensors, call.split
+    own = {id(x): _wide(x.detach()) for x in tensors if id(x) in tape.sources}
+    cut = lambda x, n: _wide(x.detach()).unflatten(0, (batch, n)) if n else _wide(x.detach())
+    moving = {i: cut(x, n) for i, (x, n) in enumerate(zip(tensors, split, strict=True)) if n}
+    fixed = {i: cut(x, 0) for i, x in enumerate(tensors) if i not in moving}
+    gradients = {i: g.unflatten(0, (batch, call.rows)) for i, g in grads.items()}
+    if not moving:  # each record's rows of the whole output
+        eye = torch.eye(batch, dtype=torch.bool, device=next(iter(grads.values())).device)
+        alone = lambda g: torch.where(eye.view(batch, batch, *[1] * (g.dim() - 1)), g[None], 0)
+        gradients = {i: alone(g).flatten(1, 2) for i, g in gradients.items()}
+
+    def one(values: dict[int, Tensor], rows: dict[int, Tensor], mine: dict[int, Tensor]) -> Tensor:
+        given = [values.get(id(x), rows.get(i, fixed.get(i))) for i, x in enumerate(tensors)]
+        outputs = call.run(given)
+        return torch.stack([(outputs[i] * g).sum() for i, g in mine.items()]).sum()
+
+    found = _quietly(vmap(grad(one), (None, 0, 0), chunk_size=_AT_ONCE), own, moving, gradients)
+    for x in {id(x): x for x in tensors if id(x) in own}.values():
+        yield x, lambda x=x: found[id(x)]
+
+
+def _taken_back(
+    tape: Tape, call: Call, grads: dict[int, Tensor]
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield gradients of what went in, from those of what follows from it alone."""
+    tensors = call.tensors
+    own = {id(x): x for x in tensors if id(x) in tape.sources}
+    values = [_wide(x.detach()) for x in own.values()]
+    others = [_wide(x.detach()) for x in tensors]
+
+    def again(*given: Tensor) -> list[Tensor]:
+        mine = dict(zip(own, given, strict=True))
+        outputs = call.run([mine.get(id(x), o) for x, o in zip(tensors, others, strict=True)])
+        return [outputs[i] for i in grads]
+
+    back = lambda *given: vjp(again, *values)[1](list(given))
+    found = _quietly(vmap(back, chunk_size=_AT_ONCE), *grads.values())
+    yield from zip(own.values(), found, strict=True)
+
+
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    """Run what vmap made; other kernels of attention do not know it, and it says where it loops."""
+    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "There is a performance drop")
+        return function(*args)
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
     """Return modules with modes and hooks, and trained parameters: equal if all is as it was."""
     facts: list[Any] = []
     for module in (m for root in roots if isinstance(root, nn.Module) for m in root.modules()):
-        own = vars(module)
-        facts += [id(module), "forward" in own, len(own["_forward_hooks"]), own.get("max_norm")]
-        facts += [len(own["_forward_pre_hooks"]), len(own["_backward_hooks"])]
-        facts += [x for x in own.values() if type(x) is bool]
-        facts += [(id(p), p.requires_grad) for p in own["_parameters"].values() if p is not None]
+        own = module.__dict__
+        facts += id(module), "forward" in own, len(own["_forward_hooks"]), own.get("max_norm")
+        facts += len(own["_forward_pre_hooks"]), len(own["_backward_hooks"])
+        facts += [x for x in own.values() if x is True or x is False]
+        for p in own["_parameters"].values():
+            if p is not None:
+                facts += id(p), p.requires_grad
     return tuple(facts)
 
 
-def caller(parameter: str, shared: Collection[str]) -> str:
-    """Return the module whose own code uses a parameter: the first above it that is not shared."""
-    name = parameter.rpartition(".")[0]
-    while name in shared:
-        name = name.rpartition(".")[0]
-    return name
+def rows_of(tree: Any) -> int:
+    """Return the number of records: rows of the first tensor."""
+    if isinstance(tree, Tensor) and tree.dim():
+        return len(tree)
+    return next((len(x) for x in tree_leaves(tree) if isinstance(x, Tensor) and x.dim()), 0)
 
 
-def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor]]:
-    """Return the arguments with tensors of which this call alone has the gradient, by place."""
-    places: dict[int, int] = {}
-    leaves, structure = tree_flatten(arguments)
-    for place, leaf in enumerate(leaves):
-        if isinstance(leaf, Tensor) and leaf.requires_grad:
-            first = places.setdefault(id(leaf), place)
-            leaves[place] = leaf.view_as(leaf) if first == place else leaves[first]
-    return (*tree_unflatten(leaves, structure), {i: leaves[i] for i in places.values()})
+def _tensors(values: Iterable[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    for x in values:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif type(x) in (tuple, list):
+            found += _tensors(x)
+    return found
+
+
+def _exchanged(values: Any, given: Iterator[Any]) -> Any:
+    """Return the same arguments with other tensors."""
+    if isinstance(values, Tensor):
+        return next(given)
+    if type(values) in (tuple, list):
+        return type(values)([_exchanged(x, given) for x in values])
+    if type(values) is dict:
+        return {name: _exchanged(x, given) for name, x in values.items()}
+    return values
+
+
+def _listed(output: Any) -> list[Any]:
+    return list(output) if isinstance(output, tuple | list) else [output]
+
+
+def _wide(x: Tensor) -> Tensor:
+    """Return numbers in the type in which norms and sums are computed."""
+    if x.dtype is torch.float32 or x.dtype is torch.float64 or not x.is_floating_point():
+        return x
+    return x.float()
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:

@@ -8,8 +8,9 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard looks at a lot.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from dplearn.core import validate
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
@@ -26,11 +28,12 @@ from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
 from dplearn.training.guard import COPIES, Viewer, stored, views
-from dplearn.training.history import TALLY, History, Record, tally_of
+from dplearn.training.history import TALLY, History, Record, tally_of, told_by
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
 from dplearn.training.tape import Loss, state_of
 
+_UNSUMMED = 2**20  # records
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -107,6 +110,7 @@ class Trainer:
         records = "" if alone else self._data.digest()
         self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._context.start_equal(self.model)
+        self._unsummed = 0  # records whose losses and norms are kept
         self._state: Any = None  # of the model, when it was looked at
         self._look()
         self._data.check_items(self.model, self.loss_fn)
@@ -130,24 +134,30 @@ class Trainer:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
         phase, _ = self.plan.at(self.steps)
-        if self.bound is None and self._clip.bound != (bound := Flat(phase.max_grad_norm)):
-            self._clip = Clip.of(self.model, bound)
+        if self.bound is None and self._clip.groups.norms != (phase.max_grad_norm,):
+            self._clip = Clip.of(self.model, Flat(phase.max_grad_norm))
         expected = self._expected(phase)
         left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.max_batch_size
         lot = self._data.parts(left, self._lot, rows)
         mean = self._noise(phase)
         self._looks, self._refusal = self.steps + 1 >= self._due, ""
-        tally = self._add_clipped(mean, lot, expected)
+        means = by_name(mean[: self._count], self._clip.parameters)
+        tally = self._add_clipped(means, lot, expected)
         if self._looks and (refusal := self._context.first_of(self._refusal)):
-            del mean, tally, lot  # a traceback shows what its frames hold
+            del mean, means, tally, lot  # a traceback shows what its frames hold
             raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
         # A lot of no or one record is no look; several processes look at the same steps.
         if self._looked or (self._looks and self.process_group):
             self._due = 2 * (self.steps + 1)
-        self._context.add_up(mean, tally)
+        adaptive = len(mean) > self._count
+        if adaptive or self.process_group:
+            tally = tally()
+            if adaptive:
+                tally[-1] = mean[-1]
+            self._context.add_up(mean, tally)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(tally, expected)
-        self._update(mean)
+        self._update(means)
         return record
 
     def _look(self) -> None:
@@ -161,12 +171,17 @@ class Trainer:
         if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
         self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
+        named = self._clip.parameters.values()
+        self._count, ours = sum(p.numel() for p in named), {id(p) for p in named}
+        groups = self.optimizer.param_groups
+        self._left = [p for group in groups for p in group["params"] if id(p) not in ours]
 
     def _lot(self, step: int) -> sampling.Lot:
         """Return the records of a step, every n-th of n processes; the same if tried again."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
-            draw, position = divmod(step - before, phase.sampling_scheme.batches)
+            batches = phase.sampling_scheme.batches if phase.sampling in EPOCH_SAMPLINGS else 1
+            draw, position = divmod(step - before, batches)
             first, every = self._context.rank, self._context.processes
             rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
@@ -176,23 +191,23 @@ class Trainer:
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
-        """Return noise of the mean gradient, flat, and of the quantile's count."""
+        """Return noise of the mean gradient, flat, and of the quantile's count if there is one."""
         bound, parameters, groups, largest = self._clip
         share = self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
         scales = [1.0] if moves else groups.scales
         runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
-        noise = self._randomness.normals([*runs, (1, share * moves)], self._like, self.steps)
+        noise = self._randomness.normals(runs + [(1, share)] * moves, self._like, self.steps)
         if moves:
             noise[:-1] *= largest[0]
         return noise
 
-    def _add_clipped(self, mean: Tensor, lot: Iterable[Part], expected: float) -> Tensor:
-        """Add the clipped sum of a lot over its public size; return the lot's tally."""
-        tally = self._like.new_zeros(len(TALLY))
-        tally[-1] = mean[-1]
-        into, device = (mean[:-1], 1 / expected), self._like.device
+    def _add_clipped(
+        self, means: Mapping[str, Tensor], lot: Iterable[Part], expected: float
+    ) -> Any:
+        """Add the clipped sum of a lot over its public size; return what tallies it."""
+        device, parts = self._like.device, []
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
         looks, before = self._looks, stored(self.model) if self._looks else {}
         with self._randomness.for_model(device, self._context.rank, self.steps):
@@ -200,9 +215,10 @@ class Trainer:
                 states = random_states(device) if looks else []
                 part = added_sum(
                     self.model, self.loss_fn, x, y,
-                    clip=self._clip, mask=mask, into=into, inventory=self._inventory,
+                    clip=self._clip, mask=mask, into=(means, 1 / expected),
+                    inventory=self._inventory,
                 )  # fmt: skip
-                tally += tally_of(part, self._clip.largest[0], tally.dtype)
+                parts.append(told_by(part, self._clip.largest[0]))
                 if looks and len(part.losses) > 1:
                     self._guard((x, y), part, states)
                     looks = False
@@ -214,7 +230,7 @@ class Trainer:
                     f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
                     "the model holds data without noise now."
                 )
-        return tally
+        return partial(tally_of, parts, self._like)
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Note it if records of a lot influence each other: compare with the training pass."""
@@ -223,12 +239,13 @@ class Trainer:
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
             self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
 
-    def _update(self, mean: Tensor) -> None:
-        """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
-        self.optimizer.zero_grad(set_to_none=True)
-        for name, value in by_name(mean[:-1], self._clip.parameters).items():
+    def _update(self, means: Mapping[str, Tensor]) -> None:
+        """Hand noisy means to the optimizer; gradients left by anybody else are removed."""
+        for parameter in self._left:
+            parameter.grad = None
+        for name, value in means.items():
             parameter = self._clip.parameters[name]
-            parameter.grad = value.to(parameter.dtype)
+            parameter.grad = value if value.dtype is parameter.dtype else value.to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
@@ -247,6 +264,11 @@ class Trainer:
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
+        if callable(tally):
+            self._unsummed += sum(part[0].numel() for part in tally.args[0])
+        if self._unsummed > _UNSUMMED:  # losses and norms would fill the memory
+            self._unsummed = 0
+            self.records[:] = [replace(r, tally=r.sums) for r in self.records]
         return self.records[-1]
 
     def end_workers(self) -> None:

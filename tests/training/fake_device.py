@@ -53,7 +53,7 @@ class Strict(TorchDispatchMode):
 
 
 def on(device, model):
-    """The model with parameters on a device, of shapes alone, shared as they were."""
+    """Return the model with parameters on a device, of shapes alone, shared as they were."""
     moved = {p: nn.Parameter(torch.empty(p.shape, device=device)) for p in model.parameters()}
     for module in model.modules():
         for name, parameter in module._parameters.items():
@@ -62,7 +62,7 @@ def on(device, model):
 
 
 def fake_device():
-    """The device, with what needs values switched off: it stays so in this process."""
+    """Return the device, with what needs values switched off: it stays so in this process."""
     _setup_privateuseone_for_python_backend("fake")
     converter = fake_tensor.FakeTensorConverter
     convert = converter.from_real_tensor  # without values, even of constants
@@ -70,7 +70,7 @@ def fake_device():
     torch.fake.mem_get_info = lambda device: (2**30, 2**31)  # room for all records
     devices.generator = lambda device, seed: None  # a device in name only has none
     trainer.check_model = lambda *_, **__: None  # it looks at values, and so does what it learns by
-    gradients._unequal = lambda *_: []
+    gradients._adds_up = lambda *_: True
     Trainer._guard = lambda *_: None
     trainer.stored = lambda _: {}
     begin = DataLoader.__iter__  # draws a seed for its workers, on the processor
@@ -100,7 +100,7 @@ def steps(place, name, rows):
         with Strict(place) as strict:
             for _ in range(2):
                 begun.step()
-    assert begun.steps == 3 and begun.records[1].tally.device == place
+        assert begun.steps == 3 and begun.records[1].sums.device == place
     return sorted(strict.problems) or "fine"
 
 

@@ -23,7 +23,7 @@ def convolutional(norm: nn.Module) -> Part:
 
 
 def low_rank() -> Model:
-    """A frozen layer and two thin ones, the second zero at first."""
+    """Return a frozen layer and two thin ones, the second zero at first."""
     layer, down = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 2, False)
     up = parts.zeroed(nn.Linear(2, 8, False))
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
@@ -75,7 +75,7 @@ def named() -> Part:
 
 
 def counting(m: Any, x: Tensor) -> Tensor:
-    """A count of calls, and a table that is kept: no data."""
+    """Return a count of calls, and a table that is kept: no data."""
     m.calls = getattr(m, "calls", 0) + 1
     if not hasattr(m, "table"):
         m.table = torch.linspace(0, 1, 8)
@@ -83,7 +83,7 @@ def counting(m: Any, x: Tensor) -> Tensor:
 
 
 def in_float32(x: Tensor, weight: Tensor) -> Tensor:
-    """A product and a norm that are computed in float32 whatever comes in."""
+    """Return a product and a norm that are computed in float32 whatever comes in."""
     y = torch.tanh(x.float() @ weight.float())
     return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
 
@@ -223,7 +223,7 @@ def penalised() -> Part:
 
 
 def aligned(*, lengths: bool = False) -> Part:
-    """The CTC loss, which reads beyond its memory where a label is no class."""
+    """Return the CTC loss, which reads beyond its memory where a label is no class."""
 
     def loss(outputs: Tensor, targets: Any) -> Tensor:
         full = lambda count: torch.full((len(outputs),), count)

@@ -31,7 +31,7 @@ def normal(x: Tensor) -> Tensor:
 
 
 def backwards(mix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The identity, whose gradient is mixed by a hook."""
+    """Return the identity, whose gradient is mixed by a hook."""
 
     def hooked(x: Tensor) -> Tensor:
         y = x * 1
@@ -72,7 +72,7 @@ def whitened(x: Tensor) -> Tensor:
 
 
 def until_all(x: Tensor) -> Tensor:
-    """Steps until the slowest record has come to rest."""
+    """Return steps until the slowest record has come to rest."""
     y = torch.zeros_like(x)
     for _ in range(50):
         y, before = torch.cos(y + x), y
@@ -159,7 +159,7 @@ def style(h: Tensor) -> Tensor:
 
 
 def second(layer: nn.Module) -> Part:
-    """A layer that takes the first dimension for time."""
+    """Return a layer that takes the first dimension for time."""
     times = 3 if isinstance(layer, nn.MultiheadAttention) else 1
     return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
@@ -319,7 +319,7 @@ MIXING: dict[str, Callable[[], Part]] = {
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
-    """A place to keep things, and a function that uses it before a linear layer."""
+    """Return a place to keep things, and a function that uses it before a linear layer."""
     value = nn.Buffer(value) if type(value) is Tensor else value
     return part(Model(lambda m, x: m.layer(keep(m, x)), layer=linear(), kept=value, **more))
 
@@ -385,7 +385,7 @@ def kept_backwards(m: Any, x: Tensor) -> Tensor:
 
 
 def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
-    """What the first batch decides, and no later one changes."""
+    """Return what the first batch decides, and no later one changes."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         if not m.begun:

@@ -38,7 +38,7 @@ def tokens(*shape: int, stop: int = CLASSES) -> Tensor:
 
 
 def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
-    """A model of eight numbers that tells classes, unless it takes something else."""
+    """Return a model of eight numbers that tells classes, unless it takes something else."""
     return model, loss_fn, numbers(8) if x is None else x, tokens()
 
 
@@ -59,7 +59,7 @@ def of(*layers: nn.Module, x: Any = None) -> Part:
 
 
 def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
-    """A function of layers and a linear head."""
+    """Return a function of layers and a linear head."""
     return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **parts}), x)
 
 
@@ -74,14 +74,14 @@ def zeroed(layer: nn.Linear) -> nn.Linear:
 
 
 def frozen(model: nn.Module, *names: str) -> nn.Module:
-    """The model, its parameters whose names begin so frozen."""
+    """Return the model, its parameters whose names begin so frozen."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad = not name.startswith(names)
     return model
 
 
 def decoder(stop: int, *, dropout: float = 0.0, tied: bool = False) -> Model:
-    """A transformer that guesses the next word; its positions are expanded per record."""
+    """Return a transformer that guesses the next word; its positions are expanded per record."""
 
     def forward(m: Any, words: Tensor) -> Tensor:
         length = words.shape[1]

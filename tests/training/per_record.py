@@ -23,7 +23,7 @@ def difference(sums: dict[str, Tensor], expected: dict[str, Tensor]) -> float:
 
 
 def twice(layer: nn.Module, head: nn.Module) -> Model:
-    """A layer used twice, the second time on another number of positions."""
+    """Return a layer used twice, the second time on another number of positions."""
     again = lambda model, x: torch.tanh(model.layer(torch.tanh(model.layer(x))))
     return Model(lambda model, x: model.head(again(model, x)), layer=layer, head=head)
 
@@ -114,7 +114,7 @@ def mixing() -> Model:
 
 
 def graph(model, x):
-    """A graph convolution: the adjacency matrix has as many rows as the batch."""
+    """Return a graph convolution: the adjacency matrix has as many rows as the batch."""
     return model.layer(x, torch.ones(BATCH, BATCH, dtype=x.dtype).tril()).mean(1)
 
 
@@ -132,7 +132,7 @@ inner = lambda m, x: m.table(x)
 
 
 def called_once(forward: Callable[..., Tensor]) -> Model:
-    """A table that is looked up once for all records, alone or inside a module of its own."""
+    """Return a table looked up once for all records, alone or inside a module of its own."""
     table = nn.Embedding(9, 8)
     bias = Model(lambda m, n: m.table(torch.arange(n))[None], table=table)
     return Model(forward, bias=bias, layer=nn.Linear(8, 8), head=nn.Linear(8, CLASSES))

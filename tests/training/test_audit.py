@@ -52,7 +52,7 @@ def gradients(make, plan, *, canary, runs):
 
 
 def statistics(noisy):
-    """What the attacker looks at, one row each: direction of the canary, per layer and in all."""
+    """Return what the attacker looks at, a row each: the canary's direction, per layer, in all."""
     along = -noisy.sum(2)
     spread = -np.square(noisy).sum((1, 2))
     return np.stack([along.sum(1), along[:, 0], along[:, 1], spread, -spread])
@@ -77,13 +77,13 @@ class SilentLayer(Trainer):
     """Noise is forgotten on one layer."""
 
     def _noise(self, phase):
-        return super()._noise(phase) * torch.tensor([1.0] * 12 + [0.0] * 12 + [1.0])
+        return super()._noise(phase) * torch.tensor([1.0] * 12 + [0.0] * 12)
 
 
 class RealisedLot(Trainer):
-    def _update(self, mean):
+    def _update(self, means):
         drawn = max(1, self.records[-1].private.lot_size)
-        super()._update(mean / drawn)  # the public size is 1
+        super()._update({name: mean / drawn for name, mean in means.items()})  # public is 1
 
 
 class ForgottenNorm(Trainer):
@@ -96,10 +96,11 @@ class ForgottenNorm(Trainer):
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _add_clipped(self, mean, lot, expected):
-        noise = mean.clone()
-        tally = super()._add_clipped(mean, lot, expected)
-        mean += (mean - noise) * (math.sqrt(24) - 1)
+    def _add_clipped(self, means, lot, expected):
+        noise = {name: mean.clone() for name, mean in means.items()}
+        tally = super()._add_clipped(means, lot, expected)
+        for name, mean in means.items():
+            mean += (mean - noise[name]) * (math.sqrt(24) - 1)
         return tally
 
 

@@ -136,7 +136,7 @@ def test_norms_of_cancelling_terms_are_rounded_up_by_no_more_than_they_need():
 
 @pytest.fixture
 def flushed():
-    """What accelerators may do and processors can: numbers below the normal ones become zero."""
+    """Make numbers below the normal ones zero, as accelerators may do and processors can."""
     if not torch.set_flush_denormal(True):
         pytest.skip("this processor keeps numbers below the normal ones")
     yield

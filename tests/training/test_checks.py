@@ -94,34 +94,6 @@ def test_a_loss_that_is_a_mean_or_takes_more_than_one_record():
     refused(nn.Linear(8, 5), INPUTS, match="lot of one record", loss_fn=squeezed)
 
 
-@each("length", [BATCH, BATCH + 1])
-def test_the_batch_is_the_first_dimension(length):
-    """Also where the sequence happens to be as long as the batch."""
-    x, _ = eights(length, dtype=torch.float32)
-    layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
-    model = Model(lambda model, x: model.layer(x.transpose(0, 1)), layer=layer)
-    head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
-    refused(model, x, match="batch_first=True", loss_fn=head, targets=None)
-
-
-def test_dropout_on_what_is_called_once_for_all_records_is_refused():
-    """It would be drawn again for each; without dropout it is among the cases."""
-    dropped = lambda model, x: model.head(x).sum(1) + F.dropout(model.embed(torch.arange(5))).sum()
-    model = Model(dropped, embed=nn.Embedding(9, 8), head=nn.Linear(8, CLASSES))
-    match, (x, _) = "run.* again.*on what has one row per record", eights(7, dtype=torch.float32)
-    refused(model, x, match=match, error=REFUSED)
-    with pytest.raises(REFUSED, match=match):
-        clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
-
-
-@each("size", [1e-2, 1e-4])
-def test_a_penalty_of_parameters_is_refused_however_small(size):
-    model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 5))
-    penalty = lambda: size * sum(p.square().sum() for p in model.parameters())
-    penalised = lambda outputs, targets: losses_of(outputs, targets) + penalty()
-    refused(model, INPUTS, match="sum over records.*weight_decay", loss_fn=penalised)
-
-
 class Holder:
     def __init__(self, kept):
         self.kept = kept
@@ -197,7 +169,7 @@ def test_the_model_is_looked_at_again_when_its_mode_changes():
 
 
 def late(model, x):
-    """Keeps what no check has seen: the mean of inputs that are very large."""
+    """Keep what no check has seen: the mean of inputs that are very large."""
     if (x > 1e3).any():
         model.last.bias.data.add_(x.detach().mean())
     return model.last(x)
@@ -265,14 +237,6 @@ class Closing(torch.optim.SGD):
         return closure()
 
 
-def caching(model, x, cache):
-    """A raw parameter, and an argument that the first run changes."""
-    cache.append(len(cache))
-    if len(cache) > 1:
-        raise RuntimeError("sizes of tensors must match")
-    return model.layer(x * model.scale)
-
-
 def test_causes_and_cures_are_named():
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
     refused(blind, INPUTS, match="depend on trainable parameters")
@@ -285,9 +249,6 @@ def test_causes_and_cures_are_named():
     grid, labels = torch.randn(BATCH, 3, 8), torch.zeros(BATCH, 3).long()
     match = r"got shape \(\d+,\); use losses.view\(\d+, -1\)"
     refused(nn.Linear(8, CLASSES), grid, match=match, loss_fn=words, targets=labels)
-    inner = Model(caching, scale=nn.Parameter(torch.ones(8)), layer=nn.Linear(8, CLASSES))
-    cached = Model(lambda m, x: m.inner(x, []), inner=inner)
-    refused(cached, INPUTS, match="use_cache=False", error=NotImplementedError)
     model = small_model()
     for optimizer in (Closing(model.parameters(), lr=0.1), torch.optim.LBFGS(model.parameters())):
         with pytest.raises(NotImplementedError, match="evaluates the loss in a closure"):

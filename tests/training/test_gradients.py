@@ -12,10 +12,9 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum, forms, plain, rule
+from dplearn.training import Flat, check_model, clipped_sum, forms, plain
 from dplearn.training.gradients import recalled
-from dplearn.training.layers import RULES
-from dplearn.training.tape import recording
+from dplearn.training.tape import passed
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so that sums are a little short.
@@ -136,48 +135,25 @@ def test_frozen_parameters_cost_nothing():
     """Neither a sum nor a stored input."""
     model, inputs, targets = case("bias only")
     assert list(summed(model, inputs, targets).sums) == ["0.bias", "2.bias", "5.bias"]
-    with recording(model) as tape:
-        model(inputs)
-    assert [call.args for call in tape.calls] == [(), (), ()]
+    tape, _ = passed(
+        model, losses_of, (inputs, targets), recalled(model, losses_of, inputs, targets)
+    )
+    assert [call.args[0] for call in tape.calls] == [None] * 3
     frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
 
 
-class Doubled(nn.Linear):
-    def forward(self, x):
-        return super().forward(2 * x)
-
-
-def test_a_subclass_has_the_rule_that_is_registered_for_it_and_does_not_inherit_one(monkeypatch):
-    (x, targets), uses = eights(), []
-    model = Doubled(8, 5).double()
-    agree(model, x, targets)
-    monkeypatch.setitem(RULES, Doubled, None)  # not registered afterwards
-
-    @rule(Doubled)
-    def _doubled(module, inputs, grad):
-        uses.append(module)
-        return {"weight": 2 * grad[:, :, None] * inputs[0][:, None], "bias": grad}
-
-    agree(model, x, targets)
-    assert uses == [model]
-
-
-def test_an_argument_of_a_kind_that_no_look_has_met_is_refused():
-    def larger(model, x):
-        fixed = torch.ones(BATCH, 5, dtype=x.dtype)
-        return model.layer(x[:, 0], fixed if len(x) > 3 else fixed[0])
-
-    added = lambda m, x, other: x @ m.weight + other.sum()
-    layer = Model(added, weight=nn.Parameter(torch.randn(8, 5)))
-    with pytest.raises(NotImplementedError, match="argument of 'layer'"):
-        summed(Model(larger, layer=layer).double(), *eights(BATCH))
+def test_a_lot_with_a_call_that_no_look_has_met_takes_one_record_at_a_time():
+    larger = lambda model, x: x.mm(model.weight) if len(x) > 3 else x @ model.weight
+    model = Model(larger, weight=nn.Parameter(torch.randn(8, 5))).double()
+    assert not recalled(model, losses_of, *eights()).alone
+    agree(model, *eights())
 
 
 def test_a_layer_that_two_records_do_not_call_keeps_its_rule():
     sometimes = lambda model, x: model.last(x + model.first(x) if len(x) > 2 else x)
     model = Model(sometimes, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
-    assert not recalled(model, losses_of, *eights()).shared
+    assert not recalled(model, losses_of, *eights()).alone
 
 
 def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():

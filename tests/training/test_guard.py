@@ -20,7 +20,7 @@ LOTS = dataclasses.replace(PLAN, sample_rate=0.5, steps=8)
 
 
 def centred(model, x):
-    """The inputs less their mean, from the second epoch on or in large lots only."""
+    """Return the inputs less their mean, from the second epoch on or in large lots only."""
     return model.last(x - x.mean(0) if model.epoch or len(x) > model.large else x)
 
 

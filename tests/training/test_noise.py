@@ -35,7 +35,7 @@ BOUNDS = [
 
 
 def looks_normal(normal):
-    """False alarms: below 1e-6."""
+    """Allow false alarms below 1e-6."""
     bins = np.floor(128 * stats.norm.cdf(normal)).astype(int)
     counts = np.bincount(bins, minlength=128)
     return (

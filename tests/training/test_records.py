@@ -44,7 +44,7 @@ def loaded(dataset, **options):
 
 
 def as_lists(items):
-    """The same batch as PyTorch's own rules make it."""
+    """Return the same batch as PyTorch's own rules make it."""
     return torch.stack([x for x, _ in items]), torch.stack([y for _, y in items])
 
 

@@ -42,7 +42,7 @@ class Told(Randomness):
 
 
 def fixed_run(group=None):
-    """A run on 16 records, the lots and the noise of which are told."""
+    """Return a run on 16 records, the lots and the noise of which are told."""
     model = nn.Linear(3, 1)
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
@@ -108,7 +108,7 @@ def refused_differences(rank, group, folder):
 
 
 def steps_until_death(rank, group):
-    """The second process dies; steps that the first one did, and seconds until it noticed."""
+    """Return the steps of the first process when the second dies, and seconds until it notices."""
     begun, start = started(plan=PLAN, process_group=group), time.monotonic()
     for step in range(6):
         if rank == 1 and step == 3:
@@ -145,7 +145,7 @@ def worker(rank, folder):
 
 @functools.cache
 def outcomes():
-    """Fixed and real runs, each by process; and the death of one."""
+    """Return fixed and real runs, each by process; and the death of one."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         # A page tested before may have left its script as the main module: children would run it.
         patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
