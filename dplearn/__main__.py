@@ -321,7 +321,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
-    """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
+    """Return the fields of a guarantee as JSON types; an infinite epsilon is null, with why."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
     return as_json(vars(guarantee) | {"details": finite})
 

@@ -108,7 +108,7 @@ def solve(q, s, steps, delta, scale):
 
 
 def computed(line):
-    """The value of a line of the table, its digits and what computed it."""
+    """Compute the value of a line of the table, its digits and what computed it."""
     with mp.workdps(PRECISION):
         names = "sample_rate", "noise_multiplier", "steps", "delta"
         run = [mpf(line[name]) for name in names]

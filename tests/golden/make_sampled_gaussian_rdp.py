@@ -48,7 +48,7 @@ def renyi(q, s, order, direction):
 
 
 def computed(line):
-    """The value of a line of the table, its digits and what computed it."""
+    """Compute the value of a line of the table, its digits and what computed it."""
     with mp.workdps(PRECISION):
         q, s, order = (mpf(line[k]) for k in ("sample_rate", "noise_multiplier", "order"))
         exact = renyi(q, s, order, line["direction"])
