@@ -245,6 +245,8 @@ def _asked(
 
 
 class _Place(NamedTuple):
+    """Where a search begins, and between which ends it stays."""
+
     guess: float
     lower: float
     upper: float

@@ -51,7 +51,8 @@ _BLOCK, _APART, _MOST_TRIALS = 128, 200, 100
 class SubsetSum(Mechanism):
     """Noisy sum over a random subset of records, each -1 or 1; neighbours differ in one sign.
 
-    It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5.
+    It holds exactly the two cases of Wang, Balle & Kasiviswanathan (2019), Section 5. A point by
+    "pld" may take three seconds of the processor where thousands are drawn under much noise.
 
     Parameters
     ----------
