@@ -171,30 +171,32 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best
-    doubtful = finding.verdict in ("refuted", "depends", "conditional")
+    why = _unsaid(claim, finding, matches, context)
+    return (replace(finding, verdict="not read", reason=why) if why else finding), matches
+
+
+def _unsaid(claim: Claim, finding: Finding, matches: list[Match], context: _Context) -> str:
+    """Return why the words leave open what the formula says; "" if they do not."""
     unread = bool(matches) and all(m.unread for m in matches)
+    doubtful = finding.verdict in ("refuted", "depends", "conditional")
     if doubtful and (unread or context.speaks_of(_ELSEWHERE)):
-        why = "A condition of its letters is not read."
-        return replace(finding, verdict="not read", reason=why), matches
+        return "A condition of its letters is not read."
+    true = finding.verdict in ("holds", "safe")
+    if context.ids or not (true or finding.verdict == "refuted"):
+        return ""
+    columns = {*matches[0].table.domains}
+    counted = {"steps", "group", "answers", "queries", *LISTS} & columns
+    listed = any(step.what == "sum" for step in claim.right.program)
+    if true and _SEVERAL.search(context.words) and not counted and not listed:
+        return "The words speak of several releases, and the formula has no number of them."
+    if "slack" not in columns and context.speaks_of(_SLACK):
+        return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
-    judged = finding.verdict in ("refuted", "holds", "safe") and not context.ids
-    columns = {*matches[0].table.domains} if matches else set()
-    several = _SEVERAL.search(context.words)
-    counted = {"steps", "group", "answers", "queries", *LISTS} & columns or any(
-        step.what == "sum" for step in claim.right.program
-    )
-    if finding.verdict in ("holds", "safe") and several and not counted and not context.ids:
-        why = "The words speak of several releases, and the formula has no number of them."
-        return replace(finding, verdict="not read", reason=why), matches
-    if judged and "slack" not in columns and not context.ids and context.speaks_of(_SLACK):
-        why = "The words speak of a slack that the formula does not have."
-        return replace(finding, verdict="not read", reason=why), matches
-    if judged and about and bare and sized and sized[1] != "1":
-        why = "The words name a sensitivity that the formula does not have."
-        return replace(finding, verdict="not read", reason=why), matches
-    return finding, matches
+    if about and bare and sized and sized[1] != "1":
+        return "The words name a sensitivity that the formula does not have."
+    return ""
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
@@ -275,10 +277,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if all(m.named < 0 for m in near):
         return _finding("not read", matches, "The words speak of another law of noise."), matches
     most = max(m.named for m in near)
-    pool = [m for m in near if m.named == most] if most > 0 else [m for m in near if m.named >= 0]
-    decided = [m for m in pool if m.verdict != "open"]
-    if decided and (most > 0 or any(m.verdict in ("holds", "safe") for m in decided)):
-        pool = decided
+    pool = _meant(near, most)
     head = min(pool, key=lambda m: (not m.exact, m.rank))
     kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
@@ -295,6 +294,14 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if verdict in ("refuted", "safe", "conditional"):
         finding = _with_misprint(claim, head, finding)
     return finding, matches
+
+
+def _meant(near: Sequence[Match], most: float) -> list[Match]:
+    """Return the matches that words name most, else all; open ones only where nothing decides."""
+    pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
+    decided = [m for m in pool if m.verdict != "open"]
+    clear = decided and (most > 0 or any(m.verdict in ("holds", "safe") for m in decided))
+    return decided if clear else pool
 
 
 def _special(claim: Claim, near: Sequence[Match], fits: Sequence[Match], words: _Context) -> bool:

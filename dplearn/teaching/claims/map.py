@@ -55,15 +55,13 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
         raise ValueError(f"Expected two of {', '.join(columns)} as axes, got {', '.join(axes)}.")
     first, second, *_ = columns
     shown = axes or (first, second)
-    k = matches[0].example if matches[0].example is not None else 0
-    point = {name: float(x[k, 0]) for name, x in trial.columns.items()}
+    point = {name: float(x[matches[0].example or 0, 0]) for name, x in trial.columns.items()}
     x, y = (_values(trial, columns[name], point) for name in shown)
     grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
     grid[columns[shown[0]]] = np.tile(x, len(y))[:, None]
     grid[columns[shown[1]]] = np.repeat(y, len(x))[:, None]
     ratio, status = _statuses(trial, grid, (len(y), len(x)))
     at = {name: point[c] for name, c in columns.items()}
-    setting = trial.table.setting
     return Slice(
         axes=shown,
         x=tuple(x.tolist()),
@@ -73,8 +71,8 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
         status=tuple(map(tuple, status.tolist())),
         letters=tuple(columns),
         entry=trial.table.entry.id,
-        setting=setting.text,
-        chinese=setting.chinese,
+        setting=trial.table.setting.text,
+        chinese=trial.table.setting.chinese,
         simplest=None if matches[0].example is None else at,
     )
 

@@ -400,7 +400,8 @@ class Trial:
 
     def _fails(self, out: Match, wrong: NDArray, inside: NDArray, said: set[str]) -> Match:
         """Return the match of a claim that is beaten at some points, and on which condition."""
-        holds, share = self.table.holds, wrong.sum() / (inside & ~np.isnan(self.truth)).sum()
+        holds, known = self.table.holds, (inside & ~np.isnan(self.truth)).sum()
+        share = wrong.sum() / max(known, 1)
         truth = self.truth if self.target != "@" or self.low is None else self.low
         failing = self._refuted(out, truth, wrong)
         only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)

@@ -6,7 +6,7 @@ Nothing that a page holds is run. Searches look at every character a bounded num
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -160,7 +160,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
             yield Place(claim, f"{mark} {_sentence(text, start, end)}".strip(), line + 1, column)
 
 
-def _with_macros(text: str):
+def _with_macros(text: str) -> Callable[[str], str]:
     """Return the function that puts a page's own commands, with an argument or alone, into one."""
     macros = dict(_MACRO.findall(text))
     taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
