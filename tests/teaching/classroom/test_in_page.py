@@ -20,8 +20,6 @@ LESSONS = {number: one for number, one in sources.lessons().items() if number < 
 LONG = {"3.4", "7.4", "9.4", "10.4"}
 ELSEWHERE = {"19.3"}  # gradients in rows of NumPy
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
-
-
 EVERY = [each for one in LESSONS.values() for each in exercises(one).values()]
 PROGRAMS = {each.key: each for each in EVERY if isinstance(each, Program)}
 
