@@ -35,8 +35,6 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
-    about = "an unpacked Pyodide: the lessons' pages then run the functions that students write"
-    site.add_argument("--python", type=Path, metavar="PYODIDE", help=about)
     add_lesson_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
 
 
@@ -67,5 +65,5 @@ def _site(options: argparse.Namespace) -> int:
     from dplearn.teaching.site import write_site
 
     with ProcessPoolExecutor() as executor:
-        write_site(options.out, executor, python=options.python)
+        write_site(options.out, executor)
     return 0

@@ -39,6 +39,7 @@ _OF_JUPYTER = {
     r"(Put|Write) your guess in place of `None`, and run the cell\.": (
         "Write your guess in the field."
     ),
+    r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
     r"run the cell, then argue": "open the truth, then argue",
     r" \(In Jupyter, move the mouse[^)]*\)": "",
 }
@@ -135,9 +136,6 @@ def python_script(pyodide: Path) -> str:
     """Return what `kernel.js` makes Python of, from an unpacked Pyodide."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
-    for name in (*named.values(), *binary):
-        if not (pyodide / name).is_file():
-            raise ValueError(f"Expected an unpacked Pyodide, with {name}, got {pyodide}.")
     told: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
     told["lock"] = json.loads(told["lock"]) | {"packages": {}}
     told["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}

@@ -225,5 +225,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return a part of `CHOSEN` of a lesson from its source; without choices it has no questions."""
+    """Return a part of `CHOSEN` of a lesson, from its source; it may have no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

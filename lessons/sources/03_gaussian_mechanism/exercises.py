@@ -28,7 +28,7 @@ _sum = Program(
         ([9, 12, 15, 11], 20, 2.0, -0.5),
         ([8, 44, 31, 60, 9], 30, 3.73, 0.25),
     ),
-    praise="The pictures of this lesson are now drawn from your function.",
+    praise="A notebook now draws the pictures of this lesson from your function.",
     mistakes=(
         Mistake(
             _noise(lambda ages, cap, multiplier: multiplier),

@@ -191,7 +191,7 @@ for cap in (15, 30, 100):
 print(f"true mean {np.mean(ages):.2f}")
 
 # %% [markdown]
-# A low cap cuts the evening class off, and a high cap lets in noise. The expected error is made of both parts, and the picture takes them from your function:
+# A low cap cuts the evening class off, and a high cap lets in noise. The expected error is made of both parts, and the picture takes them from the function of 3.1:
 
 # %%
 draw.caps(published_sum)

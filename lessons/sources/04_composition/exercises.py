@@ -15,7 +15,7 @@ _walk = Program(
     key="4.1",
     right=lambda replies, epsilon: epsilon * (2 * sum(replies) - len(replies)),
     cases=(([1], 0.1), ([1, 0, 0, 0], 0.5), ([1, 1, 0, 1, 1], 0.3), ([0, 0, 1], 2.0)),
-    praise="The walks of the next picture are those of your function.",
+    praise="A notebook now draws the walks of the next picture with your function.",
     mistakes=(
         Mistake(
             lambda replies, epsilon: epsilon * len(replies),

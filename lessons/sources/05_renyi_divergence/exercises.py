@@ -19,7 +19,7 @@ _number = Program(
     key="5.1",
     right=_dial(lambda loss, order: math.exp((order - 1) * loss)),
     cases=(([0.5, 0.5], 2.0), ([1.0, 2.0, 3.0], 3.0), ([0.1, 0.4, 2.5, 0.2], 8.0)),
-    praise="The beam below carries your numbers, and later a million losses do.",
+    praise="A notebook now draws the beam below with your function.",
     mistakes=(
         Mistake(
             _dial(lambda loss, order: math.exp(order * loss)),

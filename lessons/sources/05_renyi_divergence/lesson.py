@@ -162,7 +162,7 @@ check("5.vote", vote)
 #
 # ## 3 A million losses
 #
-# The next cell applies your function to a million losses.
+# The next cell applies the function of 5.1 to a million losses.
 
 # %%
 import numpy as np

@@ -17,7 +17,7 @@ _prices = Program(
     key="6.1",
     right=_sum_of(lambda sigma: 1 / (2 * sigma**2)),
     cases=(([2.0],), ([4.0, 4.0, 2.0],), ([0.5, 3.0],), ([10.0] * 8,)),
-    praise="The next picture shows the prices of your function.",
+    praise="A notebook now draws the next picture with your prices.",
     mistakes=(
         Mistake(
             _sum_of(lambda sigma: 1 / sigma**2),

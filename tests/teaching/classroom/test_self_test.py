@@ -63,7 +63,6 @@ CASES = [
     ("", "open", 0, "90.test not answered yet: write 2 letters between the quotes"),
     (None, "open", 0, "90.test not answered yet"),
     ("b", "unreadable", 0, "90.test not readable: write 2 letters in quotes, such as 'ab'."),
-    (12, "unreadable", 0, "90.test not readable"),
     (["b", "a"], "unreadable", 0, "90.test not readable"),
 ]
 

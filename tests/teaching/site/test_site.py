@@ -174,26 +174,26 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.evaluate(TELL, first | {"item": "belief after a yes", "state": "tried"})
     assert view.evaluate("dplearnProgress.get('01', '1.2')") == "done"
     assert view.evaluate("dplearnProgress.get(1, 'belief after a yes')") == "tried"
-    expect(view.locator(".contents p")).to_have_text("1 of 8 answered")
+    expect(view.locator(".contents p")).to_have_text("1 of 10 answered")
     view.goto(index)
     done, begin = view.locator("td.done").first, view.locator(".begin")
-    expect(done).to_have_text("1 of 8")
+    expect(done).to_have_text("1 of 10")
     expect(begin).to_contain_text("Go on with Why anonymisation fails")
     with view.expect_download() as download:
         view.get_by_text("save it as a file").click()
     download.value.save_as(tmp_path / "mine.json")
     view.get_by_text("forget it").click()
-    expect(done).to_have_text("0 of 8")
+    expect(done).to_have_text("0 of 10")
     expect(begin).to_contain_text("Start here: Why anonymisation fails")
     (tmp_path / "bad.json").write_text("{}")
     for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
         view.locator("#load").set_input_files(tmp_path / f"{name}.json")
         view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
-    expect(done).to_have_text("1 of 8")
+    expect(done).to_have_text("1 of 10")
     for spoilt in ("%", "{broken", "null"):
         view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
         view.reload()
-        expect(done).to_have_text("1 of 8")
+        expect(done).to_have_text("1 of 10")
         told = "^$" if spoilt == "null" else "kept of lesson 02 cannot be read"
         expect(view.locator(".kept + p")).to_have_text(re.compile(told))
     view.evaluate("dplearnProgress.clear()")
@@ -203,7 +203,7 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     view.goto(index)
     expect(view.locator(".kept")).to_contain_text("This browser keeps nothing for files")
     view.evaluate(TELL, first | {"state": "done"})
-    expect(done).to_have_text("1 of 8")
+    expect(done).to_have_text("1 of 10")
 
 
 @pytest.mark.parametrize(

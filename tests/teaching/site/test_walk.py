@@ -90,13 +90,13 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     view.click(f"{test} button")
     shows(view, f"{test} .reply", "1.test right, 5 of 5")
     if width > 1200:
-        shows(view, ".contents p", "3 of 8 answered")
+        shows(view, ".contents p", "3 of 10 answered")
     assert view.run(BESIDE) == 0
     # A second visit, and what somebody has spoilt by hand.
     view.open(view.run("return location.href"))
     shows(view, f"{exercise} .reply", "Done on an earlier visit.")
     view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")
     view.open((out / "lessons" / "index.html").as_uri())
-    shows(view, "td.done", "3 of 8")
+    shows(view, "td.done", "3 of 10")
     shows(view, ".begin", "Go on with ")
     shows(view, ".kept + p", "What this browser has kept of lesson 02 cannot be read")
