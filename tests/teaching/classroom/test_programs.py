@@ -322,11 +322,9 @@ def bisected(epsilon, delta, sensitivity):
 @pytest.mark.parametrize(
     "key, function",
     [
-        ("7.1", with_numpy(draw)),
         ("7.1", mask),
         ("7.1", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
         ("9.5", enumerated),
-        ("3.4", bisected),
         ("10.4", with_numpy(around_the_sum)),
     ],
 )
