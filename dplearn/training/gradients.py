@@ -304,9 +304,8 @@ def _adds_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool | None:
 
 def _are_apart(tape: Tape, losses: Tensor) -> bool:
     """Return whether several rows of each record follow each other: its loss needs no others."""
-    edges: Any = [
-        (call.rows, e) for call in tape.calls if call.rows > 1 for e in call.edges.values()
-    ]
+    several = (call for call in tape.calls if call.rows > 1)
+    edges: Any = [(call.rows, edge) for call in several for edge in call.edges.values()]
     for i in range(len(losses) if edges else 0):
         options = {"retain_graph": True, "allow_unused": True}
         found = torch.autograd.grad(losses[i], [edge for _, edge in edges], **options)

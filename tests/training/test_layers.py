@@ -226,6 +226,10 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "several rows of some": lambda: Model(gathered, layer=nn.Linear(4, 5)),
     "several rows of each": lambda: Model(windows, layer=nn.Linear(4, 5)),
     "words first": lambda: Model(turned, layer=nn.TransformerEncoderLayer(8, 2, 8, 0.0)),
+    "words of all records": lambda: Model(
+        lambda m, x: m.layer(x.transpose(0, 1).flatten(0, 1)).unflatten(0, (3, -1)).sum(0),
+        layer=linear(),
+    ),
     "a cache": lambda: Own(caching),
     "once for all records": lambda: Model(dropped, table=nn.Embedding(9, 8), head=linear(5)),
     "attention": lambda: Model(causal, layer=attention()),
