@@ -7,7 +7,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,9 +104,11 @@ def unsupported(what: str, why: str) -> NotImplementedError:
 class NamesParameters(ABCMeta):
     """Metaclass of classes that answer an unknown keyword with the parameter that is meant."""
 
-    def __call__(cls, *args: Any, **keywords: Any) -> Any:
-        known_parameters(cls.__name__, _parameters(cls.__init__), keywords)
-        return super().__call__(*args, **keywords)
+    if not TYPE_CHECKING:  # a type checker reads the parameters of __init__
+
+        def __call__(cls, *args, **keywords):
+            known_parameters(cls.__name__, _parameters(cls.__init__), keywords)
+            return super().__call__(*args, **keywords)
 
     @property
     def __signature__(cls) -> inspect.Signature:

@@ -99,13 +99,13 @@ def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     return grad.sum(ones, keepdim=True) if ones else grad
 
 
-def _product(batch: int, grad: Tensor, x: Tensor, weight: Any, bias: Any, *, turned: bool) -> Pairs:
+def _product(batch: int, grad: Tensor, x: Any, weight: Any, bias: Any, *, turned: bool) -> Pairs:
     """Yield gradients of a product with a matrix, which stands as in a linear layer or turned."""
     grad, shared = positions(batch, grad), None
     if grad.shape[1] == 1 and x is not None:
         shared = norms(grad[:, 0])
-    x = None if x is None else positions(batch, x)
-    yield weight, lambda: Outer(x, grad) if turned else Outer(grad, x, shared)
+    rows: Any = None if x is None else positions(batch, x)
+    yield weight, lambda: Outer(rows, grad) if turned else Outer(grad, rows, shared)
     if bias is not None:
         one = grad.shape[1] == 1
         square = None if shared is None else shared.square()

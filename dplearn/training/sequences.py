@@ -38,7 +38,7 @@ def attention(
         if same and not options.get("use_separate_proj_weight"):
             parts: Sequence[Tensor] = F.linear(x, in_weight, in_bias).chunk(3, dim=2)
         else:
-            weights = own if options.get("use_separate_proj_weight") else in_weight.chunk(3)
+            weights: Any = own if options.get("use_separate_proj_weight") else in_weight.chunk(3)
             biases = [None] * 3 if in_bias is None else in_bias.chunk(3)
             parts = [F.linear(*part) for part in zip((x, y, z), weights, biases, strict=True)]
         # (B, T, d) becomes (B, heads, T, d / heads).

@@ -186,16 +186,16 @@ def passed(
     model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory, *, learns: bool = False
 ) -> tuple[Tape, Tensor]:
     """Run a forward pass on record, and return the record and one loss for each record."""
-    tape = Tape(inventory, rows_of(pair), learns=learns)
+    tape, known = Tape(inventory, rows_of(pair), learns=learns), _is_known(loss_fn)
     for module in inventory.recurrent:
         module.forward = partial(sequences.recurrence, tape, module)
     try:
         with nullcontext() if inventory.alone else tape:
-            if not (known := _is_known(loss_fn)):
-                losses = loss_fn(called(model, pair[0]), pair[1])
-            else:
-                outputs = called(model, pair[0])
-        losses = loss_fn(outputs, pair[1]) if known else losses
+            losses = called(model, pair[0])
+            if not known:
+                losses = loss_fn(losses, pair[1])
+        if known:
+            losses = loss_fn(losses, pair[1])
     finally:
         for module in inventory.recurrent:
             del module.forward

@@ -254,7 +254,7 @@ class Trainer:
         """Return the public size of a lot."""
         return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
-    def _counted(self, tally: Tensor, expected: float) -> Record:
+    def _counted(self, tally: Any, expected: float) -> Record:
         self._drawn.pop(self._steps, None)
         self._steps += 1
         norm, bound = self._clip.groups.sensitivity, self._clip.bound
@@ -264,7 +264,7 @@ class Trainer:
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        if callable(tally):
+        if isinstance(tally, partial):
             self._unsummed += sum(part[0].numel() for part in tally.args[0])
         if self._unsummed > _UNSUMMED:  # losses and norms would fill the memory
             self._unsummed = 0

@@ -181,16 +181,26 @@ def test_workflows_are_what_github_reads(tmp_path):
     assert len(told) == 5 and [name for name, faults in told.items() if faults] == ["wrong"]
 
 
+def checked(folder, *words):
+    """Return the status and the report of the type checker in a folder."""
+    command = [sys.executable, "-m", "pyrefly", "check", "--python-interpreter-path"]
+    settings = {"cwd": folder, "env": clean_environment(), "capture_output": True, "text": True}
+    ended = subprocess.run([*command, sys.executable, *words], **settings)
+    return ended.returncode, ended.stdout
+
+
 @pytest.mark.slow
 def test_types_agree():
-    command = [
-        sys.executable,
-        "-m",
-        "pyrefly",
-        "check",
-        "--python-interpreter-path",
-        sys.executable,
-    ]
-    settings = {"cwd": ROOT, "env": clean_environment(), "capture_output": True, "text": True}
-    ended = subprocess.run(command, **settings)
-    assert ended.returncode == 0, ended.stdout
+    status, told = checked(ROOT)
+    assert status == 0, told
+
+
+@pytest.mark.slow
+def test_a_users_checker_sees_our_types(tmp_path):
+    (tmp_path / "pyrefly.toml").touch()
+    wrong = ["x: int = Gaussian(1.0)", "DPSGD(noise_multiplier=1, sample_rate=0.1, step=2)"]
+    wrong.append('y: str = Gaussian(1.0).guarantee("pld", delta=1e-5).epsilon')
+    (tmp_path / "use.py").write_text("\n".join(["from dplearn import DPSGD, Gaussian", *wrong]))
+    status, told = checked(tmp_path, "use.py", "--search-path", ROOT)
+    assert status == 1 and "`Gaussian` is not assignable to `int`" in told
+    assert "`float` is not assignable to `str`" in told and "argument `step`" in told
