@@ -147,8 +147,8 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
 
     Examples
     --------
-    >>> check("3.1", None)
-    3.1 not answered yet: put your number in place of None and run the cell again.
+    >>> check("3.2", None)
+    3.2 not answered yet: put your number in place of None and run the cell again.
     """
     exercise = exercise_of(key)
     verdict = exercise.verdict(answer)
