@@ -15,7 +15,7 @@ import numpy as np
 from dplearn.datasets import digits, split
 
 # Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
-CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric", "discrete_gaussian")
+CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric")
 _FOLDER = Path(__file__).resolve().parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+\.js)";$', re.MULTILINE)
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*[\s\S]*?\*/)\n", re.MULTILINE)

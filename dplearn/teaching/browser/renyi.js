@@ -1,14 +1,11 @@
 // Renyi divergences of the sampled Gaussian, and epsilon at the best order.
 // Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
-import { logExpm1 } from "./gaussian.js";
 import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
 
 // From where large epsilons have their best order to where small ones do; the best is between two.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
 const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
-// Up to here a whole order is summed, above it the sum has too many terms.
-const LARGEST_SUM = 256;
 // So little above the least value are both ends where a search stops.
 const CLOSE = 1e-8;
 // Of the integral over one order, in x; larger orders are left out.
@@ -34,9 +31,7 @@ export class Renyi {
     if (q === 1) return order / (2 * sigma ** 2);
     let value = values.get(order);
     if (value === undefined) {
-      const whole = order <= LARGEST_SUM && Number.isInteger(order);
-      const sampled = whole && !replaced ? excessSum : replaced ? replacedIntegral : excessIntegral;
-      const logX = sampled(order, sigma, q);
+      const logX = (replaced ? replacedIntegral : excessIntegral)(order, sigma, q);
       value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
       values.set(order, value);
     }
@@ -105,19 +100,7 @@ export function zcdpEpsilon(rho, delta) {
   return Math.max(improved(order, rho * order, Math.log(delta)) * (1 + ROUNDING), 0);
 }
 
-/** log of X = E f^order - 1 at a whole order: a sum of terms >= 0. @param {number} order
- * @param {number} sigma @param {number} q */
-function excessSum(order, sigma, q) {
-  const odds = Math.log(q) - Math.log1p(-q);
-  let [weight, total] = [order * Math.log1p(-q), -Infinity];
-  for (let k = 1; k <= order; k++) {
-    weight += odds + Math.log((order - k + 1) / k);
-    if (k > 1) total = logAdd(total, weight + logExpm1((k * k - k) / (2 * sigma ** 2)));
-  }
-  return total;
-}
-
-/** log of X by the trapezoidal rule, u in units of sigma. @param {number} order
+/** log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
  * @param {number} sigma @param {number} q */
 function excessIntegral(order, sigma, q) {
   const a = Math.min(Math.PI * sigma, Math.sqrt(2 * LOG_ACCURACY));

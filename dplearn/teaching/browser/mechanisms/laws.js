@@ -7,11 +7,6 @@ import { Atoms, log1mexp } from "./atoms.js";
 
 // How far laws are drawn: where they are a thousandth of their height.
 const LOW = Math.log(1000);
-// A sum over the noise is a table of so many standard deviations, and of so many places more; beyond
-// this scale it is too long.
-const REACH = 40;
-const LARGEST_SUM = 250;
-const FARTHER = 4000;
 
 /** P(N > z) of normal noise. @param {number} z */
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
@@ -117,40 +112,7 @@ function geometric({ noise_multiplier, sensitivity }, distance) {
   return ofAtoms(k.map((i) => (2 * i - shift) * rate), logs, { outputs: ofNoise(density, shift, LOW / rate, true) });
 }
 
-function discreteGaussian({ noise_multiplier, sensitivity }, distance) {
-  const [shift, sigma] = [distance * sensitivity, noise_multiplier * sensitivity];
-  if (sigma > LARGEST_SUM) return null;
-  // Far enough for every epsilon of the page, where that is no long table.
-  const reach = Math.ceil(REACH * sigma) + Math.min(Math.ceil((100 * sigma ** 2) / shift) + shift, FARTHER);
-  const k = Array.from({ length: 2 * reach + shift + 1 }, (_, i) => i - reach);
-  const logNorm = logTheta(0, sigma);
-  const log = (x) => -0.5 * (x / sigma) ** 2 - logNorm;
-  const loss = (i) => (shift * (2 * i - shift)) / (2 * sigma ** 2);
-  const law = ofAtoms(k.map(loss), k.map((i) => log(i - shift)), {
-    renyi: (order) => {
-      const ratio = Math.min(logTheta(order * shift, sigma) - logNorm, 0);
-      return 0.5 * order * (shift / sigma) ** 2 + ratio / (order - 1);
-    },
-    outputs: ofNoise((x) => Math.exp(log(x)), shift, Math.sqrt(2 * LOW) * sigma, true),
-  });
-  const last = loss(reach + shift - 1);
-  // Beyond the table: P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}).
-  const beyond = (x) => log(x) - log1mexp(-x / sigma ** 2);
-  const logDelta = (epsilon) => (epsilon < last ? law.logDelta(epsilon) : beyond((epsilon * sigma ** 2) / shift - shift / 2));
-  return { ...law, logDelta, exact: (epsilon) => epsilon < last };
-}
-
-/** log of the sum over whole k of e^{-(k - centre)^2 / 2 sigma^2}. */
-function logTheta(centre, sigma) {
-  // By Poisson summation all but its first term are below 1e-76 of it.
-  if (sigma > 3) return Math.log(sigma * Math.sqrt(2 * Math.PI));
-  const [offset, reach] = [centre - Math.round(centre), Math.ceil(REACH * sigma) + 1];
-  let total = -Infinity;
-  for (let k = -reach; k <= reach; k++) total = logAdd(total, -0.5 * ((k - offset) / sigma) ** 2);
-  return total;
-}
-
-const LAWS = { gaussian, laplace, randomized_response: randomizedResponse, geometric, discrete_gaussian: discreteGaussian };
+const LAWS = { gaussian, laplace, randomized_response: randomizedResponse, geometric };
 export const CLOSED = Object.keys(LAWS);
 
 /** The pair of a mechanism with these parameters; null where the library has to be asked. */
