@@ -304,6 +304,8 @@ function promised(epsilon, { delta, rate }) {
 /** Bring what the server has drawn below the page into view. */
 function revealed(tries = 600) {
   const part = document.querySelector(".st-key-details h3");
-  if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
-  else if (tries) setTimeout(revealed, 100, tries - 1);
+  if (part?.getBoundingClientRect().top < innerHeight / 2) return;
+  // Again until there is enough below it; the server draws it part by part.
+  part?.scrollIntoView({ block: "start", behavior: "smooth" });
+  if (tries) setTimeout(revealed, 100, (part ? Math.min(tries, 100) : tries) - 1);
 }
