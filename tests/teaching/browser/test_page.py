@@ -421,6 +421,12 @@ def copied(view, run: dict) -> str:
     return view.wait_for_function("window.copied").json_value()
 
 
+def test_the_first_sentence_names_the_neighbours(open_page):
+    view = open_page(noise_multiplier=1, here=1000, adjacency="replace_one")
+    said = "Replacing one person's record makes no outcome more than 17.2 times as likely"
+    expect(view.locator(".dp-plain").first).to_contain_text(said)
+
+
 def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     """What is lost later bounds what is lost before; until the server answers nothing is said."""
     view = open_page(here=50)

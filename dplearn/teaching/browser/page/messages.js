@@ -79,12 +79,12 @@ export const MESSAGES = inBoth({
   fits: ["proved: the whole difference fits into δ", "已证明：全部差别都在 δ 之内"],
   open: [(name) => `upper bound by ${name}; the exact value is not decided in the browser`, (name) => `由 ${name} 给出上界；浏览器未定出精确值`],
   factor: [
-    (value) => (value > VAST
-      ? `Adding one person's record could make an outcome more than ${times(value)} times as likely: next to nothing is promised.`
-      : `Adding one person's record makes no outcome more than ${times(value)} times as likely (apart from a chance δ).`),
-    (value) => (value > VAST
-      ? `加入一个人的记录可使某个结果的概率变为 ${times(value)} 倍以上：几乎没有任何保证。`
-      : `加入一个人的记录，不会使任何结果的概率超过 ${times(value)} 倍（概率 δ 除外）。`),
+    (value, adjacency) => `${{ replace_one: "Replacing", zero_out: "Zeroing out" }[adjacency] ?? "Adding"} one person's record ${value > VAST
+      ? `could make an outcome more than ${times(value)} times as likely: next to nothing is promised.`
+      : `makes no outcome more than ${times(value)} times as likely (apart from a chance δ).`}`,
+    (value, adjacency) => `${{ replace_one: "替换", zero_out: "置零" }[adjacency] ?? "加入"}一个人的记录${value > VAST
+      ? `可使某个结果的概率变为 ${times(value)} 倍以上：几乎没有任何保证。`
+      : `，不会使任何结果的概率超过 ${times(value)} 倍（概率 δ 除外）。`}`,
   ],
   lasting: [(steps) => (steps === "0" ? "not a single step" : `${steps} step${/(^|\s)1$/.test(steps) ? "" : "s"}`), (steps) => (steps === "0" ? "不足一步" : `${steps} 步`)],
   atLeast: [(steps) => `at least ${steps}`, (steps) => `至少 ${steps}`], moreThan: [(steps) => `more than ${steps}`, (steps) => `超过 ${steps}`],

@@ -16,7 +16,7 @@ export function writeText(page) {
   for (const grip of ["T", "budget"]) describe(picture[grip], FIELDS[grip].ends, run[grip], String(run[grip]));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
-  say(".dp-plain", known(() => words.factor(value)));
+  say(".dp-plain", known(() => words.factor(value, run.adjacency)));
   say(".dp-unread", found.refused ?? (page.unread.length ? words.unread(page.unread) : ""));
   page.body.classList.toggle("dp-waits", Boolean(found.asked && confirmation.waiting && !found.refused));
   say(".dp-claimed", known(() => claim(page)));
