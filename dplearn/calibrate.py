@@ -245,7 +245,7 @@ def _asked(
 
 
 class _Place(NamedTuple):
-    """Where a search begins, and between which ends it stays."""
+    """The start of a search, and the ends between which it stays."""
 
     guess: float
     lower: float
