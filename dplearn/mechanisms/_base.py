@@ -207,7 +207,8 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """One noisy release of `value`, in teaching-grade floating point, where there is one."""
-        raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
+        why = "only noise and randomized response are drawn here"
+        raise validate.unsupported(f"release() of {self.name}", why)
 
 
 def as_mechanism(release: Any) -> Mechanism:

@@ -23,7 +23,6 @@ from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     SAMPLINGS,
     default_adjacency,
-    epoch,
     sampled,
 )
 from dplearn.mechanisms.shuffled import Shuffled
@@ -252,7 +251,6 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (FROM_EPOCHS, {"batch_size": 2.5}, TypeError, "batch_size"),
         (sampled, {"sampling": "none", **ONE}, ValueError, "sample_rate = 1 with sampling='none'"),
         (sampled, {"sampling": "shuffled", **ONE}, ValueError, "of none, poisson, without_repl"),
-        (epoch, {"sampling": "poisson", **ONE}, ValueError, "of random_allocation, shuffled"),
         (RUN.guarantee, {"accountant": "magic", "delta": 1e-5}, ValueError, "of advanced, basic"),
         (RUN.guarantee, {"accountant": None, "delta": 1e-5}, TypeError, "accountant to be an Acc"),
         (SHUFFLED.guarantee, QUESTION, NotImplementedError, "add_remove"),

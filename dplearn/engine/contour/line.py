@@ -18,6 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.logspace import log_sum
 from dplearn.core.work import spend
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 
@@ -148,9 +149,7 @@ class Majorant:
     def by_height(self, t: NDArray) -> NDArray:
         """log of what each height proves at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
-        top = logs.max(axis=2, keepdims=True)
-        total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.line.norm
-        return np.logaddexp(total, self.log_error(t[:, None]))
+        return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
         """log of what the sum for B(t) may miss: shape (n_t, n_heights)."""

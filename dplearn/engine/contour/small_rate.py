@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from dplearn.core.logspace import log_sum
 from dplearn.engine.contour.line import Cutoffs, Line, Majorant
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
@@ -71,8 +72,7 @@ class Remainder:
         nu = (-log_aim / epsilon)[:, None] * _POWERS
         logs = (1 + nu)[..., None] * self.log_f + (self.log_mass + rest[:-1])
         logs = np.where(np.arange(_CELLS) <= last[:, None, None], logs, -np.inf)
-        top = logs.max(axis=2)
-        total = steps[:, None] * (np.log(np.exp(logs - top[..., None]).sum(axis=2)) + top)
+        total = steps[:, None] * log_sum(logs)
         total = total + 1e-12 * np.abs(total) - nu * epsilon[:, None] * (1 - 4 * ULP)
         least = np.min(total - nu * np.log1p(1 / nu) - np.log1p(nu), axis=1)
         return np.logaddexp(least, beyond[np.arange(last.size), last]) + 1e-9

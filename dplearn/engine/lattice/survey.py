@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.logspace import log_sum
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
@@ -80,7 +81,8 @@ class Survey:
         width = max(max(-a, b) for a, b in self.edges)
         a = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         mu = self.mu = np.append(0.0, a)
-        table = [_log_moments(nodes, masses, mu) for nodes, masses, _ in coarse]
+        with np.errstate(divide="ignore"):
+            table = [log_sum(mu[:, None] * nodes + np.log(masses)) for nodes, masses, _ in coarse]
         # log E e^{mu sum L}, shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
@@ -108,10 +110,3 @@ def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDA
 def log_c(mu: NDArray) -> NDArray:
     """log of c(mu) = mu^mu / (1 + mu)^{1 + mu}, in delta(e) <= c(mu) e^{K(mu) - mu e}."""
     return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)
-
-
-def _log_moments(x: NDArray, masses: NDArray, tilts: NDArray) -> NDArray:
-    with np.errstate(divide="ignore"):
-        exponent = tilts[:, None] * x + np.log(masses)
-    top = exponent.max(axis=1)
-    return np.log(np.exp(exponent - top[:, None]).sum(axis=1)) + top
