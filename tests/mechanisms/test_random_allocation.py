@@ -68,18 +68,6 @@ def test_witness_and_profile_are_a_narrow_bracket_below_the_gaussian(sigma, batc
     assert np.all((0.99 * (sigma > 0.2) < share) & (share < 1))
 
 
-@pytest.mark.slow
-@each("sigma", [0.7, 3.0])
-def test_more_batches_hide_the_record_better(sigma):
-    for fewer, more in itertools.pairwise([1, 2, 5, 40, 3000]):
-        epochs = [RandomAllocation(Gaussian(sigma), n) for n in (fewer, more)]
-        for kind in ("profiles", "witnesses"):
-            a, b = (getattr(e, kind)()[0].delta([0.0, 0.3, 1.0]) for e in epochs)
-            assert np.all(b < a)
-        a, b = (e.rdp([1.5, 2, 7, 64]) for e in epochs)
-        assert np.all(b < a)
-
-
 def multinomial_moment(sigma, batches, order):
     """E[mean^a] by all ways to write the order as an ordered sum of B terms."""
     total = 0.0
