@@ -10,12 +10,11 @@ from dplearn.teaching.figures.curves import (
     epsilon_curves,
     hugging,
     ladder,
-    leak,
     number_line,
     panels,
     slider,
 )
-from dplearn.teaching.figures.drawings import Sheet, batch_schemes, crowd, flow, images
+from dplearn.teaching.figures.drawings import Sheet, crowd, flow, images
 from dplearn.teaching.figures.kit.marks import Band, Bars, Curve, Dot
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "Curve",
     "Dot",
     "Sheet",
-    "batch_schemes",
     "crowd",
     "curves",
     "epsilon_curves",
@@ -32,7 +30,6 @@ __all__ = [
     "hugging",
     "images",
     "ladder",
-    "leak",
     "number_line",
     "panels",
     "slider",

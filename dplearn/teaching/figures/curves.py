@@ -200,37 +200,6 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
 
 
-def leak(
-    *,
-    x: ArrayLike,
-    p: ArrayLike,
-    scaled_q: ArrayLike,
-    curve: tuple[ArrayLike, ArrayLike],
-    here: tuple[float, float],
-    title: str,
-    names: tuple[str, str],
-    axes: tuple[str, str, str],
-) -> go.Figure:
-    """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
-
-    Of shape (n,) are the outputs, and p and e^epsilon q there; the curve is given by abscissae
-    and heights. Names are those of p and the scaled q; axes are the left x axis, the right x and
-    y axes.
-    """
-    x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
-    # p is named on its right flank, where it is the upper of the two; q at its top.
-    flank = float(np.flatnonzero(p > 0.3 * np.max(p))[-1]) / (p.size - 1)
-    top = float(np.argmax(scaled_q)) / (scaled_q.size - 1)
-    area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
-    law = Curve(x=x, y=p, label=names[0], label_at=flank, side="top right")
-    other = Curve(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
-    left = curves([area, law, other], title="", x=axes[0], y="density")
-    line = Curve(x=curve[0], y=curve[1], label="")
-    mark = Dot(x=here[0], y=here[1], label=f"{here[1]:.3g}")
-    right = curves([line], title="", x=axes[1], y=axes[2], marks=[mark])
-    return panels(left, right, title=title)
-
-
 def hugging(
     *,
     x: ArrayLike,

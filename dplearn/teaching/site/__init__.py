@@ -133,7 +133,7 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """Yield what the minute and the page of epsilon against T need: file names and texts."""
+    """Yield what pages have in common with the explorer: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": known, "ACCOUNTANTS": accountants()}
@@ -149,6 +149,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
+    yield "numbers.js", source("numbers", "page/numbers")
     digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
     yield "attack_page.html", attack_page()
