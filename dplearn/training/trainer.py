@@ -8,6 +8,7 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard looks at a lot.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import partial
@@ -42,6 +43,10 @@ _ALONE = (
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
 _RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
+_SLOW = (
+    "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
+    "usual layers, called for all records at once, nor from torch.func.vmap."
+)
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 
 
@@ -170,7 +175,9 @@ class Trainer:
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
         if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
-        self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
+        self._state, self._recipe = state, recalled(self.model, self.loss_fn, *sample)
+        if self._recipe.how == "alone":
+            warnings.warn(_SLOW, stacklevel=3)
         named = self._clip.parameters.values()
         self._count, ours = sum(p.numel() for p in named), {id(p) for p in named}
         groups = self.optimizer.param_groups
@@ -216,7 +223,7 @@ class Trainer:
                 part = added_sum(
                     self.model, self.loss_fn, x, y,
                     clip=self._clip, mask=mask, into=(means, 1 / expected),
-                    inventory=self._inventory,
+                    recipe=self._recipe,
                 )  # fmt: skip
                 parts.append(told_by(part, self._clip.largest[0]))
                 if looks and len(part.losses) > 1:
@@ -234,7 +241,7 @@ class Trainer:
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Note it if records of a lot influence each other: compare with the training pass."""
-        viewer = Viewer(self.model, self.loss_fn, self._inventory, states, self._clip)
+        viewer = Viewer(self.model, self.loss_fn, self._recipe, states, self._clip)
         before, step = views(part.losses, part.norms), self.steps + 1
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
             self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
