@@ -59,10 +59,10 @@ class Viewer:
             states = random_states(self.device)
             if self._together:
                 _, losses = passed(*self._parts, pair)
-                clean = all(x.isfinite().all() for x in tree_leaves(pair) if isinstance(x, Tensor))
-                if not clean:  # 0 times NaN, of another record, is not a number
-                    return losses.detach()[:, None]
-                norms = self._norms(losses)
+                leaves = [x for x in tree_leaves(pair) if isinstance(x, Tensor)]
+                clean = all(x.isfinite().all() for x in leaves)
+                # Elsewhere 0 times NaN, of another record, is not a number.
+                norms = self._norms(losses) if clean else None
             else:
                 part = added_sum(*self._parts, *pair, clip=self._clip, recipe=self._recipe)
                 losses, norms = part.losses, part.norms
@@ -122,9 +122,10 @@ class Viewer:
         )
 
 
-def views(losses: Tensor, norms: Tensor) -> Tensor:
-    """Return losses and norms side by side, shape (B, 2)."""
-    return torch.stack([losses.detach().to(wide(losses.dtype)), norms.to(wide(losses.dtype))], 1)
+def views(losses: Tensor, norms: Tensor | None) -> Tensor:
+    """Return losses, and norms if there are any, side by side."""
+    columns = [losses.detach()] if norms is None else [losses.detach(), norms]
+    return torch.stack([x.to(wide(losses.dtype)) for x in columns], 1)
 
 
 def equal(first: Tensor, second: Tensor, room: float) -> bool:
