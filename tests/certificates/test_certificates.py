@@ -100,11 +100,10 @@ def test_moments_are_enclosed(bits, side):
         first, second = {"remove": (1 + z, 0), "add": (-z, 0), "replace": (1 + z, -z)}[side]
         ratio = lambda x: 1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2))
         both = lambda x: ratio(x) ** first * ratio(-x) ** second * mp.npdf(x, 0, sigma)
-        return mp.quad(both, range(-60, 90, 10))
+        return mp.fsum(both(x) for x in mp.arange(-60, 90, 0.25)) / 4  # good to 1e-40
 
-    balls = pair._moments(arb(17), arb(2), 9)
-    for k in (0, 2, 8):  # a square of nodes, with some left over
-        ball, exact = balls[k], moment(mp.mpc(17, 2 * k))
+    for k, ball in enumerate(pair._moments(arb(17), arb(2), 9)):
+        exact = moment(mp.mpc(17, 2 * k))
         assert ball.real.contains(arb(mp.nstr(exact.real, 40)))
         assert ball.imag.contains(arb(mp.nstr(exact.imag, 40))) and ball.rad() < 1e-25
     assert moment(17) * (1 - mp.mpf(10) ** -30) <= mp.mpf(
@@ -112,7 +111,7 @@ def test_moments_are_enclosed(bits, side):
     )
     for t in (10, 30, 90):
         bound = mp.mpf(pair._beyond(arb(17), arb(t), arb("0.05")).str(30, radius=False))
-        assert all(abs(moment(mp.mpc(17, u))) <= bound for u in (t, 1.3 * t))
+        assert all(abs(moment(mp.mpc(17, u))) <= bound for u in (t, 1.3 * t, 3 * t))
 
 
 @each("side, power, other", [("remove", 21, 0), ("add", -20, 0), ("replace", 21, -20)])
