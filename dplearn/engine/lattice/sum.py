@@ -174,11 +174,6 @@ class Sum:
         return max(lower, 0.0), (value + noise + self.beyond) * (1 + self.relative)
 
 
-def paid(row: NDArray, laws: list[Law]) -> float:
-    """Probability that any loss of a row is infinite."""
-    return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
-
-
 def of_scale(count: float, log_m: float, exponent: float) -> float:
     """Relative rounding of so many steps' masses and of the scale e^{log_m - exponent}."""
     return 64 * _ULP * (count + abs(log_m) + exponent)
