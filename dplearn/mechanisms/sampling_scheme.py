@@ -1,7 +1,7 @@
 """Sampling schemes: how batches are drawn, afresh for every step or once per epoch."""
 
 import math
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
@@ -77,9 +77,9 @@ class SamplingScheme(NamedTuple):
         """
         validate.one_of(EVERY_SAMPLING, sampling=sampling)
         validate.rate(sample_rate=sample_rate)
-        if dataset_size is not None and max_batch_size is not None:
-            cut = TruncatedPoisson(base, sample_rate, dataset_size, max_batch_size)
-            return cls(cut, 1, True, steps)
+        if sampling == "truncated_poisson":
+            sizes: Any = dataset_size, max_batch_size  # it refuses None
+            return cls(TruncatedPoisson(base, sample_rate, *sizes), 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
         batches = math.floor((1 + _ROUNDING) / sample_rate)

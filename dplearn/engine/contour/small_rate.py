@@ -42,10 +42,8 @@ def left_part(w: NDArray) -> NDArray:
 
 def log_left_part(w: NDArray) -> NDArray:
     """log chi at x = x_0 + ws for any real w."""
-    # The nearest density is taken out, so that none underflows.
-    near = -0.5 * (np.minimum(w, 0) - _CENTRES[0]) ** 2
-    logs = -0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2 - near[..., None]
-    left = near + np.log(np.exp(logs).sum(-1)) + math.log(_STEP / math.sqrt(2 * math.pi))
+    left = log_sum(-0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2)
+    left += math.log(_STEP / math.sqrt(2 * math.pi))
     return np.where(w < 0, left, np.log1p(-left_part(-np.abs(w))))
 
 
