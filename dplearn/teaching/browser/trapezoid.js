@@ -6,19 +6,6 @@ import { Table, ULP } from "./pair.js";
 /** What is charged for rounding, truncation and aliases, in units of delta.
  * @typedef {[number, number, number]} Charges */
 
-/** M(lambda + ikh) / M(lambda), in two buffers.
- * @param {Line} line @param {number} h @param {number} count */
-function ratiosOf(line, h, count) {
-  const values = line.transform(h, count);
-  const [a, b] = line.sum;
-  const [re, im] = [2, 3].map((i) => buffer(i, count));
-  for (let k = 0; k < count; k++) {
-    re[k] = (values.re[k] * a + values.im[k] * b) / line.size ** 2;
-    im[k] = (values.im[k] * a - values.re[k] * b) / line.size ** 2;
-  }
-  return { re, im };
-}
-
 /** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
  * @typedef {ReturnType<typeof nodesOf>} Nodes
  * @param {Table} table @param {Line} line @param {number} period @param {number} count
@@ -28,8 +15,13 @@ export function nodesOf(table, line, period, count, logTau) {
   // Factors of a term, the size of both, what a power can be, and what its error costs.
   const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
   const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
-  const { re, im } = ratiosOf(line, h, count);
+  // M(lambda + ikh) / M(lambda).
+  const values = line.transform(h, count);
+  const [a, b] = line.sum;
+  const [re, im] = [2, 3].map((i) => buffer(i, count));
   for (let k = 0; k < count; k++) {
+    re[k] = (values.re[k] * a + values.im[k] * b) / line.size ** 2;
+    im[k] = (values.im[k] * a - values.re[k] * b) / line.size ** 2;
     const t = k * h;
     const [square, next] = [line.tilt ** 2 + t * t, (1 + line.tilt) ** 2 + t * t];
     const kernel = ((k ? 1 : 0.5) * h) / Math.PI / next;
