@@ -8,7 +8,6 @@ names below the statement what it shows, and takes the colours of a light or a d
 from dplearn.teaching.figures.curves import (
     curves,
     epsilon_curves,
-    hugging,
     ladder,
     number_line,
     panels,
@@ -27,7 +26,6 @@ __all__ = [
     "curves",
     "epsilon_curves",
     "flow",
-    "hugging",
     "images",
     "ladder",
     "number_line",

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from dplearn.core.guarantee import Guarantee
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import Axis, spread
-from dplearn.teaching.figures.kit.marks import Band, Curve, Dot, Part, gaps, markers, upright
+from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers, upright
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
 # Where two panels lie, in shares of the drawing area.
@@ -198,39 +197,6 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
             headings.append({**top, **_HEADING, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
     return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
-
-
-def hugging(
-    *,
-    x: ArrayLike,
-    curve: ArrayLike,
-    corners: tuple[ArrayLike, ArrayLike, ArrayLike],
-    gaps: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    title: str,
-) -> go.Figure:
-    """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
-
-    The corners are their abscissae, and the heights of the upper and of the lower polygon there;
-    gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
-    """
-    at, upper, lower = corners
-    # Names stand where a convex falling curve leaves space, counted in corners from the right.
-    left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
-    for height, label, role, i, side in (
-        (upper, "chords", "rdp", 3, "top right"),
-        (lower, "moved cells", "other", 1, "bottom left"),
-    ):
-        look = {"role": role, "width": 1.6, "corners": True, "side": side}
-        where = 1 - i / (np.size(height) - 1)
-        left.append(Curve(x=at, y=height, label=label, label_at=where, **look))
-    left.append(Curve(x=x, y=curve, label="truth", label_at=0.05))
-    right = [Curve(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
-    for rank, (mesh, pair) in enumerate(gaps.items()):
-        for gap, role in zip(pair, ("rdp", "other"), strict=True):
-            right.append(Curve(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
-    common = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0.0, float(np.max(x)))}
-    away = curves(right, y="distance from the truth", **common)
-    return panels(curves(left, y="δ", **common), away, title=title)
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:

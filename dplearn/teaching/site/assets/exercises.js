@@ -195,21 +195,6 @@ if (typeof document !== "undefined") {
     reply.textContent = here("Done on an earlier visit.");
   }
 
-  // Numbers for an axis: round steps from zero, or a few for each power of ten.
-  function ticks(low, high, logarithmic) {
-    if (logarithmic) {
-      const powers = Math.floor(Math.log10(low));
-      const many = Array.from({ length: Math.ceil(Math.log10(high)) - powers + 1 }, (_, i) => Number(`1e${powers + i}`));
-      const steps = Math.log10(high / low) > 3 ? [1] : [1, 2, 5];
-      const every = many.flatMap((power) => steps.map((step) => step * power)).filter((x) => x >= low && x <= high);
-      const stride = Math.ceil(every.length / 7);
-      return every.filter((_, i) => i % stride === 0);
-    }
-    const power = Number(`1e${Math.floor(Math.log10(high / 3))}`);
-    const step = [1, 2, 5, 10].map((one) => one * power).find((one) => high / one <= 5.5);
-    return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
-  }
-
   // A line of numbers: each has a mark on it, and its name in a row of its own.
   function numberLine(points) {
     const values = points.map(([, value]) => value);
@@ -219,7 +204,8 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    const axis = make("div", { className: "axis" }, ...ticks(low, high, logarithmic).map((value) => {
+    const ticks = numbers.ticks(logarithmic, low, high, 5.5).filter(([, worded]) => worded).map(([value]) => value);
+    const axis = make("div", { className: "axis" }, ...ticks.map((value) => {
       const tick = make("i", { textContent: answers.written(value) });
       tick.style.left = at(value);
       return tick;
