@@ -257,7 +257,7 @@ def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
         for k, f, n in zip(ks, fs, people.tolist(), strict=True)
     }
     # The curve rises: at the place of a grid below a rate it is smaller, which accuses more often.
-    grid = np.geomspace(0.01, 0.6, 400)
+    grid = np.geomspace(0.01, 0.6, 80)
     curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
     wrong = {
         key: low > curve[min(np.searchsorted(grid, high) - 1, grid.size - 1)]
@@ -267,8 +267,7 @@ def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
         any(wrong[k, f, n] for k, f, n in zip(ks, fs, people.tolist(), strict=True))
         for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
     )
-    print(f"{accusing} of 1000 streams accuse, at most 50 are expected")
-    assert accusing <= 50
+    assert 0 < accusing <= 50, accusing
 
 
 @pytest.mark.slow

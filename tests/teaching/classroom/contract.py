@@ -6,6 +6,7 @@ numbers that the prose quotes (see lessons/conftest.py).
 
 import ast
 import base64
+import functools
 import io
 import itertools
 import json
@@ -49,7 +50,7 @@ class Built:
         # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
         self.appendix = lesson.number >= "90"
         self.voted = bool(sources.questions(lesson, "vote"))
-        self.cells = sources.built_cells(lesson)
+        self.cells, self.source = sources.built_cells(lesson), sources.read(lesson)
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))
@@ -205,7 +206,7 @@ def exercises_ship_unanswered(built):
 
 def hints_quote_the_question(built):
     """Other numbers of a hint are computed, f"{RELEASES} of them", and change with the rest."""
-    cells, source = sources.read(built.lesson).cells, built.lesson.exercises
+    cells, source = built.source.cells, built.lesson.exercises
     place = {sources.exercise_key(cell): i for i, cell in enumerate(cells)}
     for node in ast.walk(ast.parse(source.read_text() if source.exists() else "")):
         options = {each.arg: each.value for each in getattr(node, "keywords", ())}
@@ -230,7 +231,7 @@ def knows_neither_private_names_nor_the_machine(built):
                 if name.startswith("_"):
                     yield f"imports the private name {name}"
     text = built.lesson.notebook.read_text()
-    if (metadata := json.loads(text)["metadata"]) != sources.read(built.lesson).metadata:
+    if (metadata := json.loads(text)["metadata"]) != built.source.metadata:
         yield f"stores more than the kernel and its language, {metadata}: build it again"
     if any(set(cell.metadata) - {"tags", "jupyter"} for cell in built.cells):
         yield "stores more of its cells than tags and what is folded: build it again"
@@ -272,22 +273,23 @@ def links_lead_somewhere(built):
     if not any(asked for _, asked in targets):
         yield "has no link to the explorer, '[...](explorer:?...)'"
     for target, asked in targets:
-        if asked:
-            yield from _unreadable(asked)
+        if asked and (error := unreadable(asked)):
+            yield f"links to the explorer with {asked}, where it reads {error}"
         place = ROOT / "lessons" / target.split("#")[0]
         if not (target.startswith("https://") or place.exists()):
             yield f"links to {target}, which does not exist"
 
 
-def _unreadable(target):
-    """Yield what the explorer's page does not understand of a link."""
+@functools.cache
+def unreadable(target):
+    """Return what the explorer's page does not understand of a link, or an empty string."""
     page = urlparse(target)
     try:
         read = parse_qs(page.query, strict_parsing=bool(page.query))
-        address = {k: v for k, (v,) in read.items()}
-        understood(page.path, address)
+        understood(page.path, {k: v for k, (v,) in read.items()})
     except (KeyError, ValueError) as error:
-        yield f"links to the explorer with {target}, where it reads {error!r}"
+        return repr(error)
+    return ""
 
 
 EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]

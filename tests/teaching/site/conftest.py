@@ -1,5 +1,6 @@
 """One site for all tests of it: the lessons, some entries of the book, and what moves."""
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -7,14 +8,19 @@ import pytest
 
 from browsing import ENTRIES
 from dplearn.teaching import site
+from dplearn.teaching.classroom import in_page
 
 
 @pytest.fixture(scope="session")
 def out(tmp_path_factory) -> Path:
     """Return the folder of the site."""
     folder = tmp_path_factory.mktemp("site")
+    described = in_page.described
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
-        patch.setattr(site, "REFERENCE", ("dplearn", "dplearn.pate"))  # pdoc makes all alike
+        patch.setattr(site, "REFERENCE", ("dplearn", "!dplearn[.]"))  # pdoc makes all alike
+        # What mistakes give takes long to measure; tests of exercises compare it.
+        right = lambda program: described(dataclasses.replace(program, mistakes=()))
+        patch.setattr(in_page, "described", right)
         site.write_site(folder, executor, tell=lambda line: None)
     return folder
