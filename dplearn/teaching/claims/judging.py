@@ -5,25 +5,22 @@ settings agree or a word names one of them; else it depends, which is no verdict
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from dplearn.core.display import as_json
-from dplearn.teaching.book.kit.domains import by_name
-from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import LISTS, QUANTITIES
-from dplearn.teaching.claims.matching import PER_STEP, Match, base, compare, in_units
+from dplearn.teaching.claims.matching import Match, base, compare, in_units
 from dplearn.teaching.claims.reading import (
     Claim,
     Note,
     NotReadError,
-    alternatives,
     claims_of,
     conditions_in,
-    two_releases,
 )
 from dplearn.teaching.claims.table import Table, tables
 
@@ -36,8 +33,6 @@ _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "n
 _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 # Words beside a scale that is none of a noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# What a formula without a left side may be about, where it equals something.
-_ALONE = ("epsilon", "delta", "sigma", "rho", "rdp", "mu", "scale")
 # Letters of a left side that print has for another quantity as well.
 _ALSO = {"order": "error", "mu": "sigma"}
 _SLACK = ("slack", "松弛", "余量 δ'")
@@ -52,10 +47,6 @@ _SEVERAL = re.compile(
 )
 # Words that say that a formula is no more than near.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
-_EACH = (
-    "each of", "each round", "each step", "each quer", "per step", "per-step", "per round",
-    "per-round", "每步", "每轮",
-)  # fmt: skip
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
@@ -119,14 +110,14 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     """Return the finding of `proofread`, and how the formula fares in every setting."""
     try:
-        claims, beside = claims_of(formula, words[:2000])
+        claims, beside = claims_of(formula)
     except NotReadError as error:
         return Finding(verdict="not read", reason=error.args[0]), []
     except (RecursionError, IndexError):
         return Finding(verdict="not read", reason="Expected a formula, got something else."), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
-    found = [_judged(two_releases(claim), context) for claim in claims]
+    found = [_judged(claim, context) for claim in claims]
     return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
 
 
@@ -163,11 +154,8 @@ class _Context:
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, in the reading of its quotients that has an equal."""
-    each = claim.about in PER_STEP and context.speaks_of(_EACH)
-    readings = alternatives(replace(claim, each=each))
-    if also := _ALSO.get(claim.about) if claim.left else None:
-        readings += [replace(reading, about=also) for reading in readings]
-    found = [_decided(reading, context) for reading in readings]
+    also = claim.left and _ALSO.get(claim.about)
+    found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
     best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
     finding, matches = best
@@ -201,84 +189,53 @@ def _unsaid(claim: Claim, finding: Finding, matches: list[Match], context: _Cont
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
     """Return how the claim fares in every setting that its letters fit."""
-    about = [claim.about] if claim.about else _ALONE
-    for quantity in about:
-        asked = replace(claim, about=quantity)
-        for table in tables(quantity):
-            if not claim.about and table.setting.about != quantity:
-                continue
-            match = compare(asked, in_units(asked, table), context.conditions, context.unread)
-            if match is None:
-                continue
-            match = replace(match, named=context.named(match))
-            # On its shape alone nothing is accused that may be about something else.
-            shape = match.verdict == "refuted" and (table.sign == 0 or quantity == "p")
-            if not (shape and (match.named <= 0 or quantity == "p")):
-                yield match
+    for table in tables(claim.about):
+        match = compare(claim, in_units(claim, table), context.conditions, context.unread)
+        if match is None:
+            continue
+        match = replace(match, named=context.named(match))
+        # On its shape alone nothing is accused that may be about something else.
+        shape, accused = table.sign == 0 or claim.about == "p", match.verdict == "refuted"
+        named = match.named > 0 and not (accused and claim.about == "p")
+        if match.exact or not shape or named:
+            yield match
 
 
 def _merged(matches: Sequence[Match]) -> list[Match]:
     """Return one match for each setting: an equality, else a counterexample, else the best."""
     out: dict[tuple, Match] = {}
     order = ("refuted", "safe", "conditional", "open", "holds")
+    rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
     for match in matches:
         key = match.table.setting.text, match.step, match.direct or not match.exact
-        rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
         if key not in out or rank(match) < rank(out[key]):
             out[key] = match
     return list(out.values())
 
 
-def _of_no_left_side(matches: list[Match]) -> list[Match]:
-    """Return the matches of a right side alone: what it equals, and what words name rather."""
-    equal = [m for m in matches if m.exact and not m.table.setting.rare]
-    most = max((m.named for m in equal), default=np.inf)
-    return equal + [m for m in matches if m not in equal and m.named >= max(most, 0.5)]
-
-
-def _of_one_reading(claim: Claim, matches: list[Match], context: _Context) -> list[Match]:
-    """Return the matches of one reading of the left side: of a total, or of one step."""
-    if not (exact := [m for m in matches if m.exact]):
-        if len({m.step for m in matches}) == 2:
-            matches = [m for m in matches if m.step == claim.per_step]
-        return matches
-    steps = {m.step for m in exact if not m.table.setting.rare} or {m.step for m in exact}
-    matches = [m for m in matches if m.step in steps]
-    inverse = [m for m in matches if m.exact and not m.direct and not m.step]
-    wrong = ("refuted", "conditional")
-    worse = [m for m in matches if m.direct and m.verdict in wrong and not m.table.setting.rare]
-    if not inverse or not worse:
-        return matches
-    note = Note("on this side of the frontier only; {point}", point=worse[0].note)
-    matches = [m for m in matches if m not in worse or m.exact]
-    return [replace(m, verdict="conditional", note=note) if m in inverse else m for m in matches]
-
-
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about a claim by the strict rule, and all matches."""
-    matches = [*_matches(claim, context)]
-    matches = _merged(matches if claim.about else _of_no_left_side(matches))
-    matches = _of_one_reading(claim, matches, context)
+    matches = _merged([*_matches(claim, context)])
     if not matches:
-        why = Note("No setting has these letters.")
-        if what := QUANTITIES.get(claim.about):
-            why = Note("No setting about {x} has these letters.", x=what)
+        why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     # The words may name a special setting, which has other letters.
     for stems in _APART:
         if context.speaks_of(stems):
             near = [m for m in near if m.table.setting.speaks_of(stems)]
-    special = near and _special(claim, near, matches, context)
-    if not near or special or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
+    if not near or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if all(m.named < 0 for m in near):
         return _finding("not read", matches, "The words speak of another law of noise."), matches
     most = max(m.named for m in near)
-    pool = _meant(near, most)
-    head = min(pool, key=lambda m: (not m.exact, m.rank))
+    pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
+    decided = [m for m in pool if m.verdict != "open"]
+    if most > 0 or any(m.verdict in ("holds", "safe") for m in decided):
+        pool = decided or pool  # an open one decides nothing
+    head = min(pool, key=lambda m: (not m.exact, not m.direct, m.rank))
     kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
     opposed = {"refuted", "conditional"} if head.verdict in ("holds", "safe") else {"holds", "safe"}
@@ -294,26 +251,6 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if verdict in ("refuted", "safe", "conditional"):
         finding = _with_misprint(claim, head, finding)
     return finding, matches
-
-
-def _meant(near: Sequence[Match], most: float) -> list[Match]:
-    """Return the matches that words name most, else all; open ones only where nothing decides."""
-    pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
-    decided = [m for m in pool if m.verdict != "open"]
-    clear = decided and (most > 0 or any(m.verdict in ("holds", "safe") for m in decided))
-    return decided if clear else pool
-
-
-def _special(claim: Claim, near: Sequence[Match], fits: Sequence[Match], words: _Context) -> bool:
-    """Return whether words rather name a setting of the quantity that has other letters."""
-    general = [m for m in near if m.exact and m.table.setting.text.startswith("every")]
-    if general or max([m.named for m in near]) > 0:
-        return False
-    fitting = {m.table.entry.id for m in fits}
-    texts = " ".join([m.table.setting.text.lower() for m in near])
-    abouts = {claim.about or m.table.setting.about for m in near}
-    rare = [t for about in abouts for t in tables(about) if t.setting.rare]
-    return any([t.entry.id not in fitting and words.hits(t, texts) > 0 for t in rare])
 
 
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
@@ -360,25 +297,15 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
 def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
     """Return the finding with the book's own misprint that the formula equals, if it is one."""
     for misprint in head.table.entry.misprints if head.direct else ():
-        if misprint.claim is not None and _equals(claim, head, misprint):
+        if misprint.claim is not None and _equals(head, misprint.claim):
             slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
             reason = f"{finding.reason} {slip}"
             return replace(finding, misprint=misprint.name, reason=reason, slip=slip)
     return finding
 
 
-def _equals(claim: Claim, head: Match, misprint: Misprint) -> bool:
+def _equals(head: Match, wrong: str | Callable[..., Any]) -> bool:
     """Return whether the claim has the values of a misprint at ten points of the table."""
-    table, wrong = head.table, misprint.claim
-    function = by_name(parse(wrong) if isinstance(wrong, str) else wrong)  # type: ignore[arg-type]
-    into = table.setting.into or (lambda **point: point)
-    points = table.points()[:10]
-    try:
-        with np.errstate(all="ignore"):
-            values = [float(function(dict(into(**point)))) for point in points]
-    except (ArithmeticError, LookupError, TypeError, ValueError):
-        return False
-    if table.setting.value:
-        values = [table.setting.value(v, **p) for v, p in zip(values, points, strict=True)]
-    claimed = head.trial.claimed / table.scale_of(table.columns)
-    return np.allclose(claimed[:10, 0], values, rtol=1e-6, atol=0)
+    columns = {name: x[:10] for name, x in head.table.columns.items()}
+    values = head.table.value_at(columns, parse(wrong) if isinstance(wrong, str) else wrong)
+    return np.allclose(head.trial.claimed[:10], values, rtol=1e-6, atol=0)

@@ -55,7 +55,7 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
         raise ValueError(f"Expected two of {', '.join(columns)} as axes, got {', '.join(axes)}.")
     first, second, *_ = columns
     shown = axes or (first, second)
-    point = {name: float(x[matches[0].example or 0, 0]) for name, x in trial.columns.items()}
+    point = {name: float(x[matches[0].example or 0, 0]) for name, x in trial.table.columns.items()}
     x, y = (_values(trial, columns[name], point) for name in shown)
     grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
     grid[columns[shown[0]]] = np.tile(x, len(y))[:, None]
@@ -93,10 +93,9 @@ def _values(trial: Trial, column: str, point: Mapping[str, float]) -> np.ndarray
 def _statuses(trial: Trial, grid: Mapping, shape: tuple[int, int]) -> tuple:
     """Return claim / truth and the index of the status at the points of a grid."""
     there, sign = trial.moved(grid), trial.sign
-    low = there.truth if trial.target != "@" or there.low is None else there.low
     with np.errstate(all="ignore"):
-        ratio = there.claimed / low
-        good = there.proved if sign else np.isclose(there.claimed, low, rtol=1e-6, atol=1e-14)
+        ratio, same = there.claimed / there.needed, {"rtol": 1e-6, "atol": 1e-14}
+        good = there.enough if sign else np.isclose(there.claimed, there.needed, **same)
     bad = there.wrong if sign else ~good
     status = np.select([np.isnan(there.claimed), bad, good], [3, 1, 0], 2)
     return ratio.reshape(shape), status.reshape(shape)

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from dplearn.teaching.book.kit.domains import Whole
 from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES
+from dplearn.teaching.book.kit.terms import KIND_OF, LETTERS, LISTS, VALUES
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import Table, scaled
+from dplearn.teaching.claims.table import Table, unpinned
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
+VALUE = "@"  # the column of the entry's value
 _ASSIGNMENTS = 60
 # Quantities whose parameters are no claims of their own.
 _ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
@@ -29,6 +30,7 @@ PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 _SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
 _SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "τ", "xi": "ξ"}
+Points = Mapping[str, NDArray]
 
 
 def base(name: str) -> str:
@@ -41,15 +43,19 @@ def below(name: str) -> str:
     return name.partition("_")[2]
 
 
-def fits(name: str, column: str, about: str = "") -> bool:
-    """Return whether a printed letter may stand for a column, or for a value that is `about`."""
-    marks = set(below(name).split("_"))
-    is_rdp = about == "rdp" if about else column in ("rdp", "rdps")
-    if marks & {"alpha", "RDP", "rdp"}:
-        return is_rdp and base(name) in LETTERS["rdp"]
-    letters = VALUES.get(about, frozenset({about})) if about else LETTERS.get(column, {column})
-    one = LISTS.get(column, column)
-    letters = LETTERS.get(one, letters) if column in LISTS else letters
+def sign_of(name: str) -> str:
+    """Return a letter as it is written: ``ε_0′``."""
+    first, _, rest = name.partition("_")
+    marks = rest.split("_") if rest else []
+    primes = "′" * marks.count("prime")
+    rest = "_".join(m for m in marks if m != "prime")
+    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+
+
+def fits(name: str, column: str, about: str) -> bool:
+    """Return whether a printed letter may stand for a column, of which the value is `about`."""
+    kind = about if column == VALUE else LISTS.get(column, column)
+    letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
     numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
     return base(name) in letters or numbered in letters
 
@@ -75,7 +81,7 @@ class Match:
     @property
     def direct(self) -> bool:
         """Return whether it is about the value, rather than about a column."""
-        return self.trial.target == "@"
+        return self.trial.target == VALUE
 
     @property
     def rank(self) -> int:
@@ -84,22 +90,19 @@ class Match:
 
 
 def in_units(claim: Claim, table: Table) -> Table:
-    """Return the table with noise in units of the sensitivity that a claim speaks of."""
-    own = "sensitivity" in table.domains
-    scales = table.setting.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(table.domains)
-    if claim.about == "sensitivity" or not (own or scales):
-        return table
+    """Return the table with other sensitivities than 1 if the claim speaks of one."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
-    letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
-    spoken = {"Delta", "S", "C", "L_1"} | (
-        {"s"} if claim.about in ("sigma", "scale", "rho") else set()
-    )
-    if "noise_multiplier" not in table.domains or "s" not in LETTERS["noise_multiplier"]:
-        spoken |= {"s"}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
-    if letters & spoken and not taken and not no_other:
-        return table if own else scaled(table, np.nan)
-    return scaled(table, 1.0) if own else table
+    letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
+    spoken = {"Delta", "S", "C", "L_1"}
+    if (
+        claim.about in ("sigma", "scale", "rho")
+        or "noise_multiplier" not in table.domains
+        or "s" not in LETTERS["noise_multiplier"]
+    ):
+        spoken |= {"s"}
+    speaks = bool(letters & spoken) and not taken and not no_other
+    return unpinned(table) if speaks or claim.about == "sensitivity" else table
 
 
 def compare(
@@ -116,33 +119,31 @@ def compare(
         except ValueError:
             return None
         claim = replace(claim, threshold=read)
-    for target in ("@", *table.columns):
-        if (target == "@" and claim.about != table.setting.about) or not _may_be_target(
-            claim, table, target
-        ):
+    for target in (VALUE, *table.columns):
+        if not _may_be_target(claim, table, target):
             continue
         for bound in _bound(claim, table, target):
-            found = _valued(claim, table, target, bound, conditions, unread)
-            if found is None or (claim.total and found.step and not found.exact):
-                continue
-            best = found if best is None else _preferred(claim, best, found)
+            trial = _tried(claim, table, target, bound)
+            found = trial and trial.match(conditions, unread)
+            if found:
+                best = _preferred(best, found) if best else found
     return best
 
 
-def _preferred(claim: Claim, best: Match, found: Match) -> Match:
-    """Return the better way to read a claim: of a total, unless the left side is one step's."""
+def _preferred(best: Match, found: Match) -> Match:
+    """Return the better way to read a claim: of a total, unless it is what each step may spend."""
     if found.step != best.step:
         inverse, direct = (best, found) if best.step else (found, best)
-        split = inverse.exact or claim.per_step or direct.trial.shrinks
-        return inverse if split and not direct.exact and not claim.total else direct
+        split = inverse.exact or direct.trial.shrinks
+        return inverse if split and not direct.exact else direct
     return found if (found.rank, not found.exact) < (best.rank, not best.exact) else best
 
 
 def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
-    if target == "@":
-        return True
+    if target == VALUE:
+        return claim.about == table.setting.about
     own = KIND_OF.get(target) == claim.about
-    pinned = target == "sensitivity" and table.unit is not None and not np.isnan(table.unit)
+    pinned = target == "sensitivity" and table.pinned
     other = target in table.lists or pinned or table.setting.about in _ONE_WAY or table.sign == 0
     pure = claim.second is None or not (claim.second.names or _slack(table))
     return own and not other and pure and not claim.event
@@ -155,24 +156,25 @@ def _slack(table: Table) -> str:
 
 def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     """Return every way to give the letters of a claim to the columns and the value."""
-    pinned = "sensitivity" in table.domains and table.unit is not None
-    free = [n for n in table.columns if n != target and not (n == "sensitivity" and pinned)]
-    free += ["@"] if target != "@" else []
+    free = [n for n in (*table.columns, VALUE) if n != target]
+    free = [n for n in free if not (n == "sensitivity" and table.pinned)]
     skipped = [n for n in _replaced(claim, table, target) if n in free]
     wanted = [n for n in free if n not in skipped]
     names, lists = set(claim.names), [n for n in table.lists if n != target]
     numbered = {n for n in names if _NUMBER.search(n)}
     if lists and len(numbered) > 1:
-        if any(not any(fits(n, c) for c in lists) for n in numbered):
+        if any(not any(fits(n, c, "") for c in lists) for n in numbered):
             return
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
     elif lists and not any(_is_item(n) for n in names):
         return
-    must = {n for n in wanted if not (table.setting.second and n in table.second_only)}
+    if not lists and any(step.what == "largest" for step in claim.right.program):
+        return
+    must = {*wanted}
     pair = claim.second is not None and not claim.bare and bool(claim.second.names)
     if table.setting.second:
-        must = {*wanted} if pair else must
+        must -= set() if pair else {"delta", "deltas"}
         wanted = wanted if pair or claim.bare else [n for n in wanted if n in must]
     for given in _assignments(sorted(names), [*wanted, *skipped], table):
         lists_fit = all(_is_item(n) == (c in table.lists) for n, c in given.items())
@@ -191,7 +193,7 @@ def _assignments(
         return
     options = []
     for name in names:
-        able = [c for c in free if fits(name, c, table.setting.about if c == "@" else "")]
+        able = [c for c in free if fits(name, c, table.setting.about)]
         alone = sum(base(other) == name for other in names) == 1
         options.append([name, *(c for c in able if c != name)] if name in able and alone else able)
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
@@ -201,7 +203,7 @@ def _assignments(
 
 def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
     """Return the columns for which the claim has a formula or a number instead of a letter."""
-    if target != "@":
+    if target != VALUE:
         return []
     if claim.threshold:
         return ["threshold"]
@@ -209,83 +211,58 @@ def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
     return [_slack(table)] if is_formula and not table.setting.second and _slack(table) else []
 
 
-def _valued(
-    claim: Claim,
-    table: Table,
-    target: str,
-    bound: dict[str, str],
-    conditions: Sequence[Expression],
-    unread: set[str],
-) -> Match | None:
-    """Return how a claim fares when its letters stand for these columns."""
-    columns, value, low = dict(table.columns), table.value, table.below
-    at = {name: value if c == "@" else columns[c] for name, c in bound.items()}
-    changed = dict(columns)
+def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Trial | None":
+    """Return the comparison in which letters stand for these columns; None if it makes no sense."""
+    changed, items = dict(table.columns), dict[str, NDArray]()
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
-        whole, k = next(c for c in table.lists if fits(name, c)), int(_NUMBER.search(name)[1]) - 1  # type: ignore[index]
-        if k >= columns[whole].shape[-1]:
+        whole = next(c for c in table.lists if fits(name, c, ""))
+        column, k = table.columns[whole], int(_NUMBER.search(name)[1]) - 1  # type: ignore[index]
+        if k >= column.shape[-1]:
             return None
-        if changed[whole] is columns[whole]:
-            empty = np.inf if whole == "noise_multipliers" else 0.0
-            changed[whole] = np.full(columns[whole].shape, empty)
-        changed[whole][:, k] = columns[whole][:, k]
-        at[name] = columns[whole][:, [k]]
-    pair = _pair_of(claim, table, target, bound, at, changed)
-    if pair == "refused":
+        if changed[whole] is column:
+            changed[whole] = np.full(column.shape, np.inf if whole == "noise_multipliers" else 0.0)
+        changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
+    trial = Trial(claim, table, target, bound, items, table.points, table.edge)
+    second = _second(trial, changed)
+    if second is None:
         return None
     if claim.threshold:
-        changed["threshold"] = np.broadcast_to(claim.threshold(**at), value.shape)
-    if any(changed[n] is not columns[n] for n in columns):
-        value = table.value_at(changed)
-        low = table.below_at(changed, value) if low is not None else None
-    trial = Trial(claim, table, target, bound, at, columns, value, low)
-    try:
-        found = trial.match(conditions, unread)
-    except ValueError:  # a letter of a list outside of a sum
-        return None
-    return replace(found, verdict="refuted", note=pair, exact=False) if found and pair else found
+        changed["threshold"] = np.broadcast_to(claim.threshold(**trial.at), table.value.shape)
+    if any(changed[n] is not column for n, column in table.columns.items()):
+        trial = trial.moved(changed, shown=table.columns)
+    return replace(trial, failed=second)
 
 
-def _pair_of(claim: Claim, table: Table, target: str, bound: dict, at: dict, changed: dict) -> str:
-    """Return why a pair fails by its second part; else put that into the columns it replaces."""
-    if claim.second is None or target != "@":
+def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
+    """Return why a pair fails by its second part, None if that is of no use to the setting.
+
+    A second part that is another one than the setting's is put into the columns.
+    """
+    claim, table, bound = trial.claim, trial.table, trial.bound
+    if claim.second is None or trial.target != VALUE:
         return ""
-    own, shape = _slack(table), table.value.shape
-    zero = not claim.second.names and float(claim.second()) == 0
-    if not claim.second.names and not zero:
-        return "refused"
+    own, bare, shape = _slack(table), claim.bare, table.value.shape
+    zero = not claim.second.names
+    if zero and (float(claim.second()) != 0 or table.setting.second):
+        return None
     if table.setting.second:
-        if zero:
-            return "refused"
-        column = bound.get(claim.bare) or "delta"
-        said = table.columns.get(column) if claim.bare else claim.second(**at)
+        said = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**trial.at)
         if said is None:
-            return "refused"
-        if (needed := table.second_at(changed)) is None:
-            return "refused"
-        small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
+            return None
+        small = np.broadcast_to(said, shape) < table.second_at(changed) * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
     if not own:  # pure: it holds with every delta
-        return "" if zero or (below(claim.bare) in ("", "prime") and claim.bare) else "refused"
-    if claim.bare:
-        spoken = next((n for n, c in bound.items() if c == own), "")
-        if spoken == claim.bare:
-            return ""
-        if below(claim.bare).strip("_") not in ("", "prime"):
-            return "refused"
-        words = "the pair has {x} where the formula has {y}"
-        return Note(words, x=sign_of(claim.bare), y=sign_of(spoken))
-    changed[own] = np.broadcast_to(claim.second(**at), shape).astype(float)
-    return ""
-
-
-def sign_of(name: str) -> str:
-    """Return a letter as it is written: ``ε_0′``."""
-    first, _, rest = name.partition("_")
-    marks = rest.split("_") if rest else []
-    primes = "′" * marks.count("prime")
-    rest = "_".join(m for m in marks if m != "prime")
-    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+        return "" if zero or (bare and below(bare) in ("", "prime")) else None
+    if not bare:
+        changed[own] = np.broadcast_to(claim.second(**trial.at), shape).astype(float)
+        return ""
+    spoken = next((n for n, c in bound.items() if c == own), "")
+    if spoken == bare:
+        return ""
+    words = "the pair has {x} where the formula has {y}"
+    if below(bare).strip("_") in ("", "prime"):
+        return Note(words, x=sign_of(bare), y=sign_of(spoken))
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,35 +271,46 @@ class Trial:
 
     claim: Claim
     table: Table
-    target: str  # the column that it is about; "@" for the value
+    target: str  # the column that it is about
     bound: dict[str, str]
-    at: dict[str, NDArray]
-    columns: dict[str, NDArray]
-    value: NDArray
-    low: NDArray | None
+    items: dict[str, NDArray]  # numbered letters of a list
+    proved: Points  # the columns, with what is proved
+    edge: Points | None  # the columns, with what no mechanism beats; None if nothing is known
+    failed: str = ""  # why the second part of a pair fails
+
+    @property
+    def at(self) -> Points:
+        """Return the values of the letters."""
+        return self.items | {name: self.proved[c] for name, c in self.bound.items()}
 
     @cached_property
     def sign(self) -> int:
         """Return 1 if too small a claim promises too much, -1 if too large a one; 0 if neither."""
-        if self.target == "@":
+        if self.target == VALUE:
             return self.table.sign
-        x, whole = self.columns[self.target], isinstance(self.table.domains[self.target], Whole)
-        up = self.table.value_at({**self.columns, self.target: x * 1.01 + whole})
+        x, whole = self.proved[self.target], isinstance(self.table.domains[self.target], Whole)
+        columns = {n: c for n, c in self.proved.items() if n != VALUE}
+        up = self.table.value_at({**columns, self.target: x * 1.01 + whole})
         with np.errstate(invalid="ignore"):
-            moved = up - self.table.value
+            moved = up - self.proved[VALUE]
         moved = moved[np.isfinite(moved)]
         return -self.table.sign * int(np.sign(np.median(moved))) if moved.size else 0
 
-    @cached_property
+    @property
     def truth(self) -> NDArray:
         """Return what is proved: the value, or the column that the claim is about."""
-        return self.value if self.target == "@" else self.columns[self.target]
+        return self.proved[self.target]
+
+    @property
+    def needed(self) -> NDArray:
+        """Return what no mechanism beats, as far as it is known."""
+        return (self.edge or self.proved)[self.target]
 
     @property
     def shrinks(self) -> bool:
         """Return whether the claim falls with the number of releases, as what each may spend."""
         count = next((n for n, c in self.bound.items() if c == "steps"), "")
-        if not count or self.target != "@" or self.claim.about not in PER_STEP:
+        if not count or self.target != VALUE or self.claim.about not in PER_STEP:
             return False
         with np.errstate(invalid="ignore"):
             less = self._right({**self.at, count: self.at[count] + 1}) < self.claimed
@@ -333,77 +321,96 @@ class Trial:
         """Return what is claimed at every point."""
         return self._right(self.at)
 
-    @cached_property
-    def frontier(self) -> NDArray:
-        """Return what is claimed where the value is what no mechanism beats."""
-        if self.target == "@" or self.low is None or self.low is self.value:
-            return self.claimed
-        return self._right(
-            {n: self.low if self.bound.get(n) == "@" else x for n, x in self.at.items()}
-        )
-
     @property
     def letters(self) -> dict[str, str]:
         """Return the letters that stand for columns, that of the left side among them."""
         left = base(self.claim.left.partition("(")[0])
-        own = {} if self.target == "@" else {left or self.target: self.target}
-        return {**{n: c for n, c in self.bound.items() if c != "@"}, **own}
+        own = {} if self.target == VALUE else {left or self.target: self.target}
+        return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
 
-    def moved(self, columns: Mapping[str, NDArray]) -> "Trial":
-        """Return the same comparison at other points."""
+    def moved(self, columns: Points, shown: Points | None = None) -> "Trial":
+        """Return the same comparison at other points, of which the letters have those `shown`."""
         value = self.table.value_at(columns)
-        at = {n: value if c == "@" else columns[c] for n, c in self.bound.items()}
-        low = self.table.below_at(columns, value)
-        return replace(self, at=at, columns=dict(columns), value=value, low=low)
+        low = self.table.below_at(columns, value) if self.edge else None
+        shown = shown or columns
+        edge = None if low is None else {**shown, VALUE: low}
+        return replace(self, proved={**shown, VALUE: value}, edge=edge)
 
-    def _right(self, at: Mapping[str, NDArray]) -> NDArray:
-        size = max((len(x) for x in at.values()), default=len(self.value))
-        claimed = np.broadcast_to(self.claim.right(**at), (size, 1)).astype(float)
+    def _right(self, at: Points) -> NDArray:
+        claimed = np.broadcast_to(self.claim.right(**at), self.proved[VALUE].shape).astype(float)
         with np.errstate(invalid="ignore"):
             return np.sqrt(claimed) if self.claim.root else claimed
 
     @cached_property
-    def proved(self) -> NDArray:
+    def enough(self) -> NDArray:
         """Return where the claim promises no more than what is proved, or nothing is known."""
         with np.errstate(invalid="ignore"):
             enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
         return enough | np.isnan(self.truth)
 
+    @cached_property
+    def wrong(self) -> NDArray:
+        """Return where the claim is beaten by what no mechanism beats."""
+        edge, low = self.edge or self.proved, self.needed
+        claimed = self._right({**self.at, **{n: edge[c] for n, c in self.bound.items()}})
+        if self.claim.about in ("epsilon", "rho", "rdp"):
+            claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
+        with np.errstate(all="ignore"):
+            wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
+            wrong |= np.isnan(claimed) & np.isfinite(low)
+            wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
+            if self.target != VALUE:
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # what ends at 0 has no inverse
+        return wrong & ~np.isnan(low)
+
     def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
         """Return the outcome of the comparison."""
-        claimed, truth, holds = self.claimed, self.truth, self.table.holds
+        try:
+            claimed = self.claimed
+        except ValueError:  # a letter of a list outside of a sum
+            return None
+        truth, holds = self.truth, self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(truth) & holds & (np.abs(truth) > 1e-290)
         good = good if good.sum() >= 8 else ~np.isnan(truth) & holds
         equal = np.isfinite(truth) & np.isclose(claimed, truth, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
-        step = self.target != "@" and self.table.setting.about == self.claim.about
+        step = self.target != VALUE and self.table.setting.about == self.claim.about
         missed = missed or bool(letters & {base(n) for n in unread})
         out = Match(self, exact=exact, step=step, unread=missed)
-        if self.table.sign == 0 and self.target == "@":
+        if self.table.sign == 0 and self.target == VALUE:
             if not exact and np.any(claimed[good] < 0):
                 return None  # no variance and no probability: its letters are others
-            return out if exact else self._refuted(out, truth, ~equal & good)
-        if exact and (self.low is None or self.table.entry.kind == "asymptotic"):
-            return out
-        if self.sign == 0:
+            found = out if exact else self._refuted(out, ~equal & good)
+        elif exact and (self.edge is None or self.table.entry.kind == "asymptotic"):
+            found = out
+        elif self.sign == 0:
             return None
-        out = replace(out, note="" if exact else self._looseness)
-        proved = (self.proved | ~inside)[holds]
-        if self.low is None:
+        else:
+            out = replace(out, note="" if exact else self._looseness)
+            found = self._on_one_side(out, good, inside, said)
+        if found and self.failed:
+            return replace(found, verdict="refuted", note=self.failed, exact=False)
+        return found
+
+    def _on_one_side(
+        self, out: Match, good: NDArray, inside: NDArray, said: set[str]
+    ) -> Match | None:
+        """Return the match of a claim that errs on one side only, the safe one or the other."""
+        proved = (self.enough | ~inside)[self.table.holds]
+        if self.edge is None:
             return replace(out, verdict="safe") if np.all(proved) and good.sum() > 20 else None
         wrong = self.wrong & inside
-        if wrong.sum() >= 0.004 * max((inside & ~np.isnan(truth)).sum(), 1):
-            return self._fails(out, wrong, inside, said)
-        return out if exact else replace(out, verdict="safe" if proved.mean() > 0.99 else "open")
+        if wrong.sum() >= 0.004 * max((inside & ~np.isnan(self.truth)).sum(), 1):
+            return self._fails(out, wrong, said)
+        return (
+            out if out.exact else replace(out, verdict="safe" if proved.mean() > 0.99 else "open")
+        )
 
-    def _fails(self, out: Match, wrong: NDArray, inside: NDArray, said: set[str]) -> Match:
+    def _fails(self, out: Match, wrong: NDArray, said: set[str]) -> Match:
         """Return the match of a claim that is beaten at some points, and on which condition."""
-        holds, known = self.table.holds, (inside & ~np.isnan(self.truth)).sum()
-        share = wrong.sum() / max(known, 1)
-        truth = self.truth if self.target != "@" or self.low is None else self.low
-        failing = self._refuted(out, truth, wrong)
+        holds, failing = self.table.holds, self._refuted(out, wrong)
         only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if out.exact:
             if not self._rule or not np.any(wrong & ~holds):
@@ -412,14 +419,11 @@ class Trial:
             return replace(failing, verdict=verdict, note=only)
         if self._rule and not said and not np.any(wrong & holds) and holds.mean() > 0.25:
             return replace(failing, verdict="conditional", note=only)
-        if where := "" if said or share > 0.8 else self._region(wrong):
-            note = Note("{rule}; {point}", rule=where, point=failing.note)
-            return replace(failing, verdict="conditional", note=note)
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
         """Return where the conditions hold, their columns, and whether one could not be used."""
-        inside, said, missed = np.ones(self.value.shape, bool), set[str](), False
+        inside, said, missed = np.ones(self.truth.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
             left = left.replace("'", "_prime").rstrip("^*")
@@ -436,28 +440,12 @@ class Trial:
 
     def _violated(self, wrong: NDArray) -> set[str]:
         """Return the columns of the hypothesis' clauses that are not met where a claim fails."""
-        at, names = self.table.unscaled(self.columns), set[str]()
+        at, names = self.table.unscaled(self.table.columns), set[str]()
         for clause in re.split(r"\s+and\s+", self.table.hypothesis):
             rule = parse(clause)
             if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
                 names |= rule.names
-        return names | ({"@"} if self.table.setting.about in names else set())
-
-    @cached_property
-    def wrong(self) -> NDArray:
-        """Return where the claim is beaten by what no mechanism beats."""
-        low, claimed = self.truth, self.frontier
-        if self.target == "@" and self.low is not None:
-            low = self.low
-        if self.claim.about in ("epsilon", "rho", "rdp"):
-            claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
-        with np.errstate(all="ignore"):
-            wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
-            wrong |= np.isnan(claimed) & np.isfinite(low)
-            wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
-            if self.target != "@" and self.low is not None:
-                wrong &= self.low > 1e-9 * self.value  # a value that ends at 0 has no inverse
-        return wrong & ~np.isnan(low)
+        return names | ({VALUE} if self.table.setting.about in names else set())
 
     @property
     def _looseness(self) -> str:
@@ -467,35 +455,20 @@ class Trial:
         words = "{count} times what is proved, in the median"
         return Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
 
-    def _refuted(self, match: Match, truth: NDArray, wrong: NDArray) -> Match:
+    def _refuted(self, match: Match, wrong: NDArray) -> Match:
         """Return the match with the plainest failing point in the letters of the formula."""
         with np.errstate(all="ignore"):
-            size = np.abs(np.log(np.maximum(np.abs(self.claimed / truth), 1e-300))).ravel()
+            size = np.abs(np.log(np.maximum(np.abs(self.claimed / self.needed), 1e-300))).ravel()
         failing = np.flatnonzero(wrong.ravel())
         k = int(next((k for k in failing if not size[k] < 0.01), failing[0]))
-        values = {n: self.value if c == "@" else self.columns[c] for n, c in self.bound.items()}
-        point = [f"{sign_of(n)} = {', '.join(f'{v:.4g}' for v in x[k])}" for n, x in values.items()]
+        values = {sign_of(n): self.proved[c][k] for n, c in self.bound.items()}
+        point = [f"{name} = {', '.join(f'{v:.4g}' for v in x)}" for name, x in values.items()]
         claimed = self.claimed[k, 0]
         said = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
         words = "at {place} it gives {claimed} where {truth} is needed"
-        truth_there = f"{truth[k, 0]:.4g}"
-        note = Note(words, place=", ".join(point), claimed=said, truth=truth_there)
+        needed = f"{self.needed[k, 0]:.4g}"
+        note = Note(words, place=", ".join(point), claimed=said, truth=needed)
         return replace(match, verdict="refuted", note=note, example=k)
-
-    def _region(self, wrong: NDArray) -> str:
-        """Return the threshold on one letter beyond which nothing fails, if there is one."""
-        for name, column in self.bound.items():
-            if column in (*self.table.lists, "sensitivity", "@"):
-                continue
-            x = self.columns[column].ravel()
-            order = np.argsort(x, kind="stable")
-            for way, sign in ((1, "<"), (-1, ">")):
-                seen = wrong.ravel()[order][::way]
-                first = int(np.argmax(seen))
-                if first > 0.5 * len(x) and seen[first:].mean() > 0.75:
-                    rule = f"{sign_of(name)} {sign} {x[order][::way][first]:.3g}"
-                    return Note("no failure for {rule}", rule=rule)
-        return ""
 
     @property
     def _rule(self) -> str:

@@ -229,14 +229,16 @@ def _claims(body: str, notion: str) -> Iterator[str]:
                 yield claim
                 continue
             for law, size in reading.laws(claim):
-                if not re.search("sigma|σ", size):
+                if not re.search("sigma|σ", size) and makes_claim(f"b = {size}"):
                     yield rf"\sigma^2 = {size}" if law == "N" else f"Lap({size})"
             if own := reading.NOTION.match(claim):
                 notion, claim = reading.notion_of(own[2]), own[1]
             claim = claim.rstrip("-‑– ")
             defined = notion.startswith(("b ", r"\sigma")) and re.search(r"sigma|σ", claim)
-            if notion and not defined and not unbracketed(SIGN, claim) and reading.says_more(claim):
-                yield notion + claim if notion[-1] == " " else rf"{claim}\text{{-{notion}}}"
+            if notion and not defined and not unbracketed(SIGN, claim):
+                claim = notion + claim if notion[-1] == " " else rf"{claim}\text{{-{notion}}}"
+                if makes_claim(claim):
+                    yield claim
 
 
 def _lines(body: str) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import NoReturn
 
-from dplearn.teaching.book.kit.expression import GREEK, Expression, Step
+from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 
 LONGEST = 2000
@@ -67,20 +67,14 @@ _EVENT = re.compile(
 )
 # Quantities that may equal one letter of another kind.
 _LONE = ("rdp", "sensitivity", "epsilon")
-# Letters, and one name alone.
-_LETTER = re.compile(
-    r"\\(?:(?:var)?epsilon|alpha|beta|gamma|[dD]elta|lambda|mu|rho|sigma)|[α-ωΔ]"
-    r"|(?<![\\A-Za-z])[A-Za-z](?![A-Za-z])"
-)
-_NAME = re.compile(r"\\?[A-Za-zα-ω]+(?:_\{?\\?\w+\}?)?['′]*")
-# Quantities of which a page claims something; of the others with an epsilon on the right.
+# Quantities of which a page claims something, and those of which it does with an epsilon.
 _CLAIMED = (
     "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
-    "sensitivity",
+    "sensitivity", "tradeoff",
 )  # fmt: skip
+_WITH_EPSILON = ("p", "adv", "auc", "scale", "rdp")
 # What is left out of a formula, or spelled in one way, before it is read.
 _CLEANED = {
-    r"\\label\{[^{}]*\}|\\tag\{[^{}]*\}|\\nonumber": "",
     r"(?<!\\)\\[,;:!> ]": " ",
     r"\^\s*\{\s*\\(?:text\w*|mathrm)\s*\{[A-Za-z -]*\}\s*\}": "",
     r"_\s*\\(?:text\w*|math\w+)\s*\{": "_{",
@@ -112,24 +106,13 @@ _CUT = re.compile(
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
     r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]|(?<!\\),\s*(?=\\text)"
 )
-_REMAINDER = re.compile(
-    r"\+\s*(?:\\(?:tilde|mathcal)\s*)*\{?[oO]\}?(?:\\[!,]|\\left|\\[bB]igg?l?|\s)*\([^=<>≤≥]*\)\s*$"
-)
 _LEAST = re.compile(r"(?<=[^<>=\s])\s*(?:[<>≤≥]|\\[lg]eq?(?![a-z]))\s*[\d.]+\s*\Z")
 _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
 )
-_LIST = re.compile(
-    r"\\?max\s*(?:\\?\{|\(|\\left\s*(?:\\\{|\())\s*(\\?[A-Za-zα-ω]+)_\{?1\}?\s*,(?:.*?,)?\s*"
-    r"(?:\\[lc]?dots|…|\.\.\.)\s*,\s*\1_\{?[knmT]\}?\s*(?:\\?\}|\)|\\right\s*(?:\\\}|\)))"
-)
 _BEST = re.compile(
     r"(?<![a-z\\])\\?(?:min|inf)\s*(?:\\limits)?\s*_\s*(?:\{?\s*\\?(?:alpha|lambda|α|λ)(?:[^{}]*\})?)"
-)
-# A constant that the words bound from below.
-_CONSTANT = re.compile(
-    r"(?<![\w\\])c\s*(\^\{?2\}?|²)?\s*(?:=|>|≥|\\g(?:eq?|t)(?![a-z]))\s*([^$,;=<>]+)"
 )
 # A letter with one value.
 FIXED = re.compile(
@@ -158,10 +141,8 @@ class Claim:
     second: Expression | None = None  # of a pair, what stands beside it
     event: str = ""  # of a probability
     threshold: Expression | None = None  # what the event exceeds
-    each: bool = False  # whether the words speak of each step
     left: str = ""
     best: bool = False  # whether the best order is meant
-    text: str = ""  # the right side as printed
 
     @property
     def names(self) -> frozenset[str]:
@@ -180,14 +161,13 @@ class Claim:
         return self.second is not None and not self.bare and bool(self.second.names)
 
     @property
-    def per_step(self) -> bool:
-        """Return whether the left side is what one step has."""
-        return self.each or bool(re.search(r"_(0|i|j|t|m|step|iter|1)\b", self.left))
-
-    @property
-    def total(self) -> bool:
-        """Return whether the left side is what all steps have."""
-        return bool(re.search(r"tot|group|user|all", self.left))
+    def on_privacy(self) -> bool:
+        """Return whether it says more of a quantity of privacy than a number or a name."""
+        says = self.right.names and (not _letter(self.right) or self.second_is_formula)
+        if self.event:
+            return bool(says) and self.event.startswith(("|", "u("))
+        epsilon = self.about in _WITH_EPSILON and "epsilon" in self.right.names
+        return bool(says) and (_is_claimed(self.about, self.left) or epsilon)
 
 
 class Note(str):
@@ -206,19 +186,20 @@ class Note(str):
 
 
 class NotReadError(ValueError):
-    """The formula cannot be judged; the message says why."""
+    """The formula cannot be judged; the message says why, `claimed` whether it makes a claim."""
+
+    claimed = False
 
 
-def refuse(why: str) -> NoReturn:
+def refuse(why: str, *, claimed: bool = False) -> NoReturn:
     """Raise `NotReadError`."""
-    raise NotReadError(why)
+    error = NotReadError(why)
+    error.claimed = claimed
+    raise error
 
 
-def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
-    """Return the claims of one printed formula, and the conditions printed with it.
-
-    The `words` around it may explain the letter c, as in ``c² > 2 ln(1.25/δ)``.
-    """
+def claims_of(text: str) -> tuple[list[Claim], str]:
+    """Return the claims of one printed formula, and the conditions printed with it."""
     if len(text) > LONGEST:
         refuse(f"Expected at most {LONGEST} characters, got {len(text)}.")
     text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
@@ -237,42 +218,12 @@ def claims_of(text: str, words: str = "") -> tuple[list[Claim], str]:
         cut and "DP" in text[: cut.start()]
     ):
         text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
+    text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text).strip(" .,;，。")
     if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
         text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
-    text, rest = _REMAINDER.subn("", text)
-    text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text)
-    text = _LIST.sub(lambda m: rf"\max_i {m[1]}_{{i}}", text).strip(" .,;，。")
     text, best = _BEST.subn("", text)
     found = _said(text) or _of_law(text) or _of_event(text) or _relations(text)
-    constant = _CONSTANT.search(words.replace("{,}", "."))
-    explained = f"{beside}, c{constant[1]} = {constant[2]}" if constant else beside
-    found = [_with_definitions(claim, explained) for claim in found]
-    # Of a main term, and of one that stands before a remainder, nothing but nearness is said.
-    found = [replace(c, relation="~" if rest else c.relation, best=best > 0) for c in found]
-    return found, beside
-
-
-def _with_definitions(claim: Claim, beside: str) -> Claim:
-    """Return the claim with what explains its letters beside it put in, as in ``μ = Δ/σ``."""
-    for part in re.split(r"\\q?quad|[,;]|\\text\s*\{[^{}]*\}|\b(?:where|with|and|for)\b", beside):
-        sides = part.split("=")
-        if len(sides) != 2 or re.search(r"[<>≤≥]|\\[lg]eq?(?![a-z])", part):
-            continue
-        name = re.fullmatch(r"(.+?)(\^2|\^\{2\}|²)?", sides[0].strip())
-        letter = name and _letter(_right(name[1]))
-        if not letter or letter not in claim.names:
-            continue
-        formula = _right(sides[1])
-        if not formula.names or claim.left.replace("'", "_prime") in formula.names:
-            continue  # one value of a letter is a condition, and a circle explains nothing
-        steps = formula.program + ((Step("sqrt", 1),) if name[2] else ())
-        inline = lambda e, letter=letter, steps=steps: Expression(
-            e.text,
-            tuple(s for step in e.program for s in (steps if step == (letter, 0) else (step,))),
-        )
-        second = claim.second and inline(claim.second)
-        claim = replace(claim, right=inline(claim.right), second=second, text="")
-    return claim
+    return [replace(claim, best=best > 0) for claim in found], beside
 
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
@@ -304,9 +255,9 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     return found[:8], unread
 
 
-def _right(text: str, *, loose: bool = False) -> Expression:
+def _right(text: str) -> Expression:
     try:
-        return parse(text.strip(" .,;"), printed=True, loose=loose)
+        return parse(text.strip(" .,;"), printed=True)
     except ValueError as error:
         return refuse(str(error))
 
@@ -346,34 +297,19 @@ def laws(text: str) -> list[tuple[str, str]]:
     for law in _LAW.finditer(text):
         *mean, size = split(_COMMA, _held(text[law.end() :])[0])
         size = _IDENTITY.sub("", size).strip() if law[1] == "N" else size
-        if (
-            (law[1] != "N" or mean[:1] == ["0"])
-            and says_more(size)
-            and not re.search(r"\\mid|[|;]", size)
-        ):
+        if (law[1] != "N" or mean[:1] == ["0"]) and not re.search(r"\\mid|[|;]", size):
             found.append((law[1], size))
     return found
 
 
-def says_more(right: str) -> bool:
-    """Return whether one of the parts of a right side has letters and is not just one name."""
-    parts = re.sub(r"\\(?:left|right|bar|tilde|hat)(?![a-z])|[().]", " ", right).split(",")
-    return any(_LETTER.search(x) and not _NAME.fullmatch(x.strip()) for x in parts)
-
-
 def makes_claim(text: str) -> bool:
     """Return whether a formula says more of a quantity of privacy than a number or a name."""
-    left, *sides = split(SIGN, text)
-    right = sides[-1] if sides and not laws(sides[-1]) and not _LAW.search(text) else ""
-    if re.fullmatch(r"\s*(?:\\delta|δ|delta)\s*", right):  # f ≤ δ
-        return bool(re.search(r"\\?Phi|Φ|\\exp|e\^", left)) and "Pr" not in left
-    name = plain(left)
-    if re.match(r"P(?:r|_\w+)?[\[({]+(?:\||u\()|\(epsilon", name):
-        return says_more(right)
-    about = _quantity(name)
-    known = about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", name)
-    with_epsilon = about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in plain(right)
-    return (known or with_epsilon or name[:2] == "G_") and says_more(right)
+    if _LAW.search(text) or not (unbracketed(SIGN, text) or NOTION.match(text)):
+        return False
+    try:
+        return any(claim.on_privacy for claim in claims_of(text)[0])
+    except NotReadError as error:
+        return error.claimed
 
 
 def _said(text: str) -> list[Claim]:
@@ -410,11 +346,9 @@ def _of_law(text: str) -> list[Claim]:
     law = _LAW.search(text)
     if not law or not _NOISE.fullmatch(text[: law.start()]) or _held(text[law.end() :])[1].strip():
         return []
-    found = laws(text[law.start() :])[:1]
-    return [
-        replace(_claim("sigma" if name == "N" else "scale", x), root=name == "N")
-        for name, x in found
-    ]
+    normal = law[1] == "N"
+    found = [_claim("sigma" if normal else "scale", x) for _, x in laws(text[law.start() :])[:1]]
+    return [replace(c, root=normal) for c in found if c.right.names and not _letter(c.right)]
 
 
 def _of_event(text: str) -> list[Claim]:
@@ -431,10 +365,7 @@ def _of_event(text: str) -> list[Claim]:
 def _relations(text: str) -> list[Claim]:
     left, *sides = split(SIGN, text)
     if not sides:
-        right = _right(text)
-        if _letter(right) or not right.names:
-            refuse(Note("Expected a formula, got {word} alone.", word=text.strip()[:60]))
-        return [_claim("", text)]
+        refuse(Note("Expected a left side, such as ε' =, got none in {x}.", x=text.strip()[:60]))
     signs = [m[0] for m in unbracketed(SIGN, text)]
     name, last = plain(left), plain(sides[-1])
     if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(name):
@@ -457,8 +388,13 @@ def _relations(text: str) -> list[Claim]:
         claims.append(replace(claim, root=root))
     if not claims:
         alone = Note("Expected a formula, got {word} alone.", word=sides[-1].strip()[:60])
-        refuse(why or alone)
+        refuse(why or alone, claimed=bool(why and last) and _is_claimed(about, name))
     return claims
+
+
+def _is_claimed(about: str, left: str) -> bool:
+    """Return whether a left side is one of which a page claims something."""
+    return about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", left)
 
 
 def _quantity(plain: str) -> str:
@@ -472,28 +408,7 @@ def _claim(about: str, right: str, sign: str = "=", *, second: str = "", left: s
         orders = {n for n in formula.names if n.startswith("alpha")}
         about = "rdp" if orders and "D" not in formula.names else about
     beside = _right(second) if second else None
-    return Claim(about, formula, relation, second=beside, left=left, text=right)
-
-
-def alternatives(claim: Claim) -> list[Claim]:
-    """Return the claim with a/(b) c read as a/(bc), and as (a/b) c where that differs."""
-    if not re.search(r"/\s*\(", claim.text):
-        return [claim]
-    other = _right(claim.text, loose=True)
-    return [claim] if other.program == claim.right.program else [claim, replace(claim, right=other)]
-
-
-def two_releases(claim: Claim) -> Claim:
-    """Return x + x' as a sum over the letters x_1 and x_2 of two releases."""
-
-    def numbered(formula: Expression) -> Expression:
-        names, (*letters, last) = sorted(formula.names), formula.program
-        if last != ("+", 2) or len(letters) != 2 or names[1:] != [f"{names[0]}_prime"]:
-            return formula
-        return Expression(formula.text, (Step(f"{names[0]}_1"), Step(f"{names[0]}_2"), last))
-
-    second = numbered(claim.second) if claim.second else None
-    return replace(claim, right=numbered(claim.right), second=second)
+    return Claim(about, formula, relation, second=beside, left=left)
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ then come corners of the domain, then random ones.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from inspect import signature
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.book import Formula, book
 from dplearn.teaching.book.kit.domains import Choice, Domain, Linear, Log, Whole, by_name
-from dplearn.teaching.book.kit.entry import Interval, Setting
+from dplearn.teaching.book.kit.entry import Setting
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LISTS
 
@@ -33,7 +33,7 @@ class Table:
 
     entry: Formula
     setting: Setting
-    unit: float | None = None  # 1 if the sensitivity is held there; nan if noise is in units of it
+    pinned: bool = True  # whether the sensitivity is 1
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -52,6 +52,14 @@ class Table:
         return {"smaller": 1, "larger": -1}.get(self.entry.unsafe or "", below)
 
     @cached_property
+    def in_units(self) -> bool:
+        """Return whether its noise is in units of a sensitivity that is no column of its own."""
+        lengths = self.setting.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(
+            self.domains
+        )
+        return lengths and "sensitivity" not in self.domains
+
+    @cached_property
     def columns(self) -> dict[str, NDArray]:
         """Return the values of every parameter: a column of numbers, or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
@@ -59,12 +67,12 @@ class Table:
             name: _drawn(domain, _WIDTH if name in LISTS else 1, rng)
             for name, domain in self.domains.items()
         }
-        if self.unit is not None and "sensitivity" in columns:
-            columns["sensitivity"] = np.full_like(columns["sensitivity"], self.unit)
-        elif self.unit is not None:
-            factor = _drawn(Log(0.3, 4.0), 1, rng) if np.isnan(self.unit) else np.array(self.unit)
+        if self.pinned and "sensitivity" in columns:
+            columns["sensitivity"] = np.ones_like(columns["sensitivity"])
+        elif self.in_units and not self.pinned:
+            factor = _drawn(Log(0.3, 4.0), 1, rng)
             columns |= {n: x * factor for n, x in columns.items() if n in LENGTHS}
-            columns |= {"sensitivity": factor} if np.isnan(self.unit) else {}
+            columns["sensitivity"] = factor
         return columns
 
     @cached_property
@@ -73,9 +81,15 @@ class Table:
         return self.value_at(self.columns)
 
     @cached_property
-    def below(self) -> NDArray | None:
-        """Return what no mechanism beats at every point; None if nothing is known."""
-        return self.below_at(self.columns, self.value)
+    def points(self) -> dict[str, NDArray]:
+        """Return the columns and what is proved there."""
+        return {**self.columns, "@": self.value}
+
+    @cached_property
+    def edge(self) -> dict[str, NDArray] | None:
+        """Return the columns and what no mechanism beats there; None if nothing is known."""
+        low = self.below_at(self.columns, self.value)
+        return None if low is None else {**self.columns, "@": low}
 
     @cached_property
     def holds(self) -> NDArray:
@@ -92,17 +106,20 @@ class Table:
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         return given if isinstance(given, str) else ""
 
-    def value_at(self, columns: Mapping[str, NDArray]) -> NDArray:
-        """Return the entry's value at other points of the same number."""
-        points = self._points(self.unscaled(columns))
-        into, after, function = self.setting.into, self.setting.value, self.entry.function
-        if into and not {*into(**points[0])} <= {*signature(function).parameters}:
-            named = by_name(function)
-            function = lambda **given: named(given)
+    def value_at(
+        self, columns: Mapping[str, NDArray], function: Callable[..., Any] | None = None
+    ) -> NDArray:
+        """Return the value of the entry, or of another function, at other points."""
+        points = self.rows(self.unscaled(columns))
+        into, after, named = (
+            self.setting.into,
+            self.setting.value,
+            by_name(function or self.entry.function),
+        )
 
         def one(point: dict[str, Any]) -> float:
             try:
-                value = function(**into(**point)) if into else function(**point)
+                value = named(into(**point) if into else point)
                 return float(after(value, **point) if after else value)
             except (ArithmeticError, ValueError, TypeError):  # a power may be complex
                 zero = any(np.ndim(x) == 0 and x == 0 for x in point.values())
@@ -120,14 +137,7 @@ class Table:
         at = self.unscaled(columns)
         if isinstance(second, str):
             return np.broadcast_to(parse(second)(**at), self.value.shape)
-        return np.array([second(**point) for point in self._points(at)])[:, None]
-
-    @cached_property
-    def second_only(self) -> frozenset[str]:
-        """Return the columns of which the delta of the pair depends and the value does not."""
-        names = [n for n in ("delta", "deltas") if n in self.domains]
-        moved = lambda n: self.value_at({**self.columns, n: self.columns[n] / 2})
-        return frozenset(n for n in names if np.array_equal(moved(n), self.value, equal_nan=True))
+        return np.array([second(**point) for point in self.rows(at)])[:, None]
 
     def below_at(self, columns: Mapping[str, NDArray], value: NDArray) -> NDArray | None:
         """Return what no mechanism beats at points at which the value is known."""
@@ -139,26 +149,9 @@ class Table:
             with np.errstate(all="ignore"):
                 low = np.asarray(by_name(below)(at), float) * self.scale_of(columns)
             return np.broadcast_to(low, value.shape)
-        return self._by_oracle(at) if self.entry.kind in ("upper", "lower") else None
+        return None
 
-    def _by_oracle(self, at: Mapping[str, NDArray]) -> NDArray | None:
-        needed = signature(self.entry.oracle).parameters
-        needed = {n for n, p in needed.items() if p.default is p.empty and p.kind != p.VAR_KEYWORD}
-        if self.setting.into or self.lists or not needed <= {*at}:
-            return None
-        out, oracle = np.full(self.value.shape, np.nan), by_name(self.entry.oracle)
-        # Slow: at the plain points and some others.
-        for k, point in enumerate(self._points(at)):
-            if k < 12 or k % 8 == 0:
-                truth = oracle(point)
-                out[k] = truth.low if isinstance(truth, Interval) else truth
-        return out * self.scale_of(self.columns)
-
-    def points(self) -> list[dict[str, Any]]:
-        """Return the points as the setting's own parameters."""
-        return self._points(self.unscaled(self.columns))
-
-    def _points(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
+    def rows(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
         """Return the rows of the table; whole numbers are int, and lists stay lists."""
         rows: dict[str, Any] = {}
         for name, x in columns.items():
@@ -168,18 +161,16 @@ class Table:
 
     def unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return the columns with lengths in units of the sensitivity."""
-        if self.unit is None or "sensitivity" in self.domains:
+        if self.pinned or not self.in_units:
             return dict(columns)
-        factor = columns["sensitivity"] if np.isnan(self.unit) else self.unit
+        factor = columns["sensitivity"]
         names = [n for n in columns if n != "sensitivity"]
         return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
         """Return what the entry's value is multiplied by, for noise on another sensitivity."""
-        own = "sensitivity" in self.domains
-        if self.unit is None or own or self.setting.about not in ("sigma", "scale"):
-            return 1.0
-        return columns["sensitivity"] if np.isnan(self.unit) else self.unit
+        length = self.in_units and self.setting.about in LENGTHS
+        return columns["sensitivity"] if length and not self.pinned else 1.0
 
 
 def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
@@ -227,6 +218,6 @@ def tables(about: str) -> tuple[Table, ...]:
 
 
 @cache
-def scaled(table: Table, unit: float) -> Table:
-    """Return the table with noise in units of another sensitivity, nan for any."""
-    return replace(table, unit=unit)
+def unpinned(table: Table) -> Table:
+    """Return the table with other sensitivities than 1."""
+    return replace(table, pinned=False)

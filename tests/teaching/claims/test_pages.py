@@ -83,7 +83,7 @@ def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
 SPELLED = [
     (r"It is $(r(e^\epsilon-1), r\delta)$-dp.", r"(r(e^\epsilon-1), r\delta)\text{-DP}"),
     (r"It is $(\lambda, k\rho)-$ RDP.", r"(\lambda, k\rho)\text{-RDP}"),
-    (r"$$(k\epsilon, k\delta)\mbox{-DP}$$", r"(k\epsilon, k\delta)\text{-DP}"),
+    (r"$$(k\epsilon, k\delta)\mbox{-DP}$$", r"(k\epsilon, k\delta)\mbox{-DP}"),
     (r"It is $q\epsilon, q\delta$-DP.", r"q\epsilon, q\delta\text{-DP}"),
     (r"It is approximately $2q\epsilon$-DP.", r"\epsilon \approx 2q\epsilon"),
     (r"Then $M(x) = f(x) + \mathsf{Laplace}(k/\epsilon)$.", r"Lap(k/\epsilon)"),

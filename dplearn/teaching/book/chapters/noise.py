@@ -373,8 +373,8 @@ def analytic_gaussian_sigma(*, epsilon, delta):
          "answers values generali k-ary 个答案", epsilon=LOSS, answers=Whole(3, 40))
 @setting("randomized response of one bit, truth with chance p, ε-DP",
          "一位随机应答（以概率 p 说真话），ε-DP", "p",
-         "respon coin bit binary truth true 随机应答", into=lambda epsilon: {"epsilon": epsilon,
-         "answers": 2}, epsilon=LOSS)
+         "respon coin bit binary truth true 随机应答 随机响应", into=lambda epsilon: {"answers": 2,
+         "epsilon": epsilon}, epsilon=LOSS)
 @printed("0.731058579", epsilon=1.0, answers=2)
 @printed("0.231969317", epsilon=1.0, answers=10)
 @wrong("linear", "Near 0 it is 1/2 + epsilon/4.", claim="min(0.5 + epsilon / 2, 1.0)",

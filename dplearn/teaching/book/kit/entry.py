@@ -368,8 +368,8 @@ def setting(
     The columns of its table are the function's parameters, or those of `domain` where `into` makes
     the entry's parameters of them; a domain given here replaces the entry's. `below` maps columns,
     as arrays, to what no mechanism beats: "exact" if the value itself is attained; left out, it is
-    the value of an identity, else the oracle. `names` are stems divided by blanks, with _ for a
-    blank inside of one; `given` is a hypothesis in the columns; `event` is a pattern of the event
+    the value of an identity, else unknown. `names` are stems divided by blanks, with _ for a blank
+    inside of one; `given` is a hypothesis in the columns; `event` is a pattern of the event
     whose probability it is, without blanks, whose group is the column `threshold`.
     """
     if about not in terms.QUANTITIES:

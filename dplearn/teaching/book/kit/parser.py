@@ -1,13 +1,11 @@
-r"""Formulas as people write them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``, ``\sum_i``.
+r"""Formulas as people print them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``, ``\sum_i``.
 
-One grammar reads the book's expressions, the claims of a map and printed formulas, LaTeX included.
-It is our own: nothing that is typed reaches Python's evaluator.
+One grammar reads the book's expressions and printed formulas, LaTeX included; the two differ in
+their names only. It is our own: nothing that is typed reaches Python's evaluator.
 """
 
 import re
 import string
-from collections.abc import Collection
-from difflib import get_close_matches
 from typing import NoReturn
 
 from dplearn.teaching.book.kit.expression import (
@@ -26,36 +24,30 @@ from dplearn.teaching.book.kit.expression import (
 
 _LONGEST, _DEEPEST = 2000, 60
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
-_LETTERS = "".join(GREEK) + "ΔΣ∑"
-# What a command of LaTeX stands for; Greek letters and functions are spelled as here.
+# What a command of LaTeX or a word stands for; Greek letters and functions are spelled as here.
 _COMMANDS = {
     "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
     "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
     "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "vert": "|", "vee": "or",
     "wedge": "and", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "div": "/",
-    "Σ": "sum", "∑": "sum",
-}  # fmt: skip
-_WORD = r"[A-Za-z][A-Za-z0-9_]*"
-_BELOW = r"(?:_\{?[0-9]+\}?|[₀-₉0-9]+)?"
+    "Σ": "sum", "∑": "sum", "Δ": "Delta", "ϕ": "phi", "sensitivity": "Delta", "ratio": "q",
+    "steps": "T", "rounds": "T", "sup": "min",
+} | GREEK  # fmt: skip
 _TEXT = r"\\(?:mathrm|operatorname\*?|text\w*|mathit|mathsf|mathbf|mbox)\s*"
 _SKIP = (
     r"(?:[\s\u00a0\u202f]|\$|~|&|\\[,;:!> ]|\\(?:left|right|[bB]igg?[lrm]?|q?quad|displaystyle"
     r"|textstyle|limits|nonumber|mathcal|rm)(?![A-Za-z])|\b(?:np|numpy|math)\.)*"
 )
+_NUMBER = r"(?P<number>(?:\d+(?:\{,\}\d+|\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _END = (
     r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
     r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
 )
-_NUMBER = r"(?:(?P<number>(?:\d+(?:\{,\}\d+|\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-_TOKEN = re.compile(
-    rf"{_SKIP}{_NUMBER}"
-    rf"|(?P<name>(?:{_TEXT}\{{\w+\}}|\\[A-Za-z]+(?:_\{{?[0-9]+\}}?)?|{_WORD}[₀-₉]*"
-    rf"|[{_LETTERS}]{_BELOW}|[πΦ∞√])['′]*){_END}",
-    re.ASCII,
-)
-# Of print, where a letter's decoration stands behind it and letters run together.
+# Names of code, and of print, where a letter's decoration stands behind it and letters run
+# together.
+_CODE = re.compile(rf"{_SKIP}(?:{_NUMBER}|(?P<name>[A-Za-z]\w*){_END}", re.ASCII)
 _PRINTED = re.compile(
-    rf"{_SKIP}{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
+    rf"{_SKIP}(?:{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
     rf"|[A-Za-z]+|[α-ωϵϕΔΣ∑πΦ∞√]){_END}"
 )
 _DECORATION = re.compile(
@@ -70,10 +62,9 @@ _OF_ORDER = re.compile(r"\s*\(\s*\\?(alpha|lambda|tau|l|a|α|λ|τ)\s*(?:;[^()]*
 _LAWS = re.compile(r"\s*(?:\\left|\\[bB]igg?l?)?\((?:[^()]|\([^()]*\))*\)")
 _OF_QUERY = re.compile(r"\s*(?:\(\s*[fqgu]\s*\)|[fqgu](?![A-Za-z_({]))")
 _SUBJECT = re.compile(r"\s*(?:[_^]\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\?\w)))")
-_HATS = {"hat", "tilde", "bar", "widehat", "widetilde", "overline"}
-_WORDS = {
-    "sensitivity": "Delta", "sigma": "sigma", "epsilon": "epsilon", "eps": "epsilon",
-    "steps": "T", "rounds": "T", "ratio": "q", "RDP": "RDP",
+_HATS = {
+    "hat": "hat", "tilde": "tilde", "bar": "bar", "widehat": "hat", "widetilde": "tilde",
+    "overline": "bar",
 }  # fmt: skip
 _REFUSED = {
     r"\\(?:prod|int)(?![a-z])|[∫∏]": "a product over a list or an integral is not read",
@@ -90,35 +81,32 @@ _SAME |= {"{": "(", "[": "(", "}": ")", "]": ")", r"\{": "(", r"\}": ")", r"\|":
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 _CLOSED = {"|": "abs", "‖": "abs", "⌊": "floor", "⌈": "ceil"}
+_CALLED = {*FUNCTIONS, "frac", "over"}
 
 
-def parse(
-    text: str, names: Collection[str] = (), *, printed: bool = False, loose: bool = False
-) -> Expression:
-    r"""Return the formula that `text` spells; letters that run together become `names`.
+def parse(text: str, *, printed: bool = False) -> Expression:
+    r"""Return the formula that `text` spells: an expression of the book, or one as `printed`.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
     (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
     Every other name is a variable. Products may lack a sign, and then bind more tightly than a
-    quotient; ``√``, ``²``, subscripts, primes, ``ln 1/δ`` without brackets, ``np.``, and the
-    formulas of LaTeX are read. The ValueError for anything else names the place and what was
-    expected there, or the nearest name.
+    quotient, but a/(b) c is (a/b) c. The ValueError for anything else names the place and what was
+    expected there.
 
     In `printed` formulas letters are single and keep what decorates them (``\tilde\varepsilon_0'``
-    is epsilon_0_prime_tilde), and ``\sum_i`` stands before a list; a `loose` quotient a/(b) c is
-    (a/b) c.
+    is epsilon_0_prime_tilde), and ``\sum_i`` stands before a list.
 
     Examples
     --------
-    >>> classical = parse("sqrt(2*ln(1.25/δ))/ε")
+    >>> classical = parse("sqrt(2*ln(1.25/delta))/epsilon")
     >>> sorted(classical.names)
     ['delta', 'epsilon']
     >>> round(float(classical(epsilon=1.0, delta=1e-5)), 4)
     4.8448
     >>> classical.latex
     '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
-    >>> parse(r"\sqrt{2\ln(1.25/\delta)}/\varepsilon").program == classical.program
+    >>> parse("√(2 ln 1.25/δ)/ε", printed=True).program == classical.program
     True
     >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
     ['delta_i', 'epsilon_0_prime', 'k']
@@ -131,32 +119,22 @@ def parse(
             opened.append(sign)
         elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
             raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
-    for pattern, why in _REFUSED.items() if printed else ():
+    for pattern, why in _REFUSED.items():
         if re.search(pattern, text):
             raise ValueError(f"Expected a closed form: {why}.")
-    parser = _Parser(text, names, printed, loose)
+    parser = _Parser(text, printed)
     parser.expression(0, 0)
     if parser.kind != "end":
         parser.fail("an operator or the end")
-    if both := sorted(parser.primed & parser.plain):
-        raise ValueError(f"Expected {both[0]} with a prime or without, got both in one formula.")
     return Expression(text, tuple(parser.program))
-
-
-def nearest(name: str, among: Collection[str]) -> str:
-    """Words that suggest the known name most like one that is not known; "" if none is like it."""
-    lower = {other.lower(): other for other in among}
-    close = get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
-    return f"; did you mean {lower[close[0]]}" if close else ""
 
 
 class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
-    def __init__(self, text: str, names: Collection[str], printed: bool, loose: bool) -> None:
-        self.known, self.primed, self.plain = frozenset(names), set[str](), set[str]()
-        self.text, self.next, self.printed, self.loose = text, 0, printed, loose
-        self.token_of = _PRINTED if printed else _TOKEN
+    def __init__(self, text: str, printed: bool) -> None:
+        self.text, self.next, self.printed = text, 0, printed
+        self.token_of = _PRINTED if printed else _CODE
         self.program: list[Step] = []
         self.bars: list[str] = []
         self.advance()
@@ -174,71 +152,49 @@ class _Parser:
         self.start, self.next = match.start(self.kind), match.end()
         self.token = _SAME.get(self.raw, self.raw)
         if self.kind == "name":
-            (self.spell_printed if self.printed else self.spell)()
+            self.name_of_print() if self.printed else self.word(self.token)
         elif self.kind == "raised":
             self.token = self.raw.translate(_DIGITS)
         elif self.kind == "number":
             self.token = self.raw.replace("{,}", ".")
 
-    def spell(self) -> None:
-        """Spell a name in one way; letters that run together are several names."""
-        bare = re.sub(_TEXT + r"\{(\w+)\}", r"\1", self.raw.rstrip("'′"))
-        bare = re.sub(r"_\{(\d+)\}", r"_\1", bare.translate(_DIGITS).removeprefix("\\"))
-        word, below = re.fullmatch(r"(.+?)((?:_?\d+)?)", bare).groups()  # type: ignore[union-attr]
-        word = GREEK.get(word, {"Δ": "Delta"}.get(word, _COMMANDS.get(word, word)))
-        word = (
-            "eps" if bare.startswith("eps") and word == "epsilon" and self.raw[0] == "e" else word
-        )
-        word = "epsilon" if bare.startswith("epsilon") and word == "eps" else word
-        name = _SAME.get(word, word) + below
-        if name in BINARY | COMPARE | _CLOSED or name in "⌋⌉":
+    def word(self, word: str) -> bool:
+        """Make a word the token; return whether it is an operator, a constant or a function."""
+        self.token = word
+        if word in BINARY | COMPARE | _CLOSED or word in ("not", "⌋", "⌉", ""):
             self.kind = "symbol"
-        elif not self.is_known(name) and name == self.raw and all(map(self.is_known, name)):
-            name, self.next = name[0], self.start + 1
-        self.token = name
-        if self.kind == "name":
-            (self.primed if self.raw[-1] in "'′" else self.plain).add(name)
+        return self.kind == "symbol" or word in _CALLED or word in CONSTANTS
 
-    def spell_printed(self) -> None:
+    def name_of_print(self) -> None:
         """Spell a letter with its decorations, a function, or an operator of LaTeX."""
         raw = self.raw
         if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
             raw = text[1].strip(" -")
         word = raw.removeprefix("\\")
-        word = GREEK.get(word, {"Δ": "Delta", "ϕ": "phi"}.get(word, _COMMANDS.get(word, word)))
-        word = _SAME.get(word, _WORDS.get(word, word))
-        if word in BINARY | COMPARE | _CLOSED or word in "⌋⌉":
-            self.kind, self.token = "symbol", word
-            return
-        if word in _HATS:
-            hat, self.next = word, self.next + len(re.match(r"\s*\{?", self.text[self.next :])[0])  # type: ignore[index]
+        if hat := _HATS.get(word):
+            self.next += len(re.match(r"\s*\{?", self.text[self.next :])[0])  # type: ignore[index]
             braced = self.text[self.next - 1] == "{"
             self.advance()
             self.next += bool(braced and self.text[self.next : self.next + 1] == "}")
-            self.token += f"_{hat.removeprefix('wide').replace('overline', 'bar')}"
-            self.decorate(self.token)
+            self.decorate(f"{self.token}_{hat}")
             return
-        special = word in FUNCTIONS or word in ("frac", "sum", "over", "erfinv", "inf", "sup")
-        single = len(word) == 1 or raw != self.raw or raw[0] == "\\" or word in GREEK.values()
-        if not (
-            special or single or word in _WORDS.values() or word in CONSTANTS or word.isupper()
-        ):
-            known = [f for f in (*FUNCTIONS, "ln") if word.startswith(f)]
-            if word in ("and", "or", "not"):
-                self.kind = "symbol"
-            word = max(known, key=len, default=word[0]) if self.kind == "name" else word
-            self.next = self.start + len(word)
+        known = word in _COMMANDS or len(word) == 1 or raw != self.raw or raw[0] == "\\"
+        word = _COMMANDS.get(word, word)
+        word = _SAME.get(word, word)
+        if not (known or word in _CALLED or word in CONSTANTS or word in GREEK.values()):
+            known = word.isupper() or word in ("Delta", "and", "or", "not")
+            begun = [f for f in (*FUNCTIONS, "ln") if word.startswith(f)]
+            word = word if known else max(begun, key=len, default=word[0])
+            self.next = self.start + len(word) if not known else self.next
             word = _SAME.get(word, word)
-        if word in FUNCTIONS or word in CONSTANTS or word in ("frac", "sum", "over", "erfinv"):
-            self.token = word
-            if word == "inf" and self.raw.startswith(("\\inf", "inf")) and "infty" not in self.raw:
-                self.token = "min"
-            if word == "log" and (base := _BASE.match(self.text, self.next)):
-                self.token, self.next = f"log{base[1] or base[2] or 2}", base.end()
-            elif word in ("Phi", "erf") and (power := _INVERSE.match(self.text, self.next)):
-                self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
-            return
-        self.decorate("min" if word == "sup" else word)
+        if not self.word(word):
+            self.decorate(word)
+        elif word == "inf" and self.raw.startswith(("\\inf", "inf")) and "infty" not in self.raw:
+            self.token = "min"
+        elif word == "log" and (base := _BASE.match(self.text, self.next)):
+            self.token, self.next = f"log{base[1] or base[2] or 2}", base.end()
+        elif word in ("Phi", "erf") and (power := _INVERSE.match(self.text, self.next)):
+            self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
 
     def decorate(self, name: str) -> None:
         """Read subscripts, primes and arguments that are a part of the name."""
@@ -267,9 +223,6 @@ class _Parser:
                 name, self.next = "K" if kind else "D", order.end()
         self.token = name
 
-    def is_known(self, name: str) -> bool:
-        return name in self.known or name in FUNCTIONS or name in CONSTANTS
-
     def expression(self, least: float, depth: int) -> None:
         """Read what operators hold together that bind at least as tightly as `least`."""
         self.operand(least, depth)
@@ -278,7 +231,7 @@ class _Parser:
             # What may stand here without a sign; two numbers may not.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
-            factor &= self.kind in ("symbol", "name") or (self.printed and self.kind == "number")
+            factor &= self.kind in ("symbol", "name", "number")
             if self.kind == "name" and self.token == "over":
                 return
             if self.kind == "raised" and least <= TIGHT["**"]:
@@ -289,13 +242,12 @@ class _Parser:
             elif tight and tight >= least:
                 symbol = self.token
                 self.advance()
-                if symbol == "**" and self.printed:
+                if symbol == "**":
                     self.power(depth + 1)
-                elif symbol == "/" and self.loose and self.token == "(":
-                    self.expression(TIGHT["**"], depth + 1)
                 else:
-                    self.expression(tight if symbol == "**" else tight + 1, depth + 1)
-                self.program.append(Step("max" if symbol == "or" and self.printed else symbol, 2))
+                    closed = symbol == "/" and self.token == "("
+                    self.expression(TIGHT["**"] if closed else tight + 1, depth + 1)
+                self.program.append(Step("max" if symbol == "or" else symbol, 2))
             elif factor and not tight and least <= _JUXTAPOSED:
                 self.expression(_JUXTAPOSED + 0.1, depth + 1)
                 self.program.append(Step("*", 2))
@@ -312,6 +264,9 @@ class _Parser:
         if self.kind == "raised":
             self.program += [Step(float(self.token)), Step("**", 2)]
             self.advance()
+        elif self.accept("**"):
+            self.power(depth + 1)
+            self.program.append(Step("**", 2))
 
     def accept(self, symbol: str) -> bool:
         """Go past `symbol` if it is the current token."""
@@ -382,21 +337,14 @@ class _Parser:
 
     def name(self, name: str, depth: int) -> None:
         """Read a constant, a variable, a quotient of LaTeX, or a call with brackets or without."""
-        start = self.start
         if name == "frac":
             self.fraction(depth)
-        elif name == "sum" and self.printed:
+        elif name == "sum":
             self.over_a_list("sum", depth)
-        elif name in FUNCTIONS or name == "erfinv":
+        elif name in FUNCTIONS:
             self.call(name, depth)
         else:
             self.advance()
-            single = self.printed or len(name) == 1 or name in self.known or name in GREEK.values()
-            single |= name in CONSTANTS or name == "Delta"
-            if self.kind == "symbol" and self.token == "(" and not single:
-                near = nearest(name, ["ln", *FUNCTIONS])
-                where = f"at position {start + 1}, got {name[:30]!r}{near}"
-                raise ValueError(f"Expected a function or the name of a parameter {where}.")
             self.program.append(Step(CONSTANTS.get(name, name)))
 
     def fraction(self, depth: int) -> None:
@@ -425,27 +373,23 @@ class _Parser:
     def call(self, name: str, depth: int) -> None:
         """``ln(x)`` as it is, ``ln 1/x`` and ``ln 2x`` as if bracketed, ``√x`` of one factor."""
         subject = _SUBJECT.match(self.text, self.next) if name in ("min", "max") else None
-        if subject and self.printed:
+        if subject:
             if re.match(r"\s*\\?[ijtm]\b", subject[1] or subject[2] or ""):
                 self.over_a_list("largest" if name == "max" else "min", depth)
                 return
             self.fail("a closed form: an optimum over a set is not read")
-        has_power = self.printed and name not in ("sqrt", "min", "max")
+        has_power = name not in ("sqrt", "min", "max")
         power = has_power and _SQUARED.match(self.text, self.next)
         if power:
             self.next = power.end()
-        is_root, ahead = self.raw == "√", self.token_of.match(self.text, self.next)
+        ahead = self.token_of.match(self.text, self.next)
         self.advance()
-        if (
-            ahead
-            and (ahead["symbol"] or "") in ("(", "{", "[", r"\{")
-            and ((ahead["symbol"] or "") in ("(", "{") or self.printed)
-        ):
+        if ahead and ahead["symbol"] in ("(", "{", "[", r"\{"):
             self.arguments(name, depth)
         elif self.kind in ("symbol", "end", "raised") or name in ("min", "max", "binom"):
             self.fail(f"( after {name}")
         else:
-            if is_root or (name == "sqrt" and self.printed):
+            if name == "sqrt":
                 self.operand(ATOM, depth + 1)
             else:
                 number = self.kind == "number"
@@ -463,7 +407,7 @@ class _Parser:
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
-        if name == "binom" and self.printed and self.accept(")"):
+        if name == "binom" and self.accept(")"):
             self.accept("(")
             self.expression(0, depth + 1)
             inputs = 2
