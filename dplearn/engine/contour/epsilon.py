@@ -54,12 +54,7 @@ def deltas(
     epsilon = np.asarray(epsilons, dtype=float)
     if pair.sigma < LEAST_SIGMA:
         return np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
-    largest, most = largest_power(pair, -20.0), float(np.max(epsilon, initial=0.0))
-    table = Table(pair, largest)
-    # Delta may be far smaller: the largest mu has to suit the largest epsilon.
-    while pair.sign > 0 and steps * table.mean[-1] < 2 * most and largest < 3000 * pair.sigma:
-        largest *= 4
-        table = Table(pair, largest)
+    table = Table(pair, largest_power(pair, -20.0))
     every = np.full(epsilon.shape, float(steps))
     guess = table.guess_log_delta(every, epsilon)
     upper = np.minimum(np.min(table.chernoff(every, epsilon), axis=1), 0.0)
