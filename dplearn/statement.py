@@ -359,7 +359,7 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
 
 
 def _refuse(stated: Guarantee, records: int) -> None:
-    """Raise unless the guarantee is a finite bound for all neighbours, with a delta that is one."""
+    """Raise unless the guarantee is a finite bound, with a delta that leaves units unpublished."""
     # A hair of slack: 49 * (1 / 49) is less than 1 in doubles.
     if (victims := records * stated.delta) > 1 - 1e-9:
         raise ValueError(
@@ -368,10 +368,6 @@ def _refuse(stated: Guarantee, records: int) -> None:
         )
     if not stated.is_bound:
         raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
-    if stated.only_for:
-        raise ValueError(
-            f"Expected a guarantee for all neighbours, got one for {stated.only_for} only."
-        )
     if stated.epsilon == math.inf:
         raise ValueError(f"Expected a finite epsilon, got none: {stated.reason}.")
 

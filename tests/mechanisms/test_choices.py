@@ -49,11 +49,6 @@ def test_permute_and_flip_is_not_of_bounded_range():
     assert mine.lower > 1.5 * theirs.epsilon and mine.kind == "bracket"
 
 
-def test_noise_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="gap_epsilon"):
-        PermuteAndFlip(0.0)
-
-
 def law(mechanism, answers):
     """Chance of each outcome, shortest and lexically smallest first."""
     scales = {name: getattr(mechanism, name) for name in ("threshold_scale", "query_scale")}

@@ -12,7 +12,13 @@ from mpmath import mpf
 from cases import agrees, each, golden, number
 from dplearn import MECHANISMS, DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
 from dplearn.accountants import ACCOUNTANTS
-from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn.mechanisms import (
+    Composed,
+    PermuteAndFlip,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.teaching.book import classical_gaussian_threshold
@@ -237,6 +243,7 @@ BAD = {
         (lambda: Geometric(1.0, sensitivity=0), "sensitivity"),
         (lambda: DiscreteGaussian(1e5), "<= 1e4"),
         (lambda: ExponentialMechanism(0.0), "range_epsilon"),
+        (lambda: PermuteAndFlip(0.0), "gap_epsilon"),
         (lambda: RandomizedResponse(0.0), "local_epsilon"),
         (lambda: RandomizedResponse(1.0, answers=1), "answers"),
         (lambda: RandomizedResponse.from_probability(truth=0.3, answers=3), "truth > 1/answers"),

@@ -13,7 +13,14 @@ from scipy import stats
 
 from cases import each
 from dplearn import DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
-from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn.mechanisms import (
+    Composed,
+    PoissonSubsampled,
+    RandomizedResponse,
+    Skellam,
+    SummedDiscreteGaussian,
+    WithoutReplacement,
+)
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000
@@ -53,6 +60,10 @@ AROUND_TEN = [
     (Laplace(1.5), lambda x: stats.laplace.cdf(x, 10, 3), "f"),
     (Geometric(1.5), steps_of(lambda k: -np.abs(k - 10) / 3), "i"),
     (DiscreteGaussian(1.5), steps_of(lambda k: -0.5 * ((k - 10) / 3) ** 2), "i"),
+    *(
+        (law, steps_of(lambda k, law=law: law._log_noise(k - 10)), "i")
+        for law in (Skellam(1.5, 2), SummedDiscreteGaussian(1.5, 2, clients=4))
+    ),
 ]
 
 

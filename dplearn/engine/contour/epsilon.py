@@ -54,12 +54,7 @@ def deltas(
     epsilon = np.asarray(epsilons, dtype=float)
     if pair.sigma < LEAST_SIGMA:
         return np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
-    largest, most = largest_power(pair, -20.0), float(np.max(epsilon, initial=0.0))
-    table = Table(pair, largest)
-    # Delta may be far smaller: the largest mu has to suit the largest epsilon.
-    while pair.sign > 0 and steps * table.mean[-1] < 2 * most and largest < 3000 * pair.sigma:
-        largest *= 4
-        table = Table(pair, largest)
+    table = Table(pair, largest_power(pair, -20.0))
     every = np.full(epsilon.shape, float(steps))
     guess = table.guess_log_delta(every, epsilon)
     upper = np.minimum(np.min(table.chernoff(every, epsilon), axis=1), 0.0)
@@ -114,13 +109,9 @@ def worse_brackets(
     table = Table(pair, largest_power(pair, log_delta))
     rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
     proved, target = np.zeros(rows.shape, dtype=bool), np.full(rows.shape, log_delta)
-    # Mostly few lines are enough; a row that has none of its own may do with another's.
-    for longer in (10.0, 3.0) if rows.size else ():
-        left, effort = (steps[rows], upper[rows], target), (2**12, 7.0, longer, False)
-        for part, total in sums(table, left, math.log(1e-3), effort):
-            proved[part] |= _at_most(total, upper[rows][part], log_delta)
-        if np.all(proved):
-            break
+    left = (steps[rows], upper[rows], target)
+    for part, total in sums(table, left, math.log(1e-3), (2**12, 7.0, 3.0, False)):
+        proved[part] = _at_most(total, upper[rows][part], log_delta)
     rows = rows[~proved]
     if rows.size:
         low, high = _brackets(table, steps[rows], log_delta, math.log(SHARE * rtol))
