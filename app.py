@@ -5,9 +5,9 @@ import sys
 from streamlit import App
 
 from dplearn.teaching.explorer import serve
-from dplearn.teaching.explorer.server import NAVIGATION, lifespan, middleware, routes
+from dplearn.teaching.explorer.server import MIDDLEWARE, NAVIGATION, lifespan, routes
 
-app = App(NAVIGATION, routes=routes(), middleware=middleware(), lifespan=lifespan)
+app = App(NAVIGATION, routes=routes(), middleware=MIDDLEWARE, lifespan=lifespan)
 
 if __name__ == "__main__":
     serve(sys.argv[1:])

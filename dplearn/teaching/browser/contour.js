@@ -17,6 +17,8 @@ const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
 // little.
 const FEW = 10;
 const FEWEST_NODES = 8;
+// With less noise no line has few enough nodes.
+const LEAST_SIGMA = 0.025;
 // Most nodes in x, and most products of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
 const MOST_WORK = 2 ** 26;
@@ -86,16 +88,12 @@ function tries(table, rows, logTau, draft, update) {
   }
 }
 
-/** Whether so few records are sampled that the sum is far from normal.
- * @param {Pair} pair @param {number} steps */
-const few = ({ q, side }, steps) => side === "remove" && q * steps < FEW;
-
 /** Epsilon near which delta is reached: by a saddle point, or else by one sampled step and a normal rest.
  * @param {Table} table @param {number} steps @param {number} logDelta */
 function guess(table, steps, logDelta) {
-  const { sigma, q } = table.pair;
+  const { sigma, q, side } = table.pair;
   const saddle = table.guessEpsilon(steps, logDelta);
-  if (!few(table.pair, steps)) return saddle;
+  if (side !== "remove" || q * steps >= FEW) return saddle;
   const one = new Release(1 / sigma, q).epsilon(Math.exp(logDelta) / steps);
   const rest = -0.8 * logDelta * steps * q ** 2 * Math.expm1(Math.min(sigma ** -2, 50));
   const both = Math.sqrt(one ** 2 + rest);
@@ -127,7 +125,7 @@ function ends(table, steps, logDelta, draft) {
  * @param {number[]} steps @param {number} delta @param {boolean} draft */
 export function brackets([pair, other], steps, delta, draft) {
   const logDelta = Math.log(delta);
-  if (!pair.reached) return steps.map(() => ({ lower: 0, upper: Infinity }));
+  if (pair.sigma < LEAST_SIGMA) return steps.map(() => ({ lower: 0, upper: Infinity }));
   const rows = ends(new Table(pair, pair.largestPower(logDelta)), steps, logDelta, draft);
   if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));

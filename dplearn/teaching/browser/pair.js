@@ -8,8 +8,6 @@ export const L = 39;
 export const ULP = 2 ** -53;
 // What the two sides of the rule in x, its two ends, and terms left out add to M(lambda).
 export const QUADRATURE = 5 * Math.exp(-L);
-// With less noise no line has few enough nodes.
-const LEAST_SIGMA = 0.025;
 const NEGLIGIBLE = -50;
 const GRID = 64;
 // Rounding of M, about: only for plans. And room for an epsilon or a delta that is guessed.
@@ -31,11 +29,6 @@ export class Pair {
     this.sign = side === "add" ? -1 : 1;
     this.logQ = Math.log(q);
     this.logRest = Math.log1p(-q);
-  }
-
-  /** Whether there is noise enough for a line. */
-  get reached() {
-    return this.sigma >= LEAST_SIGMA;
   }
 
   /** log(B / A) at real x, of f = A + B e^{i phi}. @param {number} x */

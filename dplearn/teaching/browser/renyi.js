@@ -1,5 +1,6 @@
 // Renyi divergences of the sampled Gaussian, and epsilon at the best order.
 // Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
+import { decreasingRoot } from "./gaussian.js";
 import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
 
@@ -88,16 +89,11 @@ export function improved(order, rdp, logDelta) {
 
 /** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
 export function zcdpEpsilon(rho, delta) {
+  const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
-  let [lower, upper] = [Math.log(1e-12), 400];
-  for (let i = 0; i < 80; i++) {
-    const middle = 0.5 * (lower + upper);
-    const excess = Math.exp(middle);
-    if (rho * excess * excess + Math.log(delta) + Math.log1p(excess) < 0) lower = middle;
-    else upper = middle;
-  }
-  const order = 1 + Math.exp(lower);
-  return Math.max(improved(order, rho * order, Math.log(delta)) * (1 + ROUNDING), 0);
+  const slope = (/** @type {number} */ excess) => rho * excess ** 2 + logDelta + Math.log1p(excess);
+  const order = 1 + decreasingRoot((excess) => -slope(excess), 0, Math.sqrt(-logDelta / rho));
+  return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
 /** log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order

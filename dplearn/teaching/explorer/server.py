@@ -59,6 +59,5 @@ class SameOrigin:
             await self.app(scope, receive, send)
 
 
-def middleware() -> list[Middleware]:
-    """Return what every request passes before Streamlit."""
-    return [Middleware(SameOrigin)]
+# What every request passes before Streamlit.
+MIDDLEWARE = [Middleware(SameOrigin)]

@@ -206,8 +206,6 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(shown):
     "drag, typed, value",
     [
         ("sample_rate", "256/60000", 256 / 60000),
-        ("sample_rate", "1.5 %", 0.015),
-        ("delta", "10^-7", 1e-7),
         ("delta", "2·10⁻⁶", 2e-6),
         ("T", "12,000", 12000),
     ],
@@ -232,9 +230,7 @@ def enter(view, drag: str, typed: str) -> None:
 @each(
     "drag, typed, told",
     [
-        ("noise_multiplier", "1,5", "Noise multiplier sigma is a number from 0.2 to 1000"),
-        ("noise_multiplier", "abc", "with a point for decimals"),
-        ("noise_multiplier", "-1", "from 0.2 to 1000"),
+        ("noise_multiplier", "1,5", "sigma is a number from 0.2 to 1000, with a point"),
         ("sample_rate", "1/0", "100"),
         ("T", "1.5", "a whole number from 1 to 10"),
     ],
@@ -280,14 +276,16 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
         y_axis="log",
     )
     first.locator("[data-do=pin]").click()
-    first.locator(SIGMA).press("ArrowUp")
+    first.locator("b[data-drag=T]").press("ArrowUp")
+    # The pinned run keeps its steps and its number.
+    expect(first.locator("p.dp-pinned")).to_contain_text(re.compile(r"the pinned 7\.41 \(T 80\)"))
     first.wait_for_function("location.hash.includes('pinned')")
     view = open_page(**dict(parse_qsl(urlsplit(first.url).fragment)))
     for page in (first, view):
         expect(page.locator("[data-do=go]")).to_have_text(PROVED)
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         expect(view.locator(part)).to_have_text(first.locator(part).text_content())
-    assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 80")
+    assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 81")
     moved_to(shown, mechanism="laplace", noise_multiplier="x", sample_rate=7)
     for part in ("mechanism=laplace", "noise_multiplier=x", "=7"):
         expect(shown.locator(".dp-unread")).to_contain_text(part)
@@ -342,16 +340,9 @@ def test_no_run_breaks_the_page(shown, run):
     shown.wait_for_function("!page.queued")
     assert not shown.evaluate(BROKEN)
     expect(shown.locator(EPSILON)).not_to_have_text("")
-
-
-def test_a_pinned_run_keeps_its_steps_and_its_number(shown):
-    view = shown
-    moved_to(view)
-    view.locator("[data-do=pin]").click()
-    view.locator("b[data-drag=T]").press("ArrowUp")
-    view.wait_for_function("page.run.T === 11000 && !page.queued")
-    told = view.locator(".dp-pinned").first.text_content().replace("\u202f", "")
-    assert "the pinned 0.947" in told and "T 10000" in told
+    # The first sentence names the neighbours.
+    who = "Replacing" if run.get("adjacency") == "replace_one" else "Adding"
+    expect(shown.locator("p.dp-plain")).to_contain_text(f"{who} one person's record")
 
 
 @dataclass(frozen=True)
@@ -437,13 +428,6 @@ def copied(view, run: dict) -> str:
     )
     view.locator("[data-do=python]").click()
     return view.wait_for_function("window.copied").json_value()
-
-
-def test_the_first_sentence_names_the_neighbours(shown):
-    view = shown
-    moved_to(view, noise_multiplier=1, here=1000, adjacency="replace_one")
-    said = "Replacing one person's record makes no outcome more than 17.2 times as likely"
-    expect(view.locator(".dp-plain").first).to_contain_text(said)
 
 
 def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):

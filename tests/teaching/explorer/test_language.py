@@ -74,9 +74,9 @@ def handed_over() -> Iterator[str]:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
     for name, told in vars(sentences).items():
-        if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS"):
+        # Groups and verdicts on published figures stand on no page.
+        if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS", "VERDICTS"):
             yield from told.values() if isinstance(told, dict) else [told]
-    yield from (sentences.group_name(entry.group) for entry in book.values())
     catalogue = pairs.catalogue()
     for told in catalogue["mechanisms"].values():
         yield from (told["title"], *told["about"].values())

@@ -1,4 +1,5 @@
 // A proof from above and an attack from below, on the same training run, drawn while it trains.
+import { Axis, grid } from "../page/axis.js";
 import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
 import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
@@ -78,16 +79,13 @@ class Page extends View {
     const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
     this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld?.upper[0] ?? Infinity;
     this.key++;
+    this.plan = { ...this.run, delta: DELTA };
     this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
     this.look = null;
     this.judge({});
   }
 
   // -- training and judging ----------------------------------------------------------------------
-
-  get plan() {
-    return { ...this.run, delta: DELTA };
-  }
 
   /** Ask for a run, unless one is under way, all are done, or nobody looks. */
   train() {
@@ -206,7 +204,8 @@ class Page extends View {
 
   draw() {
     const { words, state, run } = this;
-    const { found, accused } = this.rates();
+    const [caught, members, blamed, others] = state.counts;
+    const [found, accused] = [members && caught / members, others && blamed / others];
     this.writeNumbers();
     for (const button of this.body.querySelectorAll("[data-choice]")) set(button, "aria-pressed", String(button.dataset.value === run[button.dataset.choice]));
     for (const about of this.body.querySelectorAll("[data-about]")) set(about, "text", words.about[about.dataset.about][run[about.dataset.about]]);
@@ -231,11 +230,6 @@ class Page extends View {
     this.body.dataset.drawn = "1";
   }
 
-  rates() {
-    const [found, members, accused, others] = this.state.counts;
-    return { found: members && found / members, accused: others && accused / others };
-  }
-
   verdict() {
     const { words, state, ceiling } = this;
     const epsilon = text(up(ceiling));
@@ -254,7 +248,8 @@ class Page extends View {
     if (!width) return;
     const far = state.floor > 4 * ceiling;
     const last = (this.last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling));
-    const x = (/** @type {number} */ epsilon) => (Math.min(epsilon, last) / last) * (width - 2);
+    const axis = new Axis({ low: 0, high: last }, 0, width - 2);
+    const x = (/** @type {number} */ epsilon) => axis.at(Math.min(epsilon, last));
     const [base, tall] = [height - 44, 46];
     const bar = (kind, from, to) => el("rect", { class: kind, x: from, y: base - tall, width: Math.max(to - from, 0), height: tall });
     const upright = (kind, at, above) => el("line", { class: kind, x1: at, x2: at, y1: base - tall - above, y2: base + 5 });
@@ -264,16 +259,12 @@ class Page extends View {
     };
     const [floor, claim] = [x(state.floor), x(ceiling)];
     const nodes = [bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor)];
-    for (const [value] of ticks(false, 0, last, width < 520 ? 5 : 10)) {
-      const anchor = value ? "middle" : "start";
-      nodes.push(el("line", { class: "dp-grid", x1: x(value), x2: x(value), y1: base, y2: base + 5 }));
-      nodes.push(el("text", { class: "dp-tick-at", x: x(value), y: base + 19, "text-anchor": anchor }, text(value)));
-    }
-    nodes.push(el("line", { class: "dp-axis", x1: 0, x2: width, y1: base, y2: base }));
-    nodes.push(el("text", { class: "dp-tick-at", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
+    const across = ticks(false, 0, last, width < 520 ? 5 : 10).map(([value]) => [value, text(value)]);
+    nodes.push(...grid(axis, null, { left: 0, right: width, top: base - 5, bottom: base }, across, []));
+    nodes.push(el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
     nodes.push(upright("dp-limit", claim, 26));
     nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
-    if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-tick-at", x(this.ghost), base - 6, words.before));
+    if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-scale", x(this.ghost), base - 6, words.before));
     if (run.guess !== null) nodes.push(bar("dp-mine", 0, x(run.guess)), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", x(run.guess), 40));
     else if (!this.started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
     if (!this.started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));

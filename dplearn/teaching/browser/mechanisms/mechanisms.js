@@ -147,7 +147,7 @@ class Page extends View {
     const { state } = this;
     const asked = this.catalogue.asked(state);
     const { epsilon, order, false_positive_rate: rate } = state;
-    const logDelta = pair.logDelta(epsilon);
+    const logDelta = pair.law.logDelta(epsilon);
     const divergence = pair.law.renyi(order);
     return {
       pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, delta: probability(logDelta), exact: pair.exact(epsilon),
@@ -158,7 +158,7 @@ class Page extends View {
   /** Take an epsilon at which there is something to see. */
   suit(pair) {
     this.fresh = false;
-    if (pair.logDelta(this.state.epsilon) > pair.total + FAINT) return;
+    if (pair.law.logDelta(this.state.epsilon) > pair.total + FAINT) return;
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 

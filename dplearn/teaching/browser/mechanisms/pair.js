@@ -33,10 +33,6 @@ export class Pair {
     return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
   }
 
-  logDelta(epsilon) {
-    return this.law.logDelta(epsilon);
-  }
-
   /** log delta of the pair in the other order. */
   behind(epsilon) {
     return (this.law.logDeltaReversed ?? this.law.logDelta)(epsilon);

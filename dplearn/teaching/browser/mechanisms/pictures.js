@@ -134,7 +134,7 @@ export class Pictures {
     const { real } = pair.law;
     panel.fill({
       real: real ? panel.line(real.epsilons.map((x, i) => [x, real.deltas[i]])) : "",
-      curve: panel.line(at.map((x) => [x, Math.exp(pair.logDelta(x))])),
+      curve: panel.line(at.map((x) => [x, Math.exp(pair.law.logDelta(x))])),
     }, [panel.dot("delta", epsilon, Math.max(Math.exp(logDelta), panel.y.low))]);
     panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
   }

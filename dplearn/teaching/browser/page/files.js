@@ -24,13 +24,6 @@ print(plan.guarantee("pld", ${asked}))
 `;
 }
 
-/** The run as a command. */
-export function shell(run) {
-  const adjacency = run.adjacency === "add_remove" ? "" : ` --adjacency ${run.adjacency}`;
-  const drawn = run.sample_rate < 1 ? `--sample-rate ${run.sample_rate}` : "--sampling none";
-  return `dplearn epsilon --noise-multiplier ${run.noise_multiplier} ${drawn} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
-}
-
 /** Copy a text and say so on the button for a while; where nothing may be copied, show it. */
 export function copied(node, content, done) {
   const before = node.textContent;

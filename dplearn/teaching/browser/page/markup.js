@@ -22,7 +22,6 @@ export function markup(words, presets, kinds) {
   const adjacency = select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies));
   const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
-  const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><h2>${words.title}</h2>${published}
  <span class="dp-tools">${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
@@ -38,7 +37,7 @@ export function markup(words, presets, kinds) {
  <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
  <div class="dp-chips">${chips}</div>
  <p class="dp-printed-list"></p>
- <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", adjacency)}</p>
+ <p class="dp-assumed">${kind("{mechanism} {sampling} {adjacency}").replace("{adjacency}", adjacency)}</p>
 </section>
 <aside class="dp-people">
  <div class="dp-crowd"></div>
@@ -47,7 +46,7 @@ export function markup(words, presets, kinds) {
 <details class="dp-more"><summary>${words.numbers}</summary>
  <p class="dp-note"></p><p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")} ${button("sample_rate", "q")}</p>
  <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
- <p>${files}</p></details>
+ <p>${button("python", words.python)}</p></details>
 <div class="dp-live" aria-live="polite"></div>
 </div>`;
 }

@@ -40,7 +40,6 @@ export const MESSAGES = inBoth({
   unit: [(T) => (T === 1 ? "step" : "steps"), () => ""],
   chance: [[["a random ", " of the records"], ["", " of the records"]], [["随机的 ", " 的记录"], [" ", " 的记录"]]],
   byCounts: ["about {B} of {N} records", "{N} 条记录中的约 {B} 条"],
-  assumed: ["{mechanism} {sampling} {adjacency}", "{mechanism} {sampling} {adjacency}"],
   own: [{ mechanism: "Gaussian noise,", sampling: "Poisson sampling," }, { mechanism: "高斯噪声，", sampling: "泊松采样，" }],
   kinds: [{ mechanism: "Noise", sampling: "Batches", adjacency: "Neighbours" }, { mechanism: "噪声", sampling: "批次", adjacency: "相邻数据集" }],
   prove: ["Certificate and details", "证书与细节"], away: ["The library is away: this page goes on by itself.", "程序库不在：本页自行继续。"],
@@ -69,7 +68,7 @@ export const MESSAGES = inBoth({
   picture: ["epsilon against the number of steps", "epsilon 随步数的变化"],
   numbers: ["All accountants", "全部会计方法"],
   table: [["accountant", "ε at T", "steps within the budget", "what it is"], ["会计方法", "T 处的 ε", "预算内的步数", "是什么"]],
-  files: [{ python: "Copy Python", shell: "Copy command" }, { python: "复制 Python", shell: "复制命令" }],
+  python: ["Copy Python", "复制 Python"],
   printed: [
     (rows, ours) => `Printed: ${rows}. Proved here: ${ours}.`,
     (rows, ours) => `论文发表：${rows}。此处证明：${ours}。`,

@@ -1,7 +1,7 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
 import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
 import { Answers, least, reached } from "./answers.js";
-import { copied, python, shell } from "./files.js";
+import { copied, python } from "./files.js";
 import { Frame } from "./frame.js";
 import { Drag } from "./drag.js";
 import { markup } from "./markup.js";
@@ -20,6 +20,12 @@ import { askLater } from "./worker.js";
 const QUIET = 4000;
 // Steps up to which it is proved how long a budget lasts.
 const LIMIT = 1e7;
+
+/** Take the other scale of an axis. */
+function scaled(page, name) {
+  page.run = { ...page.run, [name]: !page.run[name] };
+  page.framed();
+}
 
 /** What a button does; false where the run is as it was. */
 const ACTIONS = {
@@ -41,14 +47,8 @@ const ACTIONS = {
   pin(page) {
     page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
   },
-  logT(page) {
-    page.run = { ...page.run, logT: !page.run.logT };
-    page.framed();
-  },
-  logEpsilon(page) {
-    page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
-    page.framed();
-  },
+  logT: (page) => scaled(page, "logT"),
+  logEpsilon: (page) => scaled(page, "logEpsilon"),
   go(page) {
     const found = page.lasting?.key === lastingKey(page.run) && page.lasting.all.find((one) => one.name === "pld");
     const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
@@ -56,9 +56,6 @@ const ACTIONS = {
   },
   python(page, node) {
     return copied(node, python(page.run), page.words.copied);
-  },
-  shell(page, node) {
-    return copied(node, shell(page.run), page.words.copied);
   },
 };
 

@@ -148,11 +148,11 @@ export class Picture {
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
-    hold(this.T, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
+    pillAt(this.T.children, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
     const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
     const from = small ? left - 36 : left + 10;
-    hold(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
+    pillAt(this.budget.children, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
   }
 
   /** Where curves meet the budget. */
@@ -191,10 +191,4 @@ function stepped(points) {
   if (!points.length) return "";
   const [[x, y], ...more] = points;
   return `M${x.toFixed(1)} ${y.toFixed(1)}${more.map(([a, b]) => `V${b.toFixed(1)}H${a.toFixed(1)}`).join("")}`;
-}
-
-/** A handle: its line twice, one of them wide for the hand, and its label. */
-function hold({ children: [hit, ...parts] }, ends, at, width, words) {
-  setAll(hit, ends);
-  pillAt(parts, ends, at, width, words);
 }

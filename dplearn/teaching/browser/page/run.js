@@ -1,6 +1,6 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { nearest, opened, queryOf, read } from "./numbers.js";
+import { nearest, opened, queryOf } from "./numbers.js";
 
 /** Of each number: ends, start, digits that a drag keeps, pixels for a factor of ten, name in an address
  * where it differs. B is 0 where the rate itself is given. */
@@ -29,7 +29,7 @@ const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanis
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
 /** The value that a field allows nearest to a number. */
-export const allowed = (name, value) => nearest(FIELDS[name], value);
+const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
 export const changed = (run, name, value) => {
@@ -74,9 +74,6 @@ export function fromAddress(address, kinds = OWN) {
   const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
   const { rate_from, x_axis, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
   let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logT: x_axis === "log", logEpsilon: y_axis === "log", pin: null };
-  // Where nothing says at which T to read, it is where the curves were to end.
-  const last = read(steps);
-  if (!new URLSearchParams(address).has("here") && allowed("T", last) === last) run.T = last;
   if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600);
   if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
   const names = accountants.split(",");

@@ -29,10 +29,10 @@ export const setAll = (node, attributes) => {
   }
 };
 
-/** Place a line, and its label in a box around (x, y). @param {any[]} nodes */
+/** Place lines, and their label in a box around (x, y). @param {any[]} nodes */
 export function pillAt(nodes, ends, [x, y], width, words) {
-  const [line, box, label] = nodes;
-  setAll(line, ends);
+  const [label, box, ...lines] = [...nodes].reverse();
+  for (const line of lines) setAll(line, ends);
   setAll(box, { x: x - width / 2, y: y - 12, width, height: 24 });
   setAll(label, { x, y: y + 4.5, text: words });
 }

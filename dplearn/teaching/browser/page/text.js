@@ -1,6 +1,7 @@
 // The words of the page: what a picture says, said again in sentences.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
+import { escaped } from "./html.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
 import { FIELDS, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
@@ -120,10 +121,6 @@ function writeTable(page) {
     const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
     return [STYLES[name].label[words.code], epsilon, budget, STYLES[name].about[words.code]];
   });
-  const cells = rows.flat();
-  const body = page.body.querySelector(".dp-more tbody");
-  if (!body.children.length) {
-    body.innerHTML = rows.map((row) => `<tr>${"<td></td>".repeat(row.length)}</tr>`).join("");
-  }
-  body.querySelectorAll("td").forEach((cell, i) => set(cell, "text", cells[i]));
+  const cells = (row) => row.map((cell) => `<td>${escaped(cell)}</td>`).join("");
+  page.body.querySelector(".dp-more tbody").innerHTML = rows.map((row) => `<tr>${cells(row)}</tr>`).join("");
 }

@@ -36,7 +36,8 @@ export function chart(plane, view, { shown = 1, stroke = [], say }) {
     if (!(curve.fresh && partly)) ends.push(ending(plane, curve));
   }
   if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, 1, true));
-  if (view.ring && !partly) nodes.push(ring(plane, view.ring));
+  // A printed figure.
+  if (view.ring && !partly) nodes.push(el("circle", { class: "dm-ring dm-moments", cx: plane.x(view.ring.T), cy: plane.y(view.ring.epsilon), r: 0.55 * plane.em }));
   if (view.mark) nodes.push(...marked(plane, view.mark, shown, ends));
   return [...nodes, ...labels(plane, ends)];
 }
@@ -75,11 +76,6 @@ function marked(plane, { T, lower, upper, from, kind, name }, shown, ends) {
   return [way, el("path", { class: `dm-span dm-${kind}`, d: `M${x} ${plane.y(lower)}V${plane.y(upper)}` })];
 }
 
-/** A printed figure. */
-function ring(plane, { T, epsilon }) {
-  return el("circle", { class: "dm-ring dm-moments", cx: plane.x(T), cy: plane.y(epsilon), r: 0.55 * plane.em });
-}
-
 /** Values and names right of the picture, apart from each other. */
 function labels(plane, ends) {
   const { em, width, sides: { right, bottom } } = plane;
@@ -105,18 +101,18 @@ export const VIEWS = [guessing, truth, paper, shuffle];
 
 const room = (...values) => 1.2 * Math.max(...values.filter((value) => value < Infinity), 1e-3);
 const highest = (curve) => Math.max(...curve.map(([, epsilon]) => epsilon), 0);
-const drawn = (kind, guess, T, name) => (guess ? [{ kind, points: placed(guess, T), name }] : []);
+const drawn = (guess, T, name) => (guess ? [{ kind: "guess", points: placed(guess, T), name }] : []);
 
 /** An empty plane; its height is a power of ten, which tells little. */
 function guessing({ run, truth, guess, say }) {
   const { upper } = truth.at(run.T);
   const top = 10 ** Math.ceil(Math.log10(3 * clamp(upper, 1e-3, 1e5)));
-  return { last: run.T, top, curves: drawn("guess", guess, run.T, say("yours")), hint: guess ? "" : say("here") };
+  return { last: run.T, top, curves: drawn(guess, run.T, say("yours")), hint: guess ? "" : say("here") };
 }
 
 function truth({ run, truth, guess, say }) {
   const { pld } = truth.curves;
-  const guesses = drawn("guess", guess, run.T, say("yours"));
+  const guesses = drawn(guess, run.T, say("yours"));
   const top = room(highest(pld), ...guesses.map((one) => highest(one.points)));
   return { last: run.T, top, curves: [...guesses, { kind: "pld", points: pld, name: say("exact"), fresh: true }] };
 }

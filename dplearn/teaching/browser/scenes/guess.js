@@ -2,7 +2,7 @@
 // address, which says guess, run and scene.
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
-import { least } from "../page/answers.js";
+import { Answers, least } from "../page/answers.js";
 
 const PLACES = 16;
 // A stroke that ends so near to a place, as a share of the axis, has reached it.
@@ -81,8 +81,8 @@ const POINTS = 60;
 export class Truth {
   constructor(engine, run) {
     this.prove = (steps) => engine.curves(run, steps, { accountants: ["pld", "moments", "rdp"] });
+    this.answers = new Answers(engine);
     this.run = run;
-    this.ends = new Map();
   }
 
   /** The curves of PLD, where it is open of RDP, and of the moments accountant: [T, epsilon]. */
@@ -99,13 +99,8 @@ export class Truth {
 
   /** Both ends at T of what is proved; no lower one where PLD is open. */
   at(T) {
-    if (!this.ends.has(T)) {
-      const all = this.prove([T]);
-      const end = (name) => ({ lower: all[name].lower?.[0] ?? null, upper: all[name].upper[0] });
-      const ends = { pld: end("pld"), rdp: end("rdp") };
-      const { name, value } = least(ends);
-      this.ends.set(T, { lower: ends[name].lower, upper: value, moments: all.moments.upper[0] });
-    }
-    return this.ends.get(T);
+    const { moments, ...ends } = this.answers.at(this.run, T, ["pld", "rdp", "moments"]);
+    const { name, value } = least(ends);
+    return { lower: ends[name].lower, upper: value, moments: moments.upper };
   }
 }

@@ -58,10 +58,6 @@ class Minute extends View {
     this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
   }
 
-  save() {
-    this.place.write(addressOf(this));
-  }
-
   speakIn(language) {
     const code = LANGUAGES.includes(language) ? language : "en";
     this.words = { code };
@@ -102,7 +98,7 @@ class Minute extends View {
     if (next === this.scene) return;
     this.scene = next;
     this.renew();
-    this.save();
+    this.place.write(addressOf(this));
   }
 
   draw(now) {
@@ -178,7 +174,7 @@ class Minute extends View {
     this.guess = guess;
     this.write(".dm-text", sentences(this).text);
     this.describePicture();
-    this.save();
+    this.place.write(addressOf(this));
     this.schedule();
   }
 

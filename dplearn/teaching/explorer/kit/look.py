@@ -1,6 +1,5 @@
-"""Style sheets and figures of every page."""
+"""Figures of every page."""
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -31,9 +30,3 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     layout["margin"]["t"] -= room
     shown = {"displayModeBar": False}
     st.plotly_chart(Unchecked(parts), theme=None, key=key, config=shown, alt=alt)
-
-
-def style_page() -> None:
-    """Draw the style sheet of all pages."""
-    rules = Path(__file__).with_name("look.css").read_text(encoding="utf-8")
-    st.html(f"<style>{rules}</style>")

@@ -6,13 +6,14 @@ Streamlit runs this file; it has no folder `pages` beside it, whose files Stream
 import importlib
 import itertools
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 import streamlit as st
 
 from dplearn.core import validate
 from dplearn.teaching.explorer import pages
-from dplearn.teaching.explorer.kit import language, look, questions, scripts
+from dplearn.teaching.explorer.kit import language, questions, scripts
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
 
@@ -57,7 +58,7 @@ def run_page() -> None:
     if not shown.url_path and asked.keys() & {"noise_multiplier", "mechanism", "sampling"}:
         st.switch_page(loaded[_OF_A_RUN][1], query_params=asked)
     st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")
-    look.style_page()
+    st.html(Path(__file__).with_name("look.css"))
     with st.container(horizontal=True, vertical_alignment="center", key="menu"):
         for group, members in itertools.groupby(loaded.values(), lambda pair: pair[0].GROUP):
             st.html(f"<span>{retold(group)}</span>", width="content")

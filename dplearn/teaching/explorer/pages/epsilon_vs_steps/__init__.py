@@ -35,11 +35,8 @@ def _page() -> None:
     """Draw the page: a question reruns this part alone."""
     if question := st.session_state.pop(_ASKED, None):
         answer = confirmation.library_reply(question)
-        st.session_state[_ANSWER] = {
-            **answer,
-            "id": question.get("id"),
-            "kind": question.get("kind"),
-        }
+        asked = {key: question.get(key) for key in ("id", "kind")}
+        st.session_state[_ANSWER] = answer | asked
         if question.get("kind") == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()

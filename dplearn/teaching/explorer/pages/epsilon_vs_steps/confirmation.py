@@ -30,8 +30,6 @@ from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
-# The name of what is claimed of another run.
-CLAIM = "poisson_claim"
 Curve = tuple[Guarantee, ...]
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
@@ -134,14 +132,13 @@ class Answers:
 
 
 @lru_cache(maxsize=512)
-def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
+def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
     """Epsilon of the Poisson run that is often quoted for an epoch's batches: no bound for them."""
     if not scenario.by_epoch:
-        return ()
+        return []
     natural = default_adjacency("poisson")
     quoted = replace(scenario, sampling="poisson", drop_last=False, adjacency=natural)
-    curve = answer_of(REFERENCE, quoted, steps).curve
-    return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
+    return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps).curve)
 
 
 @lru_cache(maxsize=2048)
@@ -222,7 +219,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
     told |= {"stairs": scenario.by_epoch}
     if claim := claimed_curve(scenario, steps):
-        told["claim"] = _numbers(g.epsilon for g in claim)
+        told["claim"] = claim
     if len(refusals) == len(names):
         # Why no theorem covers the run, and with which change one does.
         why, changes = said[REFERENCE].refusal, []
