@@ -40,8 +40,7 @@ _OF_JUPYTER = {
         "Write your guess in the field."
     ),
     r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
-    r"run the cell, then argue": "open the truth, then argue",
-    r" \(In Jupyter, move the mouse[^)]*\)": "",
+    r" \(In Jupyter, move the mouse[^)]*\)| In Jupyter the mouse[^.]*\.": "",
 }
 _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
 

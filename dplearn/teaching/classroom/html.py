@@ -44,8 +44,6 @@ def from_cell(cell: Any) -> str:
     """Return a cell with its outputs; the code of a picture is folded."""
     if cell.cell_type == "markdown":
         return from_markdown(cell.source)
-    if cell.cell_type != "code":
-        return ""
     return code_of(cell) + "".join(map(from_output, cell.outputs))
 
 
@@ -65,16 +63,8 @@ def from_output(output: Any) -> str:
         return chart(data[PLOTLY], words, still=data.get("image/png", ""))
     if SVG in data:
         return f'<div class="output">{image(data[SVG], words)}</div>\n'
-    for kind in ("text/html", "image/svg+xml"):
-        if kind in data:
-            return f'<div class="output">{data[kind]}</div>\n'
-    for kind in ("image/png", "image/jpeg"):
-        if kind in data:
-            source = f"data:{kind};base64,{data[kind].strip()}"
-            return f'<div class="output"><img src="{source}" alt="{html.escape(words)}"></div>\n'
-    for kind in ("text/markdown", "text/latex"):
-        if kind in data:
-            return f'<div class="output">{from_markdown(data[kind])}</div>\n'
+    if "text/html" in data:
+        return f'<div class="output">{data["text/html"]}</div>\n'
     plain = re.sub(r"\x1b\[[\d;]*m", "", words)  # colours of a terminal
     return f'<pre class="output">{html.escape(plain)}</pre>\n'
 

@@ -173,7 +173,9 @@ def _live(path: str, title: str, name: str, beside: str = "") -> Page:
     engine = '<script src="assets/engine.js"></script>\n' * ("engine" in told)
     body = f"""<div id="{name}"></div>
 {engine}<script src="assets/{name}.js"></script>
-<script>const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {told} }});</script>
+<script>
+const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {told} }});
+</script>
 """
     return Page(path, title, body, ("page.css", f"{name}.css"), beside)
 
