@@ -67,7 +67,7 @@ def _new(options: argparse.Namespace) -> int:
     lesson = Lesson(folder / "sources" / "_".join([number, *words]))
     values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
     lesson.folder.mkdir()
-    for path in (lesson.source, lesson.exercises):
+    for path in (lesson.source, lesson.exercises, lesson.figures):
         text = (folder / "sources" / "template" / path.name).read_text(encoding="utf-8")
         text = re.sub("|".join(values), lambda word: values[word[0]], text)
         path.write_text(text, encoding="utf-8")

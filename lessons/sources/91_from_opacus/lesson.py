@@ -3,6 +3,10 @@
 #
 # *An appendix: each call of Opacus beside ours, both executed on the same data.*
 #
+# You have a script that trains with Opacus. What becomes of each line, and does $\varepsilon$ change? The picture has the short answer. The rate and the steps of the plan are the only numbers that Opacus computes for you, from the loader.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this appendix you can**
 #
 # 1. translate a training script from Opacus, line by line, and say what happens to its $\varepsilon$;
@@ -20,11 +24,52 @@
 # | `sample_rate` | $q$ | chance of a record to be in a lot; Opacus takes `1 / len(loader)` | probability |
 # | `steps` | $T$ | noisy updates; Opacus counts `optimizer.step()` | count |
 # | `orders` | $\alpha$ | orders of RDP; Opacus says `alphas` | number > 1 |
+#
+# </details>
+
+# %% tags=["hide-input"]
+from dplearn.teaching.classroom import check, pictures
+
+figures = pictures("91")
+figures.calls()
+
+# %% [markdown]
+# **★ 91.1** A `DataLoader` makes `batches` of the records, and the last one may be small. Opacus samples so that each record is expected once in an epoch of as many lots. Replace `...` by the rate; the second number is the steps.
+
+# %%
+import math
+
+
+def numbers(records, batch_size, epochs):
+    batches = math.ceil(records / batch_size)
+    return [..., batches * epochs]
+
+
+check("91.1", numbers)
+
+# %% [markdown]
+# <details><summary>Solution of 91.1</summary>
+#
+# ```python
+# import math
+#
+#
+# def numbers(records, batch_size, epochs):
+#     batches = math.ceil(records / batch_size)
+#     return [1 / batches, batches * epochs]
+#
+#
+# check("91.1", numbers)
+# ```
+#
+# Opacus takes one over `len(loader)`. For 1,438 records and batches of 128 this is 1/12, and not 128/1438.
+#
+# </details>
 
 # %% [markdown]
 # ## 1 The question
 #
-# You have a script that trains with Opacus. What becomes of each line, and does $\varepsilon$ change? The short answer is a table; every row of it is run below.
+# The long answer is a table; every row of it is run below.
 #
 # | Opacus | here |
 # |---|---|
@@ -43,44 +88,30 @@
 # | `secure_mode=True` | the default where `cryptography` is installed |
 # | `DistributedDPOptimizer` | `process_group=` |
 #
-# Scripts of 2020 and 2021 (versions 0.9 to 0.15; names from memory) look different again:
+# Scripts of 2020 and 2021 (versions 0.9 to 0.15, whose tagged sources have these names) look different again:
 #
 # | then | now | here |
 # |---|---|---|
-# | `PrivacyEngine(model, batch_size, sample_size, alphas, ...)` | `PrivacyEngine().make_private(...)` | `DPSGD(...)`, the lot a number of the plan |
+# | `PrivacyEngine(model, batch_size=, sample_size=, alphas=, ...)`; from 0.12 also `sample_rate=` | `PrivacyEngine().make_private(...)` | `DPSGD(...)`, the lot a number of the plan |
 # | `engine.attach(optimizer)` | returned by `make_private` | `fit(..., optimizer=...)` |
 # | `optimizer.virtual_step()` | `BatchMemoryManager` | `micro_batch=` |
 # | `optimizer.privacy_engine.get_privacy_spent(delta)`: ε, best α | `engine.get_epsilon(delta)` | `guarantee.epsilon`, `guarantee.details["order"]` |
-# | `alphas=range(2, 32)`: stops at 31, no fractions | `1.1, 1.2, … 10.9, 12, … 63` | `1.01` to a million |
+# | `alphas=range(2, 32)`: stops at 31, no fractions; no default before 0.12 | `1.1, 1.2, … 10.9, 12, … 63` | `1.01` to a million |
 #
 # We begin with a script as people have it: digits, a `DataLoader`, five epochs.
 
 # %%
-import copy
-import csv
 import dataclasses
-import io
 import warnings
 
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
-from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
-from dplearn import (
-    ACCOUNTANTS,
-    DPSGD,
-    Gaussian,
-    Phases,
-    PoissonSubsampled,
-    smallest_noise_multiplier,
-)
+from dplearn import DPSGD
 from dplearn.datasets import digits, oriented_gradients, split
-from dplearn.teaching.classroom import show
-from dplearn.teaching.figures import Curve, curves, slider
-from dplearn.training import Flat, Grouped, History, Trainer, check_model, clipped_sum, fit
+from dplearn.training import fit
 
 # %% [markdown]
 # The other half of the page. Opacus warns about hooks and generators; we have read it.
@@ -88,11 +119,6 @@ from dplearn.training import Flat, Grouped, History, Trainer, check_model, clipp
 # %%
 warnings.filterwarnings("ignore")
 from opacus import PrivacyEngine
-from opacus.accountants import PRVAccountant, RDPAccountant
-from opacus.optimizers import DPOptimizer
-from opacus.schedulers import StepNoise
-from opacus.utils.batch_memory_manager import BatchMemoryManager
-from opacus.validators import ModuleValidator
 
 # %% [markdown]
 # Data, and a model for each run.
@@ -124,7 +150,7 @@ def accuracy(model):
 # %% [markdown]
 # ## 2 `make_private` and the loop
 #
-# The script with Opacus:
+# This is the script with Opacus:
 
 # %%
 theirs, optimizer = started()
@@ -155,7 +181,7 @@ for _ in range(5):
 print(f"Opacus:  epsilon {engine.get_epsilon(1e-5):.3f}")
 
 # %% [markdown]
-# The same here. Three things moved: the numbers stand in a *plan*, which is public and known before training; the loss gives one number per record; and the loop is `fit`. The loader stays: its `collate_fn`, workers and pinning are used, and its batch size may say the expected lot. Its shuffling plays no part in either library.
+# The same run here has three things in other places: the numbers stand in a *plan*, which is public and known before training; the loss gives one number per record; and the loop is `fit`. The loader stays: its `collate_fn`, workers and pinning are used, and its batch size may say the expected lot. Its shuffling plays no part in either library.
 
 # %%
 plan = DPSGD(sample_rate=1 / len(loader), steps=5 * len(loader), **options)
@@ -171,7 +197,7 @@ history = fit(ours, per_record, loader, plan, optimizer=optimizer, **quiet)
 print(history.guarantee(1e-5))
 
 # %% [markdown]
-# Both models work:
+# Both models have learned something:
 
 # %%
 print(f"both above 80 % of unseen digits: {min(accuracy(theirs), accuracy(ours)) > 0.8}")
@@ -182,6 +208,8 @@ print(f"both above 80 % of unseen digits: {min(accuracy(theirs), accuracy(ours))
 # Whoever wants the loop has `Trainer`; one `step()` is a lot, its clipped sum, noise, and `optimizer.step()`.
 
 # %%
+from dplearn.training import Trainer
+
 model, optimizer = started()
 trainer = Trainer(model, per_record, loader, plan, optimizer=optimizer)
 for _ in range(3):
@@ -223,6 +251,10 @@ for name in ("pld", "rdp", "gdp"):
 # `get_privacy_spent` also told the best order $\alpha$. With the same orders the two are equal:
 
 # %%
+from opacus.accountants import RDPAccountant
+
+from dplearn import ACCOUNTANTS
+
 RDP, alphas = type(ACCOUNTANTS["rdp"]()), [1 + k / 10 for k in range(1, 200)]
 spent = RDPAccountant()
 spent.history = [(2.0, plan.sample_rate, plan.steps)]
@@ -230,48 +262,18 @@ epsilon, alpha = spent.get_privacy_spent(delta=1e-5, alphas=alphas)
 print(f"{epsilon:.6f} at {alpha}")
 
 # %% [markdown]
-# Ours are `orders`:
+# Our accountant calls them `orders`:
 
 # %%
 same = history.guarantee(1e-5, accountant=RDP(orders=tuple(alphas)))
 print(f"{same.epsilon:.6f} at {same.details['order']}")
 
 # %% [markdown]
-# *Experiment.* How far is each accountant of Opacus from what is proved, over a run, and does it depend on the noise? Move the slider. (In Jupyter, move the mouse over the picture to wake it up.)
+# *Experiment.* How far is each accountant of Opacus from what is proved, over a run with the rate and steps of your function? The slider is the noise.
 
 
-# %% tags=["hide-input"]
-epochs = [1, 2, 5, 10, 20, 40]
-steps = [12 * count for count in epochs]
-
-
-def frame(sigma):
-    noisy = dataclasses.replace(plan, noise_multiplier=sigma)
-    proved = np.array([stated.epsilon for stated in noisy.guarantees(delta=1e-5, steps=steps)])
-    ratio = {
-        name: [opacus_epsilon(name, sigma=sigma, steps=t) for t in steps] / proved
-        for name in ("rdp", "prv", "gdp")
-    }
-    drawn = [
-        Curve(x=epochs, y=ratio["rdp"], label="rdp", role="rdp", label_at=1),
-        Curve(x=epochs, y=ratio["prv"], label="prv", role="other", label_at=1),
-        Curve(x=epochs, y=ratio["gdp"], label="gdp", role="gdp", label_at=0.4, side="bottom right"),
-    ]
-    return curves(
-        drawn,
-        zone=(0, 1, "less than what is proved"),
-        title=f"σ = {sigma:g}: {proved[-1]:.2f} is proved after 40 epochs; gdp says {ratio['gdp'][-1] * proved[-1]:.2f}",
-        x="epochs",
-        y="ε of Opacus / proved ε",
-        log_x=True,
-        x_range=(0.9, 60),
-        y_range=(0, 1.6),
-    )
-
-
-frames = {f"{sigma:g}": frame(sigma) for sigma in (1.0, 1.5, 2.0, 3.0, 4.0)}
-words = "; ".join(figure.layout.title.text for figure in frames.values())
-show(slider(frames, name="σ", start=2), words + ".")
+# %%
+figures.accountants(numbers, opacus_epsilon)
 
 # %% [markdown]
 # `prv` lies above by its allowance of 0.01, which counts for most at the first epochs. `rdp` is an upper bound at every length. `gdp` promises too much, most of all where steps are few.
@@ -291,6 +293,8 @@ print(f"Opacus:  sigma {optimizer.noise_multiplier:.4f}")
 # Here the search is a function of the accountant, without model or data:
 
 # %%
+from dplearn import Gaussian, PoissonSubsampled, smallest_noise_multiplier
+
 step = PoissonSubsampled(Gaussian(noise_multiplier=1.0), sample_rate=plan.sample_rate)
 noise = smallest_noise_multiplier(step, epsilon=2.0, delta=1e-5, steps=plan.steps)
 print(noise)
@@ -315,6 +319,8 @@ def private(**more):
 # No part has more than 64 records, and the count of steps is that of the lots:
 
 # %%
+from opacus.utils.batch_memory_manager import BatchMemoryManager
+
 engine, model, optimizer, lots = private()
 small = {"max_physical_batch_size": 64, "optimizer": optimizer}
 with BatchMemoryManager(data_loader=lots, **small) as parts:
@@ -335,7 +341,7 @@ def weights(**more):
 
 
 # %% [markdown]
-# With parts and without:
+# The cell compares a run in parts with one without:
 
 # %%
 difference = (weights(micro_batch=64) - weights()).abs().max()
@@ -368,6 +374,8 @@ print(stated)
 # Opacus wants layers of its own where PyTorch's are fused, and lists layers that mix records:
 
 # %%
+from opacus.validators import ModuleValidator
+
 normed = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(144, 2))
 print([type(error).__name__ for error in ModuleValidator.validate(normed)])
 fixed = ModuleValidator.fix(normed)
@@ -385,7 +393,7 @@ class Centred(nn.Module):
 
 
 # %% [markdown]
-# Both models, before both judges:
+# Both models are put before both judges:
 
 # %%
 images, labels = torch.rand(8, 1, 8, 8), torch.arange(8) % 2
@@ -395,6 +403,8 @@ centred = nn.Sequential(nn.Flatten(), Centred(), nn.Linear(64, 2))
 # Opacus finds an error in the first only. Ours refuses both and gives a reason.
 
 # %%
+from dplearn.training import check_model
+
 for name, model in (("batch norm", normed), ("centred", centred)):
     print(f"{name:<10}  errors by Opacus: {len(ModuleValidator.validate(model))}", end="; here: ")
     try:
@@ -407,7 +417,7 @@ for name, model in (("batch norm", normed), ("centred", centred)):
 #
 # ## 8 Ragged data, and a leak that no layer shows
 #
-# Names of several lengths, padded to the longest of the batch, read by an LSTM whose *last* position is classified: this is how [the example `char-lstm-classification.py` of Opacus](https://github.com/pytorch/opacus/blob/main/examples/char-lstm-classification.py) does it. Who pads whom? One long name in a lot makes all others run through more padding, and changes their gradients.
+# Names of several lengths, padded to the longest of the batch, read by an LSTM whose *last* position is classified: this is how [the example `char-lstm-classification.py` of Opacus](https://github.com/pytorch/opacus/blob/main/examples/char-lstm-classification.py) does it. One long name in a lot makes all others run through more padding, and changes their gradients.
 
 
 # %%
@@ -427,6 +437,9 @@ class LastPosition(nn.Module):
 
 
 # %%
+from torch.nn.utils.rnn import pad_sequence
+
+
 def padded(items):
     letters = pad_sequence([name for name, _ in items], batch_first=True)
     return letters, torch.tensor([language for _, language in items])
@@ -437,10 +450,13 @@ draw = lambda length: torch.randint(1, 27, (length,), generator=generator)
 names = [(draw(3 + i % 4), i % 2) for i in range(40)]
 
 # %% [markdown]
-# One long name joins. By how much does the clipped sum of gradients change, in units of $C$? More than 1 breaks the guarantee.
+# By how much does the clipped sum of gradients change in units of $C$, if one long name joins? More than 1 breaks the guarantee.
 
 
 # %%
+from dplearn.training import Flat, clipped_sum
+
+
 def change(model, collate, long):
     sums = [
         clipped_sum(model, per_record, *collate(each), bound=Flat(1.0)).sums
@@ -459,7 +475,7 @@ lstm = LastPosition()
 print(f"{change(lstm, padded, (draw(25), 0)):.1f}")
 
 # %% [markdown]
-# Noise was made for 1. The same holds for a mean over padded positions, which is what `imdb.py` there computes. No layer is to blame, so no list of layers finds it; here a loader with its own `collate_fn` is compared, each record alone and in company:
+# The noise was made for a change of 1. The same holds for a mean over padded positions, which is what `imdb.py` there computes. No layer is to blame, so no list of layers finds it; here a loader with its own `collate_fn` is compared, each record alone and in company:
 
 
 # %%
@@ -471,7 +487,7 @@ def names_run(model, collate):
 
 
 # %% [markdown]
-# The run does not begin:
+# So the run does not begin:
 
 # %%
 try:
@@ -572,6 +588,10 @@ print(f"{len(people)} people: {whole.guarantee(1e-5)}")
 
 
 # %%
+import copy
+import csv
+import io
+
 log, best = io.StringIO(), {"score": 0.0}
 
 
@@ -597,6 +617,8 @@ def each_epoch(trainer):
 # Epoch and $\varepsilon$, as the file has them:
 
 # %%
+from torch.optim.swa_utils import AveragedModel
+
 model, optimizer = started()
 averaged = AveragedModel(model)
 first = fit(model, per_record, loader, plan, optimizer=optimizer, callback=each_epoch, **quiet)
@@ -607,6 +629,8 @@ print(f"the average of weights works: {accuracy(averaged) > 0.7}, the best: {bes
 # Validation on private records with a price: the number of right answers changes by at most 1 with one record, so it is a Gaussian mechanism, and five looks are a plan. Two runs on the same people are composed by `+`; of disjoint people the larger $\varepsilon$ counts.
 
 # %%
+from dplearn.training import History
+
 looks = DPSGD(noise_multiplier=20.0, sample_rate=1.0, steps=5, sampling="none")
 looked = History(plan=looks, steps=5)
 print(looked.guarantee(1e-5))
@@ -617,6 +641,10 @@ print((first + first).guarantee(1e-5))
 # A schedule of noise is public before the run, so it belongs in the plan. Opacus halves the noise after 30 of 60 steps like this:
 
 # %%
+from opacus.accountants import PRVAccountant
+from opacus.optimizers import DPOptimizer
+from opacus.schedulers import StepNoise
+
 loud = {"noise_multiplier": 4.0, "max_grad_norm": 0.5, "expected_batch_size": 120}
 optimizer = DPOptimizer(started()[1], **loud)
 schedule, halves = StepNoise(optimizer, step_size=30, gamma=0.5), PRVAccountant()
@@ -634,6 +662,8 @@ print(f"Opacus:  epsilon {halves.get_epsilon(1e-5):.3f}")
 # Here the trainer follows the phases:
 
 # %%
+from dplearn import Phases
+
 half = dataclasses.replace(plan, noise_multiplier=4.0, steps=30)
 phases = Phases((half, dataclasses.replace(half, noise_multiplier=2.0)))
 model, optimizer = started()
@@ -642,7 +672,7 @@ print(fit(model, per_record, loader, phases, optimizer=optimizer, **quiet).guara
 # %% [markdown]
 # ### At home: fine-tune a language model with an adapter
 #
-# Opacus users mostly fine-tune: a language model that was trained on public text learns from private text through a thin *adapter* (LoRA; Hu et al., 2022), the layer that PEFT puts beside an ordinary one. Frozen parameters cost nothing: no gradient, no noise, no $\varepsilon$. Here model and texts are made up, so that it takes seconds; a model of `transformers` with adapters of `peft` goes the same way. First a causal model:
+# Opacus users mostly fine-tune: a language model that was trained on public text learns from private text through a thin *adapter* (LoRA; Hu et al., 2022), the layer that PEFT puts beside an ordinary one. Frozen parameters cost nothing: no gradient, no noise, no $\varepsilon$. Here model and texts are made up, so that it takes seconds; a model of `transformers` with adapters of `peft` goes the same way. The first part is a causal model:
 
 
 # %%
@@ -679,7 +709,8 @@ def written(count, jump):
 
 # %%
 torch.manual_seed(0)
-language, public_text, private_text, unseen_text = Language(), *map(written, (500,) * 3, (1, 5, 5))
+language = Language()
+public_text, private_text, unseen_text = map(written, (200, 500, 200), (1, 5, 5))
 adam = torch.optim.Adam(language.parameters(), lr=0.02)
 for _ in range(100):
     adam.zero_grad()
@@ -733,6 +764,8 @@ print(adapted.guarantee(1e-5))
 # `NestedQuery` adds up to one Gaussian mechanism. Two groups with noise multipliers 3 and 4 cost together what one with 2.4 costs, and the ratio is all that a run takes from them:
 
 # %%
+from dplearn.training import Grouped
+
 nested = Grouped(norms={"weight": 0.5, "bias": 0.1}, noise_multipliers={"weight": 3.0, "bias": 4.0})
 print(nested.noise_multiplier)
 model, optimizer = started()

@@ -31,7 +31,9 @@ def subsets(chance):
                 side=side,
                 width=0.36,
             ),
-            Bars(x=j + 0.2, y=after, label="after", role="exact", label_at=at + 0.25, width=0.36),
+            Bars(
+                x=j + 0.2, y=after, label="after", role="exact", label_at=at * 2 + 0.25, width=0.36
+            ),
         ]
         axes = {"x": "ones in the batch", "y": "chance", "y_range": (0, 1.1)}
         both.append(curves(bars, title=name, **axes))

@@ -3,7 +3,7 @@
 #
 # *TODO: which question does this lesson answer?*
 #
-# TODO: somebody has to decide something, in three sentences. What does the picture show?
+# TODO: somebody has to decide something, in five sentences at most. What does the picture show?
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -30,7 +30,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 4 | 0 The first screen | TODO |
+# | 8 | 0 The first screen | everybody types one expression, then a guess; TODO |
 # | 3 | 1 Warm-up | TODO |
 # | 3 | 2 A vote | TODO |
 # | 2 | 3 TODO an experiment | TODO |
@@ -41,24 +41,53 @@
 
 # %% tags=["hide-input"]
 import numpy as np
-from scipy.stats import norm
 
 from dplearn.mechanisms import Gaussian
-from dplearn.teaching.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.teaching.figures import Curve, curves, slider
+from dplearn.teaching.classroom import check, pictures, predict, reveal
+
+draw = pictures("NUMBER")
+draw.two_worlds()
+
+# %% [markdown]
+# **★ KEY.1** *(In class, 2 minutes.)* TODO: the one line of code that is the lesson, in a skeleton of four lines with one `...`; such as $\delta(\varepsilon)=\Phi(\frac1{2\sigma}-\varepsilon\sigma)-e^\varepsilon\,\Phi(-\frac1{2\sigma}-\varepsilon\sigma)$.
+
+# %%
+import math
+from statistics import NormalDist
 
 
-def delta(epsilon, sigma):
-    return Gaussian(sigma).profiles()[0].delta(epsilon)
+def delta_of(epsilon, sigma):
+    below = NormalDist().cdf
+    return below(1 / (2 * sigma) - epsilon * sigma) - math.exp(epsilon) * ...
 
 
-def profile(sigma):
-    epsilons = np.linspace(0, 4, 41)
-    line = Curve(x=epsilons, y=delta(epsilons, sigma), label="delta")
-    return curves([line], title=f"Noise multiplier {sigma:g}", x="ε", y="δ")
+check("KEY.1", delta_of)
 
+# %% [markdown]
+# <details><summary>Solution of KEY.1</summary>
+#
+# ```python
+# import math
+# from statistics import NormalDist
+#
+#
+# def delta_of(epsilon, sigma):
+#     below, shift = NormalDist().cdf, epsilon * sigma
+#     return below(1 / (2 * sigma) - shift) - math.exp(epsilon) * below(-1 / (2 * sigma) - shift)
+#
+#
+# check("KEY.1", delta_of)
+# ```
+#
+# TODO: why.
+#
+# </details>
 
-show(profile(1.0), f"delta falls from {delta(0, 1.0):.4f} to {delta(4, 1.0):.4f} at epsilon 4.")
+# %% [markdown]
+# TODO: what the next picture shows by this function.
+
+# %%
+draw.profile(delta_of)
 
 # %% [markdown]
 # TODO: what is to be guessed, in words.
@@ -122,10 +151,8 @@ print(f"mean {releases.mean():.2f}, standard deviation {releases.std():.2f}")
 # %% [markdown]
 # TODO: what the slider moves, and what to look for.
 
-# %% tags=["hide-input"]
-frames = {f"{sigma:g}": profile(sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
-words = ", ".join(f"{delta(1, float(sigma)):.3g} at noise {sigma}" for sigma in frames)
-show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
+# %%
+draw.noises(delta_of)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** TODO: a misreading, and the question that shows it.
@@ -152,10 +179,14 @@ predict("delta at epsilon 2", None)
 # TODO: the same number in three ways that share no code, beside a printed sentence and where it was found.
 
 # %%
+from scipy.stats import norm
+
+from dplearn.teaching.classroom import Evidence, estimate_delta
+
 evidence = Evidence(
     "delta at epsilon = 1, noise multiplier 1",
     closed=norm.cdf(-0.5) - np.e * norm.cdf(-1.5),
-    exact=float(delta(1, 1.0)),
+    exact=float(Gaussian(1.0).profiles()[0].delta(1)),
     simulated=estimate_delta(1, releases - 0.5),
     printed=0.2,
 )
@@ -166,7 +197,7 @@ print(evidence)
 
 # %%
 reveal("delta at epsilon 1", truth=evidence.closed)
-reveal("delta at epsilon 2", truth=delta(2, 1.0))
+reveal("delta at epsilon 2", truth=norm.cdf(-1.5) - np.e**2 * norm.cdf(-2.5))
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** TODO: where a class stumbles.
@@ -178,18 +209,18 @@ reveal("delta at epsilon 2", truth=delta(2, 1.0))
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ KEY.1** *(In class, 5 minutes.)* TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
+# **★ KEY.2** *(In class, 5 minutes.)* TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
 
 # %%
 answer = None
-check("KEY.1", answer)
+check("KEY.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of KEY.1</summary>
+# <details><summary>Solution of KEY.2</summary>
 #
 # ```python
-# answer = delta(1, 2.0)
-# check("KEY.1", answer)
+# answer = Gaussian(2.0).profiles()[0].delta(1)
+# check("KEY.2", answer)
 # ```
 #
 # TODO: why.
@@ -206,47 +237,20 @@ check("KEY.1", answer)
 # %% [markdown]
 # ## 7 At home
 #
-# Two more exercises, and what you may skip in class.
+# One more exercise, and what you may skip in class.
 #
-# **★★ KEY.2** TODO: and at $\varepsilon = 2$?
+# **★★ KEY.3** TODO: and at $\varepsilon = 2$?
 
 # %%
 answer = None
-check("KEY.2", answer)
-
-# %% [markdown]
-# <details><summary>Solution of KEY.2</summary>
-#
-# ```python
-# answer = delta(2, 2.0)
-# check("KEY.2", answer)
-# ```
-#
-# TODO: why.
-#
-# </details>
-
-# %% [markdown]
-# **★★★ KEY.3** TODO: an exercise that asks for code. Write $\delta$ of Gaussian noise as a function.
-
-
-# %%
-def delta_of(epsilon, sigma):
-    # Write your code here.
-    return None
-
-
-check("KEY.3", delta_of)
+check("KEY.3", answer)
 
 # %% [markdown]
 # <details><summary>Solution of KEY.3</summary>
 #
 # ```python
-# def delta_of(epsilon, sigma):
-#     return delta(epsilon, sigma)
-#
-#
-# check("KEY.3", delta_of)
+# answer = Gaussian(2.0).profiles()[0].delta(2)
+# check("KEY.3", answer)
 # ```
 #
 # TODO: why.
