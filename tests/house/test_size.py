@@ -3,7 +3,7 @@
 from cases import ROOT
 
 # Lines written by hand in all languages; a ceiling is never raised.
-CEILINGS = {"dplearn": 45_200, "tests": 24_800}
+CEILINGS = {"dplearn": 43_400, "tests": 23_800}
 KINDS = (".py", ".js", ".css", ".toml", ".html")
 
 
