@@ -17,7 +17,7 @@ from dplearn.core.guarantee import ADJACENCIES, Adjacency
 from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import Profile, largest_epsilon
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Composed, Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import gaussian_log_delta
@@ -119,7 +119,7 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
 
 @remembered(64)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
-    return largest_epsilon(mechanism.profiles(adjacency), deltas)
+    return np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
 
 
 @remembered(64)

@@ -23,7 +23,6 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Reference
 from dplearn.engine.contour import brackets, worse_brackets
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import largest_epsilon
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
@@ -208,7 +207,7 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     if not exact:
         real = runs.mechanisms[i].witnesses(runs.adjacency)
-        lower = largest_epsilon(real, more) if real else 0.0
+        lower = max((float(pair.epsilon(more)) for pair in real), default=0.0)
     lower = float(lower) * (1 - MARGIN)
     attained = lower >= epsilon * (1 - 1e-10)
     kind = "exact" if attained else "bracket" if lower else "upper"

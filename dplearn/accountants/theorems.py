@@ -169,11 +169,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     # Hoeffding's inequality has P(K >= k) <= slack.
     far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
-    # Where the first two points lie is no matter of proof: they mostly enclose it by a few spreads.
-    mean, spread = expit(epsilon) * steps, np.sqrt(expit(epsilon) * expit(-epsilon) * steps)
-    first = [mean - spread, mean + np.sqrt(-2 * np.log(slack)) * spread]
     while np.any(high - low > 1):
-        middle = np.floor(np.clip(first.pop(), low, high) if first else (low + high) / 2)
+        middle = np.floor((low + high) / 2)
         (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
         # A capped exponent, like a Q that underflowed, makes delta larger.
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q

@@ -20,7 +20,7 @@ below must know how much mass lies beyond each loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -227,18 +227,6 @@ class Profile:
         # The value is concave in e^epsilon, hence unimodal in epsilon.
         best = maximise(miss, lower=-700.0, upper=700.0, shape=rate.shape)
         return np.clip(miss(best), 0.0, 1.0)
-
-
-def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
-    """Return the least epsilon >= 0 at which none of `profiles` exceeds delta, rounded up."""
-    epsilon = profiles[0].epsilon(delta)
-    for profile in profiles[1:]:
-        # Mostly a single value shows that this one is smaller there.
-        with np.errstate(divide="ignore"):
-            above = profile.log_delta(np.minimum(epsilon, FAR)) > np.log(delta)
-        if np.any(above):
-            epsilon = np.maximum(epsilon, profile.epsilon(delta))
-    return epsilon
 
 
 def _mixed(base: Profile, weight: float) -> Profile:

@@ -12,7 +12,7 @@ from scipy.special import erfcx, ndtr
 from cases import agrees, each, golden, number
 from dplearn.core.logspace import log_sub
 from dplearn.engine.lattice.below import Atoms
-from dplearn.engine.profile import Profile, largest_epsilon
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_powerful, of_atoms
@@ -38,23 +38,6 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
     assert profile.log_delta(epsilon) <= np.log(delta)
     if epsilon > 0:
         assert profile.log_delta(epsilon * (1 - 1e-9)) > math.log(delta)
-
-
-@each("name", MECHANISMS)
-@pytest.mark.slow
-def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
-    deltas = np.geomspace(1e-12, 0.9, 9)
-    # Shuffled epochs of every record have no theorem for the first neighbours.
-    first = MECHANISMS[name].examples()[0].parts()[0][0]
-    neighbours = "zero_out" if first.name == "shuffled" else first.adjacencies[0]
-    profiles = first.profiles(neighbours)
-    alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
-    for order in (profiles, profiles[::-1]):
-        together = largest_epsilon(order, deltas)
-        np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
-        # One delta alone: no other one has every profile solved.
-        single = [float(largest_epsilon(order, d)) for d in deltas]
-        np.testing.assert_allclose(single, together, rtol=1e-11)
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])

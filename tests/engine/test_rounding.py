@@ -95,6 +95,7 @@ def coarser(monkeypatch, digits):
     """Lines with far too few nodes in x."""
     for module in (pair_module, line_module):
         monkeypatch.setattr(module, "L", digits)
+    monkeypatch.setattr(line_module, "QUADRATURE", 4 * math.exp(-digits))
 
 
 @each("side, share", [("remove", 0.01), ("replace", 1e-4)])

@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from dplearn.core.logspace import log_sum
 from dplearn.core.work import spend
-from dplearn.engine.contour.pair import ULP, L, SampledGaussian
+from dplearn.engine.contour.pair import QUADRATURE, ULP, L, SampledGaussian
 
 _FURTHER = np.geomspace(0.7, 7e5, 64).reshape(8, 8)
 _PARTS = np.linspace(0, 1, 10)[:, None]
-# A node of the line that adds less than this from some t on is left out from there.
-NOTHING = 1e-20
 
 
 class Line:
@@ -58,17 +56,11 @@ class Line:
         """Bound on the error of every M(lambda + it), and M_a, as a fraction of M(lambda)."""
         power = 1 + self.tilt + t
         ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
-        return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
+        return ULP * ulps / abs(np.sum(self.weight)) + QUADRATURE
 
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         """log of a bound on the power, from where log B is `log_b`."""
         return steps * log_b
-
-    def quadrature_error(self) -> float:
-        """Bound on the error of the rule in x, and of its ends, as a fraction of M(lambda)."""
-        return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / math.exp(
-            self.log_m - self.top - self.norm
-        )
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
         """B; per row a t with log(M^T / tail) + log(pi t) >= need or else inf, and log B(t)."""
@@ -110,18 +102,9 @@ class Line:
         """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
         spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
-        fine = np.exp(np.outer(h * np.arange(block), self.turn)).T
-        values = np.empty((count // block, block), dtype=complex)
-        # From `life` on a node adds less than NOTHING; never, where its f does not turn.
-        with np.errstate(divide="ignore", over="ignore"):
-            life = np.log(np.abs(self.weight) / NOTHING) / -self.turn.real / (block * h)
-        begin, end = 0, min(len(values), 8)
-        while begin < len(values):
-            alive = np.flatnonzero(life > begin)
-            coarse = np.exp(np.outer(block * h * np.arange(begin, end), self.turn[alive]))
-            np.matmul(coarse * self.weight[alive], fine[alive], out=values[begin:end])
-            begin, end = end, min(len(values), 2 * end)
-        return values.ravel()
+        fine = np.exp(np.outer(h * np.arange(block), self.turn))
+        coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
+        return ((coarse * self.weight) @ fine.T).ravel()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 # Sums over x err by a few e^{-L} of M(lambda).
 L = 39.0
+# The error of the rule in x, and of its two ends, as a fraction of M(lambda).
+QUADRATURE = 4 * math.exp(-L)
 ULP = 2.0**-53
 _PARTS = np.linspace(0.02, 0.98, 49)
 # With less noise no line has few enough nodes.

@@ -23,7 +23,7 @@ from scipy.special import log_ndtr
 
 from dplearn.core.logspace import log_sum
 from dplearn.engine.contour.line import Line, Majorant
-from dplearn.engine.contour.pair import ULP, SampledGaussian
+from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
 # Those on either side of it add up to 1 within 1e-25; further ones add less than 1e-17 of all.
@@ -116,7 +116,7 @@ class Split(Line):
         size = self.size + np.abs(self.weight)
         ulps = self.pair.ulps(self.x, size, self.turn, 1 + self.tilt + t)
         ulps = (ulps + self.size @ self.ulps_of_cut()) / abs(self.sum)
-        return ULP * ulps + self.quadrature_error() + self.whole.relative_error(t)
+        return ULP * ulps + QUADRATURE + self.whole.relative_error(t)
 
     def ulps_of_cut(self) -> NDArray:
         """Ulps of chi at every node: of the densities, of where it is, and of 1 less them."""

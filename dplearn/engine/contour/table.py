@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from dplearn.core.work import spend
-from dplearn.engine.contour.pair import ULP, L, SampledGaussian
+from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian
 
 # Rounding of M, about: only for plans.
 _ROUNDING = 3e-14
@@ -53,7 +53,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
     sums = weight @ np.stack([np.ones_like(x), loss, loss**2], axis=1)
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
-    error = ULP * pair.ulps(x, weight, loss, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
+    error = ULP * pair.ulps(x, weight, loss, 1 + mu) / sums[:, 0] + QUADRATURE
     return Cumulants(k, error, mean, np.maximum(square - mean**2, 1e-300))
 
 

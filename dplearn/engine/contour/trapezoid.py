@@ -170,9 +170,5 @@ def _powers(base: NDArray, steps: NDArray, out: NDArray) -> None:
     left = steps.astype(np.int64)
     out[:] = 1
     for _ in range(int(left.max()).bit_length()):
-        odd = left % 2 == 1
-        if odd.all():
-            out *= base
-        elif odd.any():
-            np.multiply(out, base, out=out, where=odd[:, None])
+        np.multiply(out, base, out=out, where=(left % 2 == 1)[:, None])
         base, left = base * base, left // 2
