@@ -116,7 +116,7 @@ REFUSED = [
     (r"\varepsilon=O(q\sqrt{T})", "order of magnitude"), ("Var(X)/n = 2b²", "on the left"),
     ("δ = 1e-5", "alone"),
     (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", ""), ("q*", "left side"),
-    (r"\sigma\ge c_2q\sqrt{T\ln(1/\delta)}/\varepsilon", "No setting"), ("", "Expected"),
+    ("", "Expected"),
     ("ε = " + "(" * 90 + "ρ" + ")" * 90, "levels"), ("ε = " + "√" * 900 + "ρ", "levels"),
     ("ε = " + "ρ+" * 50_000 + "ρ", "2000 characters"), (r"ε = \sqrt{\delta", "position"),
     ("__import__('os').system('x')", "Expected"), ("ε = 9^9^9^9^9^9", "alone"),
