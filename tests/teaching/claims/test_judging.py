@@ -173,11 +173,7 @@ def test_the_map_shows_what_the_verdict_says_and_nothing_of_what_is_not_read():
     assert cells[drawn.simplest["δ"], drawn.simplest["ε"]] == 1
     assert all(s != 1 for (_, e), s in cells.items() if e <= 1)
     assert 1 in {s for row in map_of("ε' = qε", words="sampling").status for s in row}
-    chosen = map_of(r"(k\varepsilon,k\delta)-DP", words="releases", axes=("ε", "k"))
-    assert chosen is None or chosen.axes == ("ε", "k")
     assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
-    with pytest.raises(ValueError, match="Expected two of δ, ε as axes, got δ, q"):
-        map_of(CLASSICAL, axes=("δ", "q"))
 
 
 @pytest.mark.slow

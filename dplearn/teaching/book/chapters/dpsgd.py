@@ -390,7 +390,7 @@ def _by_sum(epsilon, delta, sample_rate, steps):
        f"2*log(1/delta)/epsilon <= ({_CLOSED})**2*log(1/(sample_rate*{_CLOSED}))",
        epsilon=Log(0.2, 8.0), delta=Log(1e-9, 1e-3), sample_rate=Log(3e-4, 0.05),
        steps=Whole(100, 50_000))
-@oracle(noise_of_run, points=12)
+@oracle(noise_of_run, points=6)
 @setting("DP-SGD of T steps on Poisson samples at rate q, noise multiplier σ",
          "T 步 DP-SGD，泊松抽样率 q，噪声乘子 σ", "sigma",
          "sgd sampl minibatch moments 抽样 采样", below=_by_sum,
