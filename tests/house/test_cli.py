@@ -215,9 +215,9 @@ COMPLAINTS = [
     ("calibrate --epsilon 1 --steps 3", 2, "--delta to be left out, got 3"),
     ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", 2, "epsilon > 0"),
     ("verify G-A88", 2, "such as G-A8, G-F8, G-E8, got 'G-A88'"),
-    ("claim q*", 2, "position 3"),
-    ("claim -foo(q)", 2, "No setting"),
-    ("claim q", 2, "q alone"),
+    ("claim q*", 2, "left side"),
+    ("claim -foo(q)", 2, "left side"),
+    ("claim q", 2, "left side"),
     ("claim", 2, "EXPRESSION"),
 ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from dplearn.teaching.claims.reading import (
     claims_of,
     conditions_in,
 )
-from dplearn.teaching.claims.table import Table, tables
+from dplearn.teaching.claims.table import tables
 
 VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
@@ -130,16 +130,12 @@ class _Context:
         self.ids = {*_ID.findall(words)}
         self.conditions, self.unread = conditions_in(words)
 
-    def hits(self, table: Table, without: str = "") -> float:
-        """Return how many words name a setting, and not `without`; a special one's weigh more."""
-        stems = {*table.setting.stems}
-        count = len([x for x in stems if x in self.words and x not in without])
-        return count + 2.5 * (table.setting.rare and count > 0)
-
     def named(self, match: Match) -> float:
         """Return how many words name the setting; -1 if they speak of another law of noise."""
         table = match.table
-        count = self.hits(table) + 100 * (table.entry.id in self.ids)
+        count = sum(stem in self.words for stem in {*table.setting.stems})
+        # An id decides, and the words of a special setting weigh more.
+        count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
             text = table.setting.text.lower()
             for law, other in (("laplace", "gauss"), ("gauss", "laplace")):

@@ -28,14 +28,13 @@ class Slice:
     fixed: Mapping[str, float]
     ratio: tuple[tuple[float, ...], ...]  # nan where it is not known
     status: tuple[tuple[int, ...], ...]  # index into `STATUS`
-    letters: tuple[str, ...]  # all that may be an axis
     entry: str
     setting: str
     chinese: str
     simplest: Mapping[str, float] | None  # the plainest failing point
 
 
-def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None) -> Slice | None:
+def map_of(formula: str, *, words: str = "") -> Slice | None:
     """Return the map of a judged formula; None of one without a verdict or with one letter.
 
     Examples
@@ -51,10 +50,8 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
     columns = {sign_of(n): c for n, c in trial.letters.items() if c not in trial.table.lists}
     if len(columns) < 2 or trial.table.lists:
         return None
-    if axes and not (set(axes) <= {*columns} and axes[0] != axes[1]):
-        raise ValueError(f"Expected two of {', '.join(columns)} as axes, got {', '.join(axes)}.")
     first, second, *_ = columns
-    shown = axes or (first, second)
+    shown = first, second
     point = {name: float(x[matches[0].example or 0, 0]) for name, x in trial.table.columns.items()}
     x, y = (_values(trial, columns[name], point) for name in shown)
     grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
@@ -69,7 +66,6 @@ def map_of(formula: str, *, words: str = "", axes: tuple[str, str] | None = None
         fixed={n: v for n, v in at.items() if n not in shown},
         ratio=tuple(map(tuple, ratio.tolist())),
         status=tuple(map(tuple, status.tolist())),
-        letters=tuple(columns),
         entry=trial.table.entry.id,
         setting=trial.table.setting.text,
         chinese=trial.table.setting.chinese,

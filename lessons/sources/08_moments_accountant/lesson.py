@@ -845,7 +845,7 @@ check("8.test", answers)
 #
 # <details><summary>In the formula book</summary>
 #
-# * The accountant: [moments of a run](explorer:formula_book?id=G-F2&misprint=shifted), [its moments up to 32](explorer:formula_book?id=G-F2&misprint=orders-to-32), [the root of the steps](explorer:formula_book?id=G-F2&misprint=root-of-steps), [a whole run by Rényi divergences](explorer:formula_book?id=G-F1b), [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low), [the moments of Gaussian noise](explorer:formula_book?id=G-D10b&misprint=shifted), [adaptive rounds](explorer:formula_book?id=G-S3&misprint=equality).
+# * The accountant: [moments of a run](explorer:formula_book?id=G-F2&misprint=shifted), [its moments up to 32](explorer:formula_book?id=G-F2&misprint=orders-to-32), [the root of the steps](explorer:formula_book?id=G-F2&misprint=root-of-steps), [noise in closed form](explorer:formula_book?id=G-F2b&misprint=no-constant), [a whole run by Rényi divergences](explorer:formula_book?id=G-F1b), [without sampling, in closed form](explorer:formula_book?id=G-D10&misprint=one-order-low), [the moments of Gaussian noise](explorer:formula_book?id=G-D10b&misprint=shifted), [adaptive rounds](explorer:formula_book?id=G-S3&misprint=equality).
 # * One step: [any order](explorer:formula_book?id=G-E5&misprint=interpolated), [log moments are convex](explorer:formula_book?id=G-E5b), [closed bound for much noise](explorer:formula_book?id=G-E8&misprint=any-order), [truncated concentration](explorer:formula_book?id=G-E8b&misprint=any-order), [the main term](explorer:formula_book?id=G-E8c&misprint=any-moment).
 #
 # </details>

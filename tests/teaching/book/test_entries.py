@@ -126,7 +126,7 @@ def test_entry_is_verified_and_its_misprints_refuted(id):
     right = verify(entry, points=min(entry.points, 8))  # `dplearn verify` takes them all
     assert right.good, right.reason
     for misprint in entry.misprints:
-        wrong = refute(entry, misprint, points=min(entry.points, 12))
+        wrong = refute(entry, misprint, points=min(entry.points, 5))
         wrong = wrong if wrong.good else refute(entry, misprint, points=min(entry.points, 50))
         assert wrong.good, f"{wrong.id}: {wrong.reason or 'no counterexample'}"
         for case in (wrong.counterexample, wrong.worst):

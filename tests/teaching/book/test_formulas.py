@@ -13,7 +13,7 @@ from dplearn.accountants.theorems import best_zcdp_order
 from dplearn.mechanisms import Gaussian
 from dplearn.teaching import book as formulas
 from dplearn.teaching.book.kit.oracles import worst_event_delta
-from outcomes import LAWS, epsilon_of_coins
+from outcomes import LAWS
 
 
 def test_hockey_stick_at_a_negative_epsilon():
@@ -91,21 +91,6 @@ def test_what_is_out_of_range_is_refused(name, parameters, message):
         getattr(formulas, name)(**parameters)
 
 
-COINS = [(0.1, 100), (0.01, 400), (1.0, 1), (1.0, 2), (1.0, 37), (5.0, 3), (0.3, 200), (1e-6, 50)]
-
-
-@each("coins, slack", product(COINS, [0.5, 0.01, 1e-5, 1e-12, 1e-30]))
-def test_optimal_composition_is_the_exact_composition_of_coins(coins, slack):
-    """Rounded up, as the incomplete beta function is granted 1e-10 relative.
-
-    Epsilon moves by that over the slope of log delta, which is at least about one here.
-    """
-    local, steps = coins
-    bound = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
-    exact = epsilon_of_coins([local], [steps], slack)
-    assert exact <= bound <= exact + 1e-8 * max(1.0, bound)
-
-
 def test_copies_are_counted_or_listed_and_have_the_closed_form():
     for epsilon, slack in product((0.01, 0.3, 2.0), (0.1, 1e-4)):
         groups = ([epsilon], [7]), ([epsilon] * 7, [1] * 7)
@@ -133,28 +118,6 @@ def test_golden_composition(row):
     slack = formulas.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
     found = RULES[row["rule"]](epsilon=number(row["epsilon"]), steps=steps, slack=slack)
     assert agrees(float(found), row)
-
-
-def test_golden_delta_of_optimal_composition():
-    (row,) = golden("composition", rule="optimal", quantity="delta")
-    delta = number(row["value"])
-    found = formulas.optimal_composition(epsilon=0.1, steps=100, slack=delta)
-    # Eight digits of delta, divided by the slope of its log, about 5 here.
-    assert float(found) == pytest.approx(number(row["total_epsilon"]), abs=1e-8)
-
-
-def test_gaussians_compose_by_squares():
-    for row in golden("composition", rule="gaussian"):
-        noises = np.array([float(z) for z in row["noise_multipliers"].split()])
-        mu = math.sqrt(int(row["steps"]) * float(np.sum(noises**-2.0)))
-        if row["quantity"] == "mu":
-            assert agrees(mu, row)
-        elif row["quantity"] == "delta":
-            (profile,) = Gaussian(1 / mu).profiles()
-            assert agrees(float(profile.delta(number(row["total_epsilon"]))), row)
-        else:
-            found = Gaussian.analytic(epsilon=1.0, delta=1e-5).noise_multiplier * 10
-            assert agrees(found, row)
 
 
 CONVERSIONS = {

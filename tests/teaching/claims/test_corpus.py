@@ -46,7 +46,7 @@ NOTATIONS = {
 def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
     """In every notation and in every sentence, the entry's own and those that say nothing."""
     every = [row for row in rows() if not row.held_out]
-    for k in np.random.default_rng(34).choice(len(every), 36, replace=False):
+    for k in np.random.default_rng(34).choice(len(every), 14, replace=False):
         row = every[k]
         for words in [row.words, *SENTENCES]:
             for notation in NOTATIONS.values():
@@ -96,6 +96,7 @@ def accused_in(found):
 JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
 
 
+@pytest.mark.slow
 @each("name, least", [("blind.txt", 0.9), ("drawn.txt", 0.85)])
 def test_of_a_hundred_claims_of_public_texts_most_are_judged_and_none_reversed(name, least):
     found = outcomes(name)
@@ -103,8 +104,17 @@ def test_of_a_hundred_claims_of_public_texts_most_are_judged_and_none_reversed(n
     assert not reversed_in(found) and not accused_in(found)
 
 
+@pytest.mark.slow
 @each("name", ["blind.txt", "drawn.txt"])
 def test_without_words_a_claim_is_not_reversed_and_may_depend(name):
     found = outcomes(name, words=False)
     assert not reversed_in(found) and {t for t, _ in accused_in(found)} <= {"A"}
     assert ("T", "depends") in found
+
+
+def test_of_thirty_false_formulas_without_their_words_at_most_two_are_reversed():
+    """All false ones that were drawn, and misprints of the book by a seed, on the unsafe side."""
+    text = Path(__file__).with_name("stripped.txt").read_text(encoding="utf-8")
+    found = [proofread(line.split(" ¦ ")[0]).verdict for line in text.splitlines()]
+    assert len(found) == 30 and found.count("refuted") > 10
+    assert sum(verdict in ("holds", "safe") for verdict in found) <= 2, found

@@ -45,11 +45,7 @@ def test_the_verdict_names_its_setting():
 
 @pytest.mark.slow
 def test_what_is_not_read_says_why_and_has_no_map():
-    for claim, message in (
-        ("ε = q*", "position 3"),
-        ("δ ≤ 1/n²", "No setting"),
-        ("![x](y)=1", "left"),
-    ):
+    for claim, message in (("q*", "left side"), ("δ ≤ 1/n²", "No setting"), ("![x](y)=1", "left")):
         app = opened(claim=claim)
         assert "Not read." in shown(app) and message in shown(app), claim
         assert not app.get("plotly_chart")

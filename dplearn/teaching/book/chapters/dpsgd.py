@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core.solve import maximise
@@ -13,7 +14,7 @@ from dplearn.engine.contour import SampledGaussian, log_moments
 from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp
 from dplearn.teaching.book.chapters.sensitivity import by_norm
-from dplearn.teaching.book.kit import oracles
+from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import NOISE, Choice, Log, Whole
 from dplearn.teaching.book.kit.entry import (
     Interval,
@@ -361,6 +362,50 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     # T K is convex in lambda: the best whole number is next to the best real one.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
+
+
+_CLOSED = "2*sample_rate*sqrt(steps*log(1/delta))/epsilon"
+
+
+def noise_of_run(*, epsilon, delta, sample_rate, steps):
+    """Smallest noise multiplier of a run by its certified epsilon."""
+    run = {"sample_rate": sample_rate, "steps": int(steps), "delta": delta}
+    enough = lambda noise: certified_epsilon(noise_multiplier=noise, **run).high <= epsilon
+    return oracles.smallest(enough, low=0.5, high=50.0, rtol=1e-3)
+
+
+def _by_sum(epsilon, delta, sample_rate, steps):
+    """Return what no mechanism beats: in a share p of all runs the record is in many batches."""
+    bounds = []
+    for p in (0.5, 0.1, 0.01, 0.001):
+        count = binom.ppf(1 - p, np.asarray(steps, int), sample_rate)
+        mu = below.gaussian_mu(epsilon - math.log(p), np.minimum(delta / p, 0.9))
+        bounds.append(count / (np.sqrt(steps) * mu))
+    return np.max(bounds, axis=0)
+
+
+@formula("G-F2b", "Noise of a DP-SGD run in closed form", "upper",
+         "Abadi et al. 2016, Theorem 1, with the constant of its proof")
+@given(f"0 < delta < 1 and epsilon > 0 and {_CLOSED} >= 1.1 and sample_rate*{_CLOSED} < 1/16 and "
+       f"2*log(1/delta)/epsilon <= ({_CLOSED})**2*log(1/(sample_rate*{_CLOSED}))",
+       epsilon=Log(0.2, 8.0), delta=Log(1e-9, 1e-3), sample_rate=Log(3e-4, 0.05),
+       steps=Whole(100, 50_000))
+@oracle(noise_of_run, points=6)
+@setting("DP-SGD of T steps on Poisson samples at rate q, noise multiplier σ",
+         "T 步 DP-SGD，泊松抽样率 q，噪声乘子 σ", "sigma",
+         "sgd sampl minibatch moments 抽样 采样", below=_by_sum,
+         sample_rate=Log(1e-3, 0.03), steps=Whole(3000, 200_000), epsilon=Log(1.0, 10.0))
+@printed("3.3930702", epsilon=1.0, delta=1e-5, sample_rate=0.005, steps=10_000)
+@wrong("no-constant", "The theorem has a constant that it does not name; 1 is too small for it.",
+       claim="sample_rate*sqrt(steps*log(1/delta))/epsilon")
+@wrong("any-epsilon", "With few steps or a large epsilon there is too little noise for the lemma.",
+       given="0 < delta < 1 and epsilon > 0", sample_rate=Log(3e-3, 0.05), steps=Whole(100, 500))
+def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
+    r"""\sigma \ge \frac{2q\sqrt{T\ln(1/\delta)}}\varepsilon
+
+    The theorem says that constants exist, for epsilon below c_1 q^2 T. The 2 is what its proof
+    gives with the main term of the lemma alone (G-E8c), whose conditions are those here."""
+    return 2 * sample_rate * math.sqrt(steps * math.log(1 / delta)) / epsilon
 
 
 @formula("G-F3", "Central limit of many sampled steps", "asymptotic",
