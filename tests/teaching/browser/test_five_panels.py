@@ -111,6 +111,7 @@ ALL = [
 def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacency, direction):
     pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
+    assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
     told = evaluate(TABLE, [table, epsilons, orders, rates])
     whole = pairs.profile(pair)

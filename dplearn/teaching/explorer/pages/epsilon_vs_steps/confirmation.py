@@ -63,15 +63,14 @@ class Scenario:
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The numbers of steps that its curves are drawn at."""
-        grid = log_steps(self.largest)
-        if self.by_epoch:
-            # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
-            batches = replace(self, mechanism="gaussian").sampling_scheme.batches
-            first, whole = min(batches, self.largest), self.largest // batches
-            begun = [t for t in log_steps(first) if t >= first / 20]
-            ends = [batches * k for k in log_steps(whole)] if whole else []
-            grid = sorted({*begun, *ends, self.largest})
-        return tuple(grid[::-_THIN][::-1])
+        if not self.by_epoch:
+            return tuple(log_steps(self.largest)[::-_THIN][::-1])
+        # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
+        batches = replace(self, mechanism="gaussian").sampling_scheme.batches
+        first, whole = min(batches, self.largest), self.largest // batches
+        begun = [t for t in log_steps(first) if t >= first / 20]
+        ends = [batches * k for k in log_steps(whole)] if whole else []
+        return tuple(sorted({*begun, *ends, self.largest}))
 
     @cached_property
     def by_epoch(self) -> bool:
