@@ -11,6 +11,8 @@ import pytest
 import golden
 from cases import each, number, ran
 from cases import golden as table
+from dplearn.engine.contour import SampledGaussian
+from dplearn.engine.contour.line import Line, Majorant
 from dplearn.teaching import browser as engine
 from javascript import javascript
 
@@ -230,6 +232,20 @@ def test_only_its_charge_keeps_a_poor_sum_honest(unchanged, spoil, free, part):
     assert lower <= most and least <= upper
     lower, upper = bracket(ANYTHING | spoil(part) | free, CASE, 400)
     assert lower > most or upper < least
+
+
+@each("side", ["remove", "add", "replace"])
+def test_what_the_sum_for_b_may_miss_is_pythons(side):
+    """Python's is held against finer sums in test_rounding; both logarithms of "replace" count."""
+    bound = Majorant.of(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
+    t = np.array([0.1, 3.0, 50.0, 300.0])
+    errors = """([side, heights, t]) => {
+      const one = new line.Line(new pair.Pair(1.3, 0.05, side), 6);
+      return t.map(t => heights.map(phi => one._logError(phi, t)));
+    }"""
+    with javascript(engine.source("pair", "pair"), engine.source("line", "line")) as call:
+        found = call(errors, [side, bound.phi[:, 0].tolist(), t.tolist()])
+    np.testing.assert_allclose(found, bound.log_error(t[:, None]), rtol=1e-12)
 
 
 def test_dropping_the_rounding_charge_shows():

@@ -68,10 +68,6 @@ def test_both_directions_are_shown_where_one_part_of_a_composition_has_two():
         ({"mechanism": "nothing"}, "one of"),
         ({"mechanism": "randomized_response"}, "fixed"),
         ({"mechanism": "skellam", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
-        (
-            {"mechanism": "subset_sum", "adjacency": "replace_one", "batch": 40, "records": 10},
-            "batch",
-        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
