@@ -111,6 +111,7 @@ ALL = [
 def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacency, direction):
     pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
+    assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
     told = evaluate(TABLE, [table, epsilons, orders, rates])
     whole = pairs.profile(pair)
@@ -151,7 +152,7 @@ def open_page(browser, address):
 
 
 @pytest.fixture(scope="module")
-def shown(browser, address):
+def view(browser, address):
     """One page, which follows the address from state to state."""
     with visits(browser) as visit:
         yield visit(address, ".dp[data-drawn='1']")
@@ -172,8 +173,7 @@ def delta_of(view) -> float:
         ),
     ],
 )
-def test_an_address_shows_the_numbers_of_the_library(shown, state, mechanism, adjacency):
-    view = shown
+def test_an_address_shows_the_numbers_of_the_library(view, state, mechanism, adjacency):
     moved_to(view, **state, false_positive_rate=0.01)
     (whole,) = mechanism.profiles(adjacency)
     delta = float(whole.delta(state["epsilon"]))
@@ -193,8 +193,7 @@ def test_an_address_shows_the_numbers_of_the_library(shown, state, mechanism, ad
     ("loss", "epsilon", (80, 0)), ("delta", "epsilon", (60, 0)), ("outputs", "epsilon", (0, 60)),
     ("renyi", "order", (70, 0)), ("tradeoff", "false_positive_rate", (90, 0)),
 ])  # fmt: skip
-def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
-    view = shown
+def test_a_hand_in_one_picture_moves_all(view, picture, name, by):
     moved_to(view)
     before = view.evaluate(f"({{...page.state, paths: {PATHS}}})")
     spans = "page.spans.flat().map(axis => axis.high - axis.low)"
@@ -213,8 +212,8 @@ def test_a_hand_in_one_picture_moves_all(shown, picture, name, by):
     assert held[name] == float(f"{held[name]:.3g}") and not view.evaluate(BROKEN)
 
 
-def test_what_an_address_says_in_vain_is_named(shown):
-    view, wrong = shown, {"adjacency": "zero_out", "epsilon": "x", "colour": "red"}
+def test_what_an_address_says_in_vain_is_named(view):
+    wrong = {"adjacency": "zero_out", "epsilon": "x", "colour": "red"}
     moved_to(view, mechanism="randomized_response", **wrong)
     words = view.locator(".dp-unread").text_content()
     assert all(part in words for part in ("epsilon=x", "colour=red", "adjacency=zero_out"))
@@ -234,8 +233,7 @@ def test_what_an_address_says_in_vain_is_named(shown):
         {"mechanism": "geometric", "sensitivity": 200, "noise_multiplier": 150},
     ],
 )
-def test_no_state_breaks_the_page(shown, state):
-    view = shown
+def test_no_state_breaks_the_page(view, state):
     moved_to(view, **state)
     view.locator("b[data-drag=epsilon]").press("ArrowUp")
     view.wait_for_function("!page.queued")
@@ -243,8 +241,7 @@ def test_no_state_breaks_the_page(shown, state):
     assert view.locator(".dp-eps output").text_content()
 
 
-def test_where_nothing_would_be_seen_another_epsilon_is_lent(shown):
-    view = shown
+def test_where_nothing_would_be_seen_another_epsilon_is_lent(view):
     moved_to(view, mechanism="laplace", noise_multiplier=20)
     lent = view.evaluate("page.state.epsilon")
     assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
@@ -254,8 +251,7 @@ def test_where_nothing_would_be_seen_another_epsilon_is_lent(shown):
     assert view.evaluate("page.state.epsilon") == 1
 
 
-def test_beyond_its_largest_loss_delta_is_0_and_no_order_proves_it(shown):
-    view = shown
+def test_beyond_its_largest_loss_delta_is_0_and_no_order_proves_it(view):
     moved_to(view, mechanism="laplace", epsilon=1.5)
     expect(view.locator(".dp-eps output")).to_have_text("0")
     expect(view.locator(".dp-proves")).to_contain_text("no ε")

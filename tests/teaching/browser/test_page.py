@@ -62,7 +62,7 @@ def open_page(browser, address):
 
 
 @pytest.fixture(scope="module")
-def shown(browser, address):
+def view(browser, address):
     """One page, which follows the address from run to run."""
     with visits(browser) as visit:
         yield visit(address, ".dp[data-drawn]")
@@ -88,9 +88,9 @@ def number(text: str) -> float:
         dict(noise_multiplier=8.5, sample_rate=0.15, delta=1e-8, here=2_000),
     ],
 )
-def test_the_page_shows_what_the_library_proves(shown, run):
-    moved_to(shown, **run, accountants=",".join(ALL))
-    view, told = shown, shown.evaluate(STATE)
+def test_the_page_shows_what_the_library_proves(view, run):
+    moved_to(view, **run, accountants=",".join(ALL))
+    told = view.evaluate(STATE)
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
     asked = {"delta": run["delta"], "steps": run["here"]}
     for name in ALL:
@@ -106,8 +106,7 @@ def test_the_page_shows_what_the_library_proves(shown, run):
     assert not view.evaluate(BROKEN)
 
 
-def test_a_budget_lasts_as_long_as_is_proved(shown):
-    view = shown
+def test_a_budget_lasts_as_long_as_is_proved(view):
     moved_to(view, accountants="basic,moments,pld")
     expect(view.locator("[data-do=go]")).to_have_text(PROVED)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -125,8 +124,7 @@ def test_a_budget_lasts_as_long_as_is_proved(shown):
     view.wait_for_function(f"page.run.T === {lasts}")
 
 
-def test_people_are_those_of_the_certified_trade_off(shown):
-    view = shown
+def test_people_are_those_of_the_certified_trade_off(view):
     moved_to(view)
     expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -142,8 +140,7 @@ def test_people_are_those_of_the_certified_trade_off(shown):
     assert sum((r / 3.7) ** 2 for r in red) == pytest.approx(100 * found["upper"], rel=1e-2)
 
 
-def test_a_number_that_is_dragged_takes_everything_along(shown):
-    view = shown
+def test_a_number_that_is_dragged_takes_everything_along(view):
     moved_to(view)
     before = view.evaluate(STATE)
     dragged(view, SIGMA, (-60, 0), held=True)
@@ -159,31 +156,30 @@ def test_a_number_that_is_dragged_takes_everything_along(shown):
 
 
 @each("pull", [70, -40])
-def test_the_curve_is_pulled_and_the_noise_answers(shown, pull):
-    moved_to(shown)
-    grip, top = shown.locator(".dp-grip").bounding_box(), shown.locator(".dp-svg").bounding_box()
-    dragged(shown, ".dp-grip", (0, pull), held=True)
+def test_the_curve_is_pulled_and_the_noise_answers(view, pull):
+    moved_to(view)
+    grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
+    dragged(view, ".dp-grip", (0, pull), held=True)
     to = grip["y"] + grip["height"] / 2 + pull - top["y"]
-    aimed = shown.evaluate("y => page.frame.epsilonAt(page.run, y)", to)
-    shown.mouse.up()
-    shown.wait_for_function("location.hash.includes('noise_multiplier')")
-    now = shown.evaluate(STATE)
+    aimed = view.evaluate("y => page.frame.epsilonAt(page.run, y)", to)
+    view.mouse.up()
+    view.wait_for_function("location.hash.includes('noise_multiplier')")
+    now = view.evaluate(STATE)
     assert (now["run"]["noise_multiplier"] > 4) == (pull > 0)
     # The noise is rounded up: what was asked is not exceeded but by the search's tolerance.
     assert now["ends"]["pld"]["upper"] == pytest.approx(aimed, rel=0.02)
 
 
 @each("line, key, by", [("T", "here", (-120, 0)), ("budget", "budget", (0, -60))])
-def test_lines_are_handles(shown, line, key, by):
-    moved_to(shown)
-    before = shown.evaluate(f"page.run.{line}")
-    dragged(shown, f".dp-h-{line} .dp-pill", by)
-    shown.wait_for_function(f"page.run.{line} !== {before} && location.hash.includes('{key}=')")
-    assert not shown.evaluate(BROKEN)
+def test_lines_are_handles(view, line, key, by):
+    moved_to(view)
+    before = view.evaluate(f"page.run.{line}")
+    dragged(view, f".dp-h-{line} .dp-pill", by)
+    view.wait_for_function(f"page.run.{line} !== {before} && location.hash.includes('{key}=')")
+    assert not view.evaluate(BROKEN)
 
 
-def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(shown):
-    view = shown
+def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(view):
     moved_to(view)
     for node in view.locator("[data-drag][tabindex]:visible").all():
         name = node.get_attribute("data-drag")
@@ -210,8 +206,7 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(shown):
         ("T", "12,000", 12000),
     ],
 )
-def test_numbers_are_typed(shown, drag, typed, value):
-    view = shown
+def test_numbers_are_typed(view, drag, typed, value):
     moved_to(view)
     enter(view, drag, typed)
     assert view.evaluate(f"page.run.{drag}") == pytest.approx(value, rel=1e-15)
@@ -235,16 +230,16 @@ def enter(view, drag: str, typed: str) -> None:
         ("T", "1.5", "a whole number from 1 to 10"),
     ],
 )
-def test_a_wrong_entry_stays_in_its_box_with_a_reason(shown, drag, typed, told):
-    moved_to(shown)
-    before, box = shown.evaluate("page.run"), shown.locator(f"b[data-drag={drag}] input")
-    enter(shown, drag, typed)
-    expect(shown.get_by_role("alert")).to_contain_text(told)
+def test_a_wrong_entry_stays_in_its_box_with_a_reason(view, drag, typed, told):
+    moved_to(view)
+    before, box = view.evaluate("page.run"), view.locator(f"b[data-drag={drag}] input")
+    enter(view, drag, typed)
+    expect(view.get_by_role("alert")).to_contain_text(told)
     expect(box).to_have_value(typed)
-    assert shown.evaluate("page.run") == before
-    shown.keyboard.press("Escape")
+    assert view.evaluate("page.run") == before
+    view.keyboard.press("Escape")
     expect(box).to_have_count(0)
-    expect(shown.get_by_role("alert")).to_have_count(0)
+    expect(view.get_by_role("alert")).to_have_count(0)
 
 
 def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
@@ -263,8 +258,8 @@ def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
     sigma(4.1)
 
 
-def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page, shown):
-    first, run = shown, {"noise_multiplier": 2, "dataset_size": 1438, "batch_size": 512}
+def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page, view):
+    first, run = view, {"noise_multiplier": 2, "dataset_size": 1438, "batch_size": 512}
     moved_to(
         first,
         **run,
@@ -286,9 +281,9 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         expect(view.locator(part)).to_have_text(first.locator(part).text_content())
     assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 81")
-    moved_to(shown, mechanism="laplace", noise_multiplier="x", sample_rate=7)
+    moved_to(first, mechanism="laplace", noise_multiplier="x", sample_rate=7)
     for part in ("mechanism=laplace", "noise_multiplier=x", "=7"):
-        expect(shown.locator(".dp-unread")).to_contain_text(part)
+        expect(first.locator(".dp-unread")).to_contain_text(part)
 
 
 @pytest.mark.thorough
@@ -308,8 +303,7 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
             assert all(left >= 0 and right <= width for left, right in boxes)
 
 
-def test_a_published_figure_lies_on_the_curve_that_it_names(shown):
-    view = shown
+def test_a_published_figure_lies_on_the_curve_that_it_names(view):
     moved_to(view)
     expect(view.locator(".dp-ringname")).to_have_text(["◎ 1.26"])
     view.get_by_text("Printed: ◎ 1.26, T = 10").wait_for()
@@ -334,15 +328,15 @@ def test_a_published_figure_lies_on_the_curve_that_it_names(shown):
         dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
     ],
 )
-def test_no_run_breaks_the_page(shown, run):
-    moved_to(shown, **run, accountants=",".join(ALL))
-    shown.locator(SIGMA).press("ArrowUp")
-    shown.wait_for_function("!page.queued")
-    assert not shown.evaluate(BROKEN)
-    expect(shown.locator(EPSILON)).not_to_have_text("")
+def test_no_run_breaks_the_page(view, run):
+    moved_to(view, **run, accountants=",".join(ALL))
+    view.locator(SIGMA).press("ArrowUp")
+    view.wait_for_function("!page.queued")
+    assert not view.evaluate(BROKEN)
+    expect(view.locator(EPSILON)).not_to_have_text("")
     # The first sentence names the neighbours.
     who = "Replacing" if run.get("adjacency") == "replace_one" else "Adding"
-    expect(shown.locator("p.dp-plain")).to_contain_text(f"{who} one person's record")
+    expect(view.locator("p.dp-plain")).to_contain_text(f"{who} one person's record")
 
 
 @dataclass(frozen=True)
@@ -357,9 +351,9 @@ def chips(view) -> list[str]:
 
 
 def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_one(
-    browser, shown, tmp_path, monkeypatch
+    browser, view, tmp_path, monkeypatch
 ):
-    assert sorted(chips(shown)) == sorted(ACCOUNTANTS)
+    assert sorted(chips(view)) == sorted(ACCOUNTANTS)
     monkeypatch.setitem(ACCOUNTANTS, OrderTwo.name, OrderTwo)
     page = as_page(tmp_path, "send: (question) => { window.question = question; }")
     with visits(browser) as visit:
@@ -374,8 +368,7 @@ def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
 
 
-def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(shown):
-    view = shown
+def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(view):
     view.evaluate(OPEN)
     for name, worse in (("noise_multiplier", 0.984), ("sample_rate", 1.016)):
         moved_to(view, here=777, budget=1.5)
@@ -403,8 +396,7 @@ CODED = [
 ]
 
 
-def test_the_python_that_is_copied_says_the_same_epsilon(shown, capsys):
-    view = shown
+def test_the_python_that_is_copied_says_the_same_epsilon(view, capsys):
     moved_to(view, noise_multiplier=2, sample_rate=0.1, here=20)
     view.evaluate(OPEN)
     own = view.evaluate("page.run")
@@ -454,28 +446,28 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))
 
 
-def test_the_library_confirms_corrects_or_decides_what_is_drawn(shown):
+def test_the_library_confirms_corrects_or_decides_what_is_drawn(view):
     def told(run: dict, **answer) -> dict:
         """Ask the library about a run; return the question after this answer to it."""
-        moved_to(shown, **run)
-        shown.evaluate("""() => {
+        moved_to(view, **run)
+        view.evaluate("""() => {
           page.confirmation.send = (question) => { window.question = question; };
           page.askLibrary("confirm");
         }""")
-        question = shown.evaluate("window.question")
+        question = view.evaluate("window.question")
         answer |= {"T": question["run"]["here"]}
-        shown.evaluate("answer => page.update({answer, kinds: page.kinds})", question | answer)
+        view.evaluate("answer => page.update({answer, kinds: page.kinds})", question | answer)
         return question
 
-    question, proof = told({}, agrees=True, lower=0.94, upper=0.95), shown.locator(".dp-proof")
+    question, proof = told({}, agrees=True, lower=0.94, upper=0.95), view.locator(".dp-proof")
     assert question["lower"] < 0.94687 < 1.0001 * question["upper"]
     expect(proof).to_contain_text("confirmed by the Python library")
-    expect(shown.locator(EPSILON)).to_have_text("0.947")
+    expect(view.locator(EPSILON)).to_have_text("0.947")
     told({"here": 9000}, agrees=False, lower=0.47, upper=0.474)
     expect(proof).to_contain_text("The library says 0.47 ≤ ε ≤ 0.474")
-    expect(shown.locator(EPSILON)).to_have_text("0.474")
+    expect(view.locator(EPSILON)).to_have_text("0.474")
     left = {"noise_multiplier": 0.3, "sample_rate": 1e-5, "delta": 1e-12, "here": 3}
     assert "upper" not in told(left, lower=11.4, upper=11.5)
-    expect(shown.locator(EPSILON)).to_have_text("11.5")
+    expect(view.locator(EPSILON)).to_have_text("11.5")
     expect(proof).to_contain_text("confirmed by the Python library")
-    shown.evaluate("page.confirmation.send = null")
+    view.evaluate("page.confirmation.send = null")

@@ -122,9 +122,9 @@ class Page extends View {
   /** Whether the library agrees with what is drawn; its numbers stand where it does not, or where the
    * engine left them open. */
   confirm({ key, agrees = null, lower, upper, T }) {
-    if (upper === undefined) return;
-    this.confirmed = { key, agrees: agrees ?? true };
-    if (!agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper });
+    const decided = upper !== undefined && proved(this.run);
+    this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };
+    if (decided && !agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper });
   }
 
   /** Ask the library, of its own accord only where nobody moves anything. */

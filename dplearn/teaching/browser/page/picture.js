@@ -57,7 +57,13 @@ export class Picture {
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
     this.drawLines(run);
-    this.above.replaceChildren(...this.crossings(run, view), ...values(run, view, this.words), ...names(run, view, this.words), ...this.claim(run, view), ...this.printed(run, view));
+    this.above.replaceChildren(
+      ...this.crossings(run, view),
+      ...values(run, view, this.words),
+      ...names(run, view, this.words),
+      ...this.claim(run, view),
+      ...this.printed(run, view),
+    );
     const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held ? null : "hidden");

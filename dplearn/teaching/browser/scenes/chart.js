@@ -37,7 +37,10 @@ export function chart(plane, view, { shown = 1, stroke = [], say }) {
   }
   if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, 1, true));
   // A printed figure.
-  if (view.ring && !partly) nodes.push(el("circle", { class: "dm-ring dm-moments", cx: plane.x(view.ring.T), cy: plane.y(view.ring.epsilon), r: 0.55 * plane.em }));
+  if (view.ring && !partly) {
+    const place = { cx: plane.x(view.ring.T), cy: plane.y(view.ring.epsilon) };
+    nodes.push(el("circle", { class: "dm-ring dm-moments", ...place, r: 0.55 * plane.em }));
+  }
   if (view.mark) nodes.push(...marked(plane, view.mark, shown, ends));
   return [...nodes, ...labels(plane, ends)];
 }

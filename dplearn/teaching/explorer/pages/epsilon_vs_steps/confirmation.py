@@ -63,15 +63,14 @@ class Scenario:
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The numbers of steps that its curves are drawn at."""
-        grid = log_steps(self.largest)
-        if self.by_epoch:
-            # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
-            batches = replace(self, mechanism="gaussian").sampling_scheme.batches
-            first, whole = min(batches, self.largest), self.largest // batches
-            begun = [t for t in log_steps(first) if t >= first / 20]
-            ends = [batches * k for k in log_steps(whole)] if whole else []
-            grid = sorted({*begun, *ends, self.largest})
-        return tuple(grid[::-_THIN][::-1])
+        if not self.by_epoch:
+            return tuple(log_steps(self.largest)[::-_THIN][::-1])
+        # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
+        batches = replace(self, mechanism="gaussian").sampling_scheme.batches
+        first, whole = min(batches, self.largest), self.largest // batches
+        begun = [t for t in log_steps(first) if t >= first / 20]
+        ends = [batches * k for k in log_steps(whole)] if whole else []
+        return tuple(sorted({*begun, *ends, self.largest}))
 
     @cached_property
     def by_epoch(self) -> bool:
@@ -169,16 +168,16 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
         if not curve or curve[0].epsilon == math.inf:
             return told
         low, high = text.floor(curve[0]), curve[0].epsilon
+        told |= {"lower": low, "upper": high}
         if "upper" not in question:
-            # What the browser left open is decided here.
-            return told | ({"lower": low, "upper": high} if question["kind"] == "confirm" else {})
+            return told  # what the browser left open is decided here
         # Whether the bracket that the browser drew and the library's have a point in common.
         theirs = float(question["lower"]), float(question["upper"])
         agrees = theirs[0] <= high and low <= theirs[1]
         if not agrees:
             said = "The browser drew %s, the library proves %s, of %s"
             logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
-        return told | {"agrees": agrees, "lower": low, "upper": high}
+        return told | {"agrees": agrees}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         told = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
         return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(told)}
