@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.teaching.classroom.sources import LessonError, lessons, lessons_folder
+from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
 SVG = "text/vnd.dplearn.svg"  # a drawing as the site shows it; notebooks show its picture
@@ -76,7 +76,7 @@ def show(figure: Any, alt: str) -> None:
         size = {k: chart["layout"].get(k) for k in ("width", "height")}
         metadata["image/png"] = {"alt": alt} | {k: v for k, v in size.items() if v}
     elif SVG in bundle:
-        bundle["text/html"] = image(svg, alt)
+        bundle["text/html"] = image(bundle[SVG], alt)
     display(bundle, raw=True, metadata=metadata)
 
 
@@ -100,10 +100,10 @@ def _as_chart(svg: str) -> dict[str, Any]:
 def _stored() -> dict[str, str]:
     """Return the pictures in the lessons' notebooks, by the numbers or the drawing they show."""
     try:
-        notebooks = [lesson.notebook for lesson in lessons().values() if lesson.notebook.exists()]
-    except LessonError:  # the notebook lies elsewhere
+        notebooks = [one.notebook for one in lessons().values() if one.notebook.exists()]
+        cells = [c for n in notebooks for c in json.loads(n.read_text(encoding="utf-8"))["cells"]]
+    except (OSError, ValueError, KeyError):  # no lessons are here, or one is half written
         return {}
-    cells = (c for n in notebooks for c in json.loads(n.read_text(encoding="utf-8"))["cells"])
     outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
     shown = ("".join(data.get(NUMBERS) or data.get(SVG, "")) for data in outputs)
     pictures = ("".join(data.get("image/png", "")) for data in outputs)

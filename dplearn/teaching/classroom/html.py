@@ -51,7 +51,7 @@ def code_of(cell: Any) -> str:
     """Return the code of a cell, which is folded where it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
-        return f"<details><summary>Code of this picture</summary>{shown}</details>"
+        return f'<details class="fold"><summary>Code of this picture</summary>{shown}</details>'
     return shown
 
 

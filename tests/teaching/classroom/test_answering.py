@@ -194,6 +194,14 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             assert ask.get("stated", "it is no number") not in visible
 
 
+def test_a_field_knows_whether_pictures_are_drawn_by_its_function(pages):
+    asked = answering.fields(LESSONS["04"], pages["04"][0], python=True)
+    data = re.findall(r'data-ask="(.*?)">', "".join(asked.values()))
+    programs = [ask for ask in map(json.loads, map(answering.html.unescape, data)) if "code" in ask]
+    assert {ask["item"] for ask in programs if ask["draws"]} == {"4.1"}
+    assert len(programs) > 1
+
+
 def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
     for number, words in (
         ("01", "Write your guess in the field."),

@@ -16,6 +16,7 @@ from cases import clean_environment
 from dplearn.__main__ import main
 from dplearn.teaching.classroom import (
     Evidence,
+    display,
     duration,
     estimate,
     guess,
@@ -301,6 +302,19 @@ def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsy
 def test_whatever_a_cell_left_is_on_a_page(kind, content, expected):
     cell = new_code_cell("1 < 2", outputs=[new_output(kind, **content)])
     assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
+
+
+def test_a_students_run_takes_its_pictures_from_the_notebooks(tmp_path, monkeypatch):
+    outputs = (
+        o.get("data", {}) for c in sources.built_cells(LESSONS["12"]) for o in c.get("outputs", ())
+    )
+    drawings = [data for data in outputs if SVG in data]
+    assert drawings
+    assert all(display._stored()[data[SVG]] == data["image/png"] for data in drawings)
+    lesson = written_lesson(tmp_path, "90_tiny", "")
+    lesson.notebook.write_text('{"cells": [')  # half written
+    monkeypatch.chdir(lesson.notebook.parent)
+    assert display._stored.__wrapped__() == {}
 
 
 REPEATED = """\

@@ -138,6 +138,15 @@ def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
     assert second["y"] > first["y"] + first["height"] - 1 and abs(first["x"] - second["x"]) < 20
 
 
+@pytest.mark.parametrize("number", ["04", "13"])
+def test_question_picture_and_first_cell_are_on_one_screen(out, view, number):
+    view.set_viewport_size({"width": 1280, "height": 900})
+    opened(view, out, lessons()[number].name)
+    place = view.locator("textarea").first.bounding_box()
+    assert place["y"] > view.locator(".chart").first.bounding_box()["y"]
+    assert place["y"] + place["height"] <= 900
+
+
 def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
     opened(view, out, "07_subsampling")
     here = view.locator(".contents a[aria-current]")

@@ -11,7 +11,7 @@ const answers = (() => {
 
   // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none.
   function computed(text) {
-    const parts = text.match(TOKEN) ?? [];
+    const parts = (text.length < 200 && text.match(TOKEN)) || [];
     const took = (...signs) => (signs.includes(parts[0]) ? parts.shift() : "");
     const sum = () => {
       let value = product();
