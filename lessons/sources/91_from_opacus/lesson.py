@@ -43,15 +43,15 @@
 # | `secure_mode=True` | the default where `cryptography` is installed |
 # | `DistributedDPOptimizer` | `process_group=` |
 #
-# Scripts of 2020 and 2021 (versions 0.9 to 0.15; names from memory) look different again:
+# Scripts of 2020 and 2021 (names checked in the sources tagged v0.9.0 to v0.15.0) look different again:
 #
 # | then | now | here |
 # |---|---|---|
-# | `PrivacyEngine(model, batch_size, sample_size, alphas, ...)` | `PrivacyEngine().make_private(...)` | `DPSGD(...)`, the lot a number of the plan |
+# | `PrivacyEngine(model, batch_size, sample_size, alphas, ...)`, from 0.12 with `sample_rate=` | `PrivacyEngine().make_private(...)` | `DPSGD(...)`, the lot a number of the plan |
 # | `engine.attach(optimizer)` | returned by `make_private` | `fit(..., optimizer=...)` |
 # | `optimizer.virtual_step()` | `BatchMemoryManager` | `micro_batch=` |
 # | `optimizer.privacy_engine.get_privacy_spent(delta)`: ε, best α | `engine.get_epsilon(delta)` | `guarantee.epsilon`, `guarantee.details["order"]` |
-# | `alphas=range(2, 32)`: stops at 31, no fractions | `1.1, 1.2, … 10.9, 12, … 63` | `1.01` to a million |
+# | `alphas=range(2, 32)`, the example up to 0.11: stops at 31, no fractions | `1.1, 1.2, … 10.9, 12, … 63` | `1.01` to a million |
 #
 # We begin with a script as people have it: digits, a `DataLoader`, five epochs.
 
