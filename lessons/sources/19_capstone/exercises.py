@@ -1,4 +1,4 @@
-"""Exercises of lesson 19, the capstone: a plan, an audit, and the whole step."""
+"""Exercises of lesson 19, the capstone: an update, a plan, an audit, and the whole step."""
 
 import math
 
@@ -9,11 +9,70 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 from dplearn.teaching.classroom.checks import exercise_of
 
 
-def _longest(epsilon: float, accountant: str = "pld", rate: float = 512 / 1438) -> int:
+def _other(rule):
+    """A wrong update, by what it makes of a weight, its sum, the rate, the lot and their number."""
+    return lambda weights, total, rate, expected: [
+        rule(w, s, rate, expected, len(weights)) for w, s in zip(weights, total, strict=True)
+    ]
+
+
+_update = Program(
+    key="19.1",
+    right=_other(lambda w, s, rate, lot, d: w - rate * s / lot),
+    cases=(
+        ([1.0], [8.0], 0.5, 4),
+        ([0.0, 2.0], [3.0, -6.0], 2.0, 3),
+        ([1.0] * 3, [0.5] * 3, 1.0, 5),
+    ),
+    praise="The same line serves with noise and without it, because the divisor is public.",
+    mistakes=(
+        Mistake(
+            _other(lambda w, s, rate, lot, d: w + rate * s / lot),
+            ("Does the loss fall along the gradient?", "The gradient points uphill: subtract it."),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: w - rate * s),
+            ("Is that the sum, or the mean?", "Divide the sum by expected."),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: w - s / lot),
+            ("How long is your step?", "The learning rate is missing: rate * s / expected."),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: w - rate * s / d),
+            (
+                "What is averaged, records or weights?",
+                "You divide by the number of weights; divide by expected.",
+            ),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: -rate * s / lot),
+            ("Where does the step begin?", "That is the change alone; begin with w."),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: (w - rate * s) / lot),
+            (
+                "What is divided by the lot, the step or the weight?",
+                "Only the sum is divided: w - rate * s / expected, without brackets.",
+            ),
+        ),
+        Mistake(
+            _other(lambda w, s, rate, lot, d: w - rate * s * lot),
+            ("Does a larger lot make a longer step?", "Divide by expected; you multiplied."),
+        ),
+    ),
+    hints=(
+        "Begin with w, and subtract rate times the mean.",
+        "w - rate * s / expected",
+    ),
+)
+
+
+def _longest(epsilon: float, accountant: str = "pld", rate: float = 256 / 1438) -> int:
     """The most steps whose guarantee at delta = 1e-4 is at most `epsilon`."""
 
     def cost(steps):
-        plan = DPSGD(noise_multiplier=4.0, sample_rate=rate, steps=steps)
+        plan = DPSGD(noise_multiplier=2.5, sample_rate=rate, steps=steps)
         return plan.guarantee(accountant, delta=1e-4).epsilon
 
     low, high = 1, 400  # affordable, and not
@@ -23,36 +82,36 @@ def _longest(epsilon: float, accountant: str = "pld", rate: float = 512 / 1438) 
     return low
 
 
-_STEPS = _longest(2.0)
+_STEPS = _longest(1.5)
 
 _plan = Exercise(
-    key="19.1",
+    key="19.2",
     right=_STEPS,
-    praise="Two thirds of the epsilon buy less than half of the steps: it grows like a root.",
+    praise="Seven tenths of the epsilon buy half of the steps: it grows like a root.",
     mistakes=(
         Mistake(
             _STEPS + 1,
             (
-                "Is epsilon still at most 2 after your last step?",
-                "Nearly: that is the first number of steps that exceeds 2.",
+                "Is epsilon still at most 1.5 after your last step?",
+                "Nearly: that is the first number of steps that exceeds 1.5.",
             ),
         ),
         Mistake(
-            int(80 * 2 / 3.032),
+            int(60 * 1.5 / 2.122),
             (
                 "Does epsilon grow in proportion to the steps?",
                 "You scaled the steps of the plan; ask the accountant for other numbers of steps.",
             ),
         ),
         Mistake(
-            _longest(2.0, "rdp"),
+            _longest(1.5, "rdp"),
             (
                 "True, but is it what the pld accountant allows?",
                 "That is the bound by Rényi divergences; use guarantee with its default, pld.",
             ),
         ),
         Mistake(
-            _longest(2.0, rate=1.0),
+            _longest(1.5, rate=1.0),
             (
                 "Are lots drawn in your plan?",
                 "That is without sampling; the plan has a sample_rate.",
@@ -60,8 +119,8 @@ _plan = Exercise(
         ),
     ),
     hints=(
-        "Change only the steps of the plan. At which does epsilon pass 2?",
-        "replace(plan, steps=T).guarantee(delta=1e-4) for T from 1 on: the last below 2.",
+        "Change only the steps of the plan. At which does epsilon pass 1.5?",
+        "replace(plan, steps=T).guarantee(delta=1e-4) for T from 1 on: the last below 1.5.",
     ),
 )
 
@@ -69,7 +128,7 @@ _CHANCE = 0.001 ** (1 / 300)
 _REFUTED = math.log(_CHANCE / (1 - _CHANCE))
 
 _all_right = Exercise(
-    key="19.2",
+    key="19.3",
     right=_REFUTED,
     praise="No audit of this size can prove more, whatever a program leaks.",
     mistakes=(
@@ -166,7 +225,7 @@ def _row(*first):
 
 
 _whole_step = Program(
-    key="19.3",
+    key="19.4",
     right=_step_with(),
     measure=_both_halves,
     cases=(
@@ -223,4 +282,4 @@ _whole_step = Program(
     ),
 )
 
-EXERCISES = (_plan, _all_right, _whole_step)
+EXERCISES = (_update, _plan, _all_right, _whole_step)
