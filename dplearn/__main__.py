@@ -65,12 +65,12 @@ def _parser() -> argparse.ArgumentParser:
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
     )
     find = commands.add_parser(
-        "calibrate", help="the parameter left out: noise multiplier, steps, sample rate or delta"
+        "calibrate", help="solve for the one that you leave out: noise multiplier, steps, sample rate or delta"
     )
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_run_options(find, required=False, choices=[*ACCOUNTANTS], samplings=EVERY_SAMPLING)
-    proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
+    proof = commands.add_parser("certify", help="write epsilon of a run with a proof, which check reads")
     proof.set_defaults(run=_certify)
     _add_run_options(proof, required=True, choices=["pld"])
     proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
