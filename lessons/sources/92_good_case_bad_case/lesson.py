@@ -15,7 +15,6 @@
 #
 # * **Time** an evening; the computer needs half a minute.
 # * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its jump at order $\alpha^*$, fixed-size batches).
-# * **Beside it** [the page of mechanisms at this appendix's numbers](explorer:mechanisms?mechanism=subset_sum&adjacency=replace_one&noise_multiplier=1&records=1000&batch=10&alike=5), if you have started it; nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -206,16 +205,15 @@ print(second)
 # >
 # > $$D'_\alpha\le\frac1{\alpha-1}\ln\Big(1+q^2\tbinom\alpha2\min\{4(e^{\varepsilon(2)}-1),2e^{\varepsilon(2)}\}+\sum_{j=3}^\alpha2q^j\tbinom\alpha je^{(j-1)\varepsilon(j)}\Big)$$
 #
-# For the million records, the library's `SubsetSum` counts noise in contributions of $\frac12$, so its multiplier is $2\sigma$.
+# For the million records, `subset_sum_rdp` of the formula book is the integral of section 5, for any number of records.
 
 
 # %%
-from dplearn.mechanisms import SubsetSum
-from dplearn.teaching.book import without_replacement_rdp
+from dplearn.teaching.book import subset_sum_rdp, without_replacement_rdp
 
 
 def divergence(orders, sigma, n, m, k):
-    return SubsetSum(2 * sigma, n, m, k).rdp(orders, adjacency="replace_one")
+    return subset_sum_rdp(order=orders, noise_std=sigma, records=n, batch=m, alike=k)
 
 
 def bound(order, sigma, rate):
@@ -351,15 +349,18 @@ figures.companions(grid, ceiling, worst, ours)
 # * **The small number is itself about the data.** It tells how many are heavy. Two data sets with 12 and 20 companions print different $\varepsilon$; so the printed $\varepsilon$ leaks, and nobody accounted for it.
 # * **Contributions are fixed here**: in training, a gradient depends on what was published before, and only the bound covers that.
 #
-# The library says so whenever it states such a number. A thousand steps on the digits, noise 2:
+# A guarantee may say so. A thousand steps on the digits, noise 2:
 
 # %%
-from dplearn.accountants import ACCOUNTANTS
+from dplearn import Guarantee
+from dplearn.teaching.book import rdp_to_epsilon
 
-pld, run = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 1000, "adjacency": "replace_one"}
+orders, about = np.arange(2, 257), {"delta": 1e-5, "kind": "upper", "method": "rdp"}
+about |= {"adjacency": "replace_one", "only_for": "these two data sets"}
 for k in (0, 41, 749):
-    stated = str(pld.epsilon(SubsetSum(4.0, 1797, 18, k), **run))
-    print(f"{k:3} alike: {stated.replace(', for', chr(10) + '           for')}")
+    steps = 1000 * divergence(orders, 2.0, *digits_data, k)
+    stated = Guarantee(epsilon=rdp_to_epsilon(orders, steps, delta=1e-5).min(), **about)
+    print(f"{k:3} alike: {str(stated).replace(', for', chr(10) + '           for')}")
 
 # %% [markdown]
 # What such a computation is good for: to see whether a bound is loose because of its proof or, as here, because of our data. Lesson 15 asks the same of a whole training run, from outside.
