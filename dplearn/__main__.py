@@ -62,12 +62,14 @@ def _parser() -> argparse.ArgumentParser:
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
     )
     find = commands.add_parser(
-        "calibrate", help="the parameter left out: noise multiplier, steps, sample rate or delta"
+        "calibrate",
+        help="solve for what you leave out: noise multiplier, steps, sample rate or delta",
     )
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_question(find, required=False, choices=[*ACCOUNTANTS])
-    proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
+    about = "write epsilon of a run with a proof, which check reads"
+    proof = commands.add_parser("certify", help=about)
     proof.set_defaults(run=_certify)
     _add_question(proof, required=True, choices=["pld"])
     proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")

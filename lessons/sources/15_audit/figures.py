@@ -50,7 +50,7 @@ def misread():
         y_range=(0, 11),
     )
     words = ", ".join(f"{errors:.1f} by program {k}" for k, errors in misread.items())
-    figure.update_layout(height=250)
+    figure.update_layout(height=210)
     show(figure, f"Networks of {len(X)} pupils. Of 100 unseen digits are misread: {words}.")
     return misread
 

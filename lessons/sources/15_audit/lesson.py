@@ -55,7 +55,7 @@ draw = pictures("15")
 misread = draw.misread()
 
 # %% [markdown]
-# **★ 15.1** *(In class, 2 minutes.)* An **audit** (隐私审计) attacks. An auditor tosses a coin: heads, and a made-up record goes into the data. From the output she guesses how the coin fell. If the program is $\varepsilon$-DP with $\delta=0$, her odds to be right are at most $e^\varepsilon$ to 1. Replace `...` by the probability of being right, so that the function returns the chance that *all* guesses are right.
+# **★ 15.1** *(In class, 2 minutes.)* An **audit** (隐私审计) attacks. An auditor tosses a coin: heads, and a made-up record goes into the data. From the output she guesses how the coin fell. If the program is $\varepsilon$-DP, her odds to be right are at most $e^\varepsilon$ to 1. Replace `...` by the chance to be right; the function returns the chance that *all* guesses are.
 
 # %%
 import math
@@ -83,7 +83,7 @@ check("15.1", all_right)
 # check("15.1", all_right)
 # ```
 #
-# Odds of $e^\varepsilon$ to 1 are $e^\varepsilon$ cases of $1+e^\varepsilon$.
+# Here $\delta=0$, and odds of $e^\varepsilon$ to 1 are $e^\varepsilon$ cases of $1+e^\varepsilon$.
 #
 # </details>
 

@@ -26,7 +26,7 @@ def triple():
         bars.append(Bars(x=at, y=chances, label=name, role=role, label_at=0.0, width=0.22))
     title = "From P to Q directly, or by way of R: which is longer?"
     figure = curves(bars, title=title, x="outcome", y="probability", y_range=(0, 0.8))
-    figure.update_layout(height=250)
+    figure.update_layout(height=210)
     show(figure, "Three distributions on 4 outcomes, drawn at random.")
 
 

@@ -3,7 +3,7 @@
 #
 # *A wrong formula looks exactly like a right one. What would change your mind?*
 #
-# An excursion: no other lesson needs this one. A paper, a slide or the comment above a function contains a formula for $\varepsilon$, and a system will be built on it. Proofs are long, and the mistake is seldom in them. It is in the copy: a bracket, a root, or a condition that was on the page before. To destroy a claim, **one point is enough**, and computers are good at points. One claim for practice: *"the Rényi divergence of order 2 obeys the triangle inequality, $D_2(P\Vert Q)\le D_2(P\Vert R)+D_2(R\Vert Q)$"*.
+# A paper, a slide or the comment above a function contains a formula for $\varepsilon$, and a system will be built on it. The mistake is seldom in the proof; it is in the copy, where a bracket, a root or a condition is lost. To destroy a claim, **one point is enough**, and computers are good at points. One claim for practice: *"the Rényi divergence of order 2 obeys the triangle inequality, $D_2(P\Vert Q)\le D_2(P\Vert R)+D_2(R\Vert Q)$"*.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -13,7 +13,7 @@
 # 2. look for a counterexample by computation, and say whether the error promises too much privacy or only too little;
 # 3. recognise ten formulas that are in circulation and fail, say what holds instead, and trust two that look no better and hold.
 #
-# * **Time** NN minutes in class, and as much again at home; the computer needs half a minute.
+# * **Time** NN minutes in class, and as much again at home; no other lesson needs this one.
 # * **You need** lessons 03 (Gaussian noise) and 05 (Rényi divergence); composition and sampling as in lessons 04 and 07; nothing by heart.
 # * **Beside it** the explorer, if you have started it: [type a claim of your own](explorer:check_a_claim?claim=sigma%20%3D%20sqrt%282*ln%281.25/delta%29%29/epsilon), or open [the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon); nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -57,7 +57,7 @@ draw = pictures("17")
 draw.triple()
 
 # %% [markdown]
-# **★ 17.1** *(In class, 2 minutes.)* $D_2(P\Vert Q)$ is the logarithm of the mean of $(p/q)^2$ over $Q$, where $p$ and $q$ are the two chances of an outcome. Replace `...` by what one outcome adds to this mean.
+# **★ 17.1** *(In class, 2 minutes.)* $D_2(P\Vert Q)$ is the logarithm of the mean of $(p/q)^2$ over $Q$. Replace `...` by what an outcome of chances $p$ and $q$ adds to this mean.
 
 # %%
 import math
