@@ -260,7 +260,7 @@ NOISES = {
     "taken back by the next": cancelling(),
     "neighbours share a draw": lambda rng, n: np.diff(rng.standard_normal(n + 1)) / 2**0.5,
 }
-HARMFUL = {name: ("10.4", noisy_sum(noise)) for name, noise in NOISES.items()} | {
+HARMFUL = {name: ("10.5", noisy_sum(noise)) for name, noise in NOISES.items()} | {
     "window": ("7.1", window),
     "first and last": (
         "7.1",
@@ -325,7 +325,7 @@ def bisected(epsilon, delta, sensitivity):
         ("7.1", mask),
         ("7.1", lambda n, q, rng: {k for k in range(n) if rng.uniform(0, 1) > 1 - q}),
         ("9.5", enumerated),
-        ("10.4", with_numpy(around_the_sum)),
+        ("10.5", with_numpy(around_the_sum)),
     ],
 )
 def test_a_right_function_may_be_written_in_another_way(key, function):
