@@ -122,7 +122,7 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 def passed(
     model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe | None = None
-) -> tuple[Tape | None, Tensor]:
+) -> tuple[Any, Tensor]:
     """Run a forward pass, on record by a recipe, and return one loss for each record."""
     tape = Tape(recipe, rows_of(pair)) if recipe else None
     with tape or nullcontext():
