@@ -21,7 +21,7 @@ for signs that it does not.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -52,7 +52,6 @@ from dplearn.training.tape import (
 
 # All trainable parameters, by name, and a number to multiply what is added to them.
 Into = tuple[Mapping[str, Tensor], float]
-_OF_RECORDS = "losses", "norms", "counted", "scaled"
 _LEARNED: WeakKeyDictionary[nn.Module, Recipe] = WeakKeyDictionary()
 # Records of which a recipe is learned: sizes of other things are seldom multiples of it.
 _LOOK, _COMPARED = 11, (0, 5, 10)
@@ -96,10 +95,9 @@ def clipped_sum(
     Raises
     ------
     ValueError
-        If losses, mask or a layer's output do not have one row per record, or if the gradients of
-        three records do not add up to PyTorch's.
+        If losses or mask do not have one row per record, or do not depend on parameters.
     NotImplementedError
-        If a layer has no per-example gradient.
+        If a module is known to mix records, or hides what it does.
 
     References
     ----------
@@ -160,57 +158,58 @@ def added_sum(
     if into is None:
         total = clip.largest.new_zeros(sum(p.numel() for p in clip.parameters.values()))
         into = by_name(total, clip.parameters), 1.0
-    if not rows:
-        _, losses = passed(model, loss_fn, pair)
-        return _clipped({}, losses.detach(), clip, mask, into)
-    if recipe.how == "tape":
+    if recipe.how == "tape" or not rows:
         try:
-            tape, losses = passed(model, loss_fn, pair, recipe)
-            return _clipped(per_example(tape, losses), losses.detach(), clip, mask, into)
+            tape, losses = passed(model, loss_fn, pair, recipe if rows else None)
+            with torch.no_grad(), exactly(losses.device):
+                each = per_example(tape, losses) if tape else {}
+                return _clipped(each, losses.detach(), clip, mask, into)
         except Unmet:  # data may choose what is called
             pass
-    parts = []
+    parts, one_by_one = [], _by_vmap if recipe.how == "vmap" else _alone
     for first in range(0, rows, _AT_ONCE):
         index = range(first, min(first + _AT_ONCE, rows))
-        losses, each = _ONE_BY_ONE[recipe.how](model, loss_fn, taken(pair, rows, index))
+        losses, each = one_by_one(model, loss_fn, taken(pair, rows, index))
         some = None if mask is None else mask[first : first + _AT_ONCE]
-        parts.append(_clipped(each, losses, clip, some, into))
-    joined = {name: torch.cat([getattr(x, name) for x in parts]) for name in _OF_RECORDS}
+        with torch.no_grad(), exactly(losses.device):
+            parts.append(_clipped(each, losses, clip, some, into))
+    names = "losses", "norms", "counted", "scaled"
+    joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
     return ClippedSum(sums=into[0], **joined)
 
 
-@torch.no_grad()
 def _clipped(
     each: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
     """Compute norms and factors, and add weighted sums; the gradients are used up."""
-    (sums, weight), group, count = into, clip.groups.of, len(clip.groups.norms)
-    with exactly(losses.device):
-        squares = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))] * count
-        for name, gradient in each.items():
-            squares[group[name]] = squares[group[name]] + gradient.squared_norm()
-        squared = torch.stack(squares)  # (groups, B)
-        norms = squared.sum(0).sqrt()
-        finite = norms < torch.inf
-        # Norms may be a few units of rounding too small: round up before dividing.
-        groups = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-        factors = clip.bound.factors(groups, clip.largest.to(squared))
-        # Only on the processor this is known without waiting; elsewhere rows become 0 on copies.
-        keep = None if finite.device.type == "cpu" and finite.all() else finite
-        if keep is not None or mask is not None:
-            factors = torch.where(finite if mask is None else finite & mask, factors, 0)
-        weighted = (factors * weight).unbind()
-        zero = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
-        for name in list(each):
-            gradient = each.pop(name)  # 0 * inf is not a number: a factor of 0 is not enough
-            gradient = gradient if keep is None else tree_map_only(Tensor, zero, gradient)
-            gradient.add_to(sums[name], weighted[group[name]])
+    (sums, weight), group, alone = into, clip.groups.of, len(clip.groups.norms) == 1
+    squares: list[Any] = [0.0] * len(clip.groups.norms)
+    for name, gradient in each.items():
+        squares[group[name]] += gradient.squared_norm()
+    zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
+    squared = torch.stack([x if isinstance(x, Tensor) else zero for x in squares])  # (groups, B)
+    groups = squared.sqrt()
+    norms = groups[0] if alone else squared.sum(0).sqrt()
+    finite = norms < torch.inf
+    # Norms may be a few units of rounding too small: round up before dividing.
+    groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+    factors = clip.bound.factors(groups, clip.largest.to(squared))
+    # Only on the processor this is known without waiting; elsewhere rows become 0 on copies.
+    keep = None if finite.device.type == "cpu" and finite.all() else finite
+    if keep is not None or mask is not None:
+        factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    weighted = (factors * weight).unbind()
+    cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
+    for name in list(each):
+        gradient = each.pop(name)  # 0 * inf is not a number: a factor of 0 is not enough
+        gradient = gradient if keep is None else tree_map_only(Tensor, cleared, gradient)
+        gradient.add_to(sums[name], weighted[group[name]])
     return ClippedSum(
         sums=sums,
         losses=losses,
         norms=norms,
         counted=torch.ones_like(finite) if mask is None else mask,
-        scaled=factors.amin(0) < 1,
+        scaled=(factors[0] if alone else factors.amin(0)) < 1,
     )
 
 
@@ -222,19 +221,15 @@ def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]
 
 
 def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
-    """Return the recipe of a model in its state; learned unless that was done."""
-    recipe = _LEARNED.get(model)
-    if recipe is None or state_of(model) != recipe.state:
-        return learn(model, loss_fn, inputs, targets)
-    return recipe
-
-
-def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
     """Return how gradients of a model are computed: the first way that is right on a few records.
 
-    An adjacency matrix of N nodes may have as many rows as the lot has records: one lot cannot
-    tell which outputs follow the records, so the number of these records is an odd one.
+    It is tried once for each state of a model. An adjacency matrix of N nodes may have as many rows
+    as the lot has records: one lot cannot tell which outputs follow the records, so the number of
+    these records is an odd one.
     """
+    learned = _LEARNED.get(model)
+    if learned is not None and learned.state == state_of(model):
+        return learned
     recipe, rows = Recipe.of(model, learns=True), rows_of((inputs, targets))
     if not rows or not recipe.parameters:
         return replace(recipe, learns=False)
@@ -258,16 +253,16 @@ def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> boo
     few = taken(pair, _LOOK, _COMPARED)
     with forked(device, 0):
         if recipe.how == "vmap":  # all records draw the same random numbers
-            losses, each = _by_vmap(model, loss_fn, few, randomness="same")
-            each = {name: form.value for name, form in each.items()}
+            forms, at = _by_vmap(model, loss_fn, few, randomness="same")[1], slice(None)
             rows = [grads for _, grads in _passes(model, loss_fn, few, seed=0)]
         else:
             tape, losses = passed(model, loss_fn, pair, recipe)
             options = {"retain_graph": True, "allow_unused": True}
-            forms = per_example(tape, losses, retain_graph=True)
+            with torch.no_grad(), exactly(device):
+                forms = per_example(tape, losses, retain_graph=True)
             rows = [torch.autograd.grad(losses[i], parameters, **options) for i in _COMPARED]
-            each = {name: form.dense()[list(_COMPARED)] for name, form in forms.items()}
-    eps = coarsest(model)
+            at = list(_COMPARED)
+    each, eps = {name: form.dense()[at] for name, form in forms.items()}, coarsest(model)
     for i, expected in enumerate(rows):
         size = torch.stack([x.norm().double() for x in expected if x is not None]).norm()
         for (name, parameter), right in zip(recipe.parameters.items(), expected, strict=True):
@@ -299,9 +294,12 @@ def _passes(
 def _alone(model: nn.Module, loss_fn: Loss, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
     """Return losses and gradients by a pass of each record."""
     losses, grads = zip(*_passes(model, loss_fn, pair), strict=True)
-    each = zip(trainable(model), map(torch.stack, zip(*grads, strict=True)), strict=True)
-    forms = {name: Dense(value.to(wide(value.dtype))) for name, value in each}
-    return torch.cat(losses).detach(), forms
+    return torch.cat(losses).detach(), _formed(model, map(torch.stack, zip(*grads, strict=True)))
+
+
+def _formed(model: nn.Module, values: Iterable[Tensor]) -> dict[str, PerExample]:
+    pairs = zip(trainable(model), values, strict=True)
+    return {name: Dense(value.to(wide(value.dtype))) for name, value in pairs}
 
 
 class _Whole(nn.Module):
@@ -316,7 +314,7 @@ class _Whole(nn.Module):
 
 
 def _by_vmap(
-    model: nn.Module, loss_fn: Loss, pair: Any, randomness: str = "different"
+    model: nn.Module, loss_fn: Loss, pair: Any, *, randomness: str = "different"
 ) -> tuple[Tensor, dict[str, PerExample]]:
     """Return losses and gradients by one pass of all records side by side."""
     rows, whole = rows_of(pair), _Whole(model, loss_fn)
@@ -328,15 +326,7 @@ def _by_vmap(
     with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # others do not know vmap
         warnings.filterwarnings("ignore", "There is a performance drop")
         grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
-    each = {name: Dense(grads[f"model.{name}"]) for name in trainable(model)}
-    return losses.detach(), {n: Dense(x.value.to(wide(x.value.dtype))) for n, x in each.items()}
-
-
-_ONE_BY_ONE: dict[str, Callable[..., tuple[Tensor, dict[str, PerExample]]]] = {
-    "vmap": _by_vmap,
-    "alone": _alone,
-    "tape": _alone,
-}
+    return losses.detach(), _formed(model, grads.values())
 
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:

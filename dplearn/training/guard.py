@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from dplearn.training.devices import forked, random_states
 from dplearn.training.gradients import Clip, added_sum, taken
@@ -53,16 +53,13 @@ class Viewer:
         # Real records may be worse conditioned than made-up ones, in parts of other shapes.
         self.room = max(1e-4 if isinstance(states, list) else 1e-5, 64 * self.eps)
 
-    def __call__(self, pair: Any) -> Tensor:
-        """Return losses and norms of these records, shape (B, 2)."""
+    def __call__(self, pair: Any, *, alike: bool = True) -> Tensor:
+        """Return losses and norms of these records, shape (B, 2); norms if all are of one size."""
         with forked(self.device, self._states):
             states = random_states(self.device)
             if self._together:
                 _, losses = passed(*self._parts, pair)
-                leaves = [x for x in tree_leaves(pair) if isinstance(x, Tensor)]
-                clean = all(x.isfinite().all() for x in leaves)
-                # Elsewhere 0 times NaN, of another record, is not a number.
-                norms = self._norms(losses) if clean else None
+                norms = self._norms(losses) if alike else None
             else:
                 part = added_sum(*self._parts, *pair, clip=self._clip, recipe=self._recipe)
                 losses, norms = part.losses, part.norms
@@ -89,12 +86,12 @@ class Viewer:
         for what in changes:
             other = taken(pair, rows, [order[-1]] * rows, CHANGES[what])
             try:
-                after = self(_merged(kept, pair, other))
+                after = self(_merged(kept, pair, other), alike=what == COPIES)
             except Exception:
                 if what == COPIES:
                     raise
                 continue  # a model may refuse what is larger, or not a number
-            if not equal(before[kept], after[kept], self.room):
+            if not self.equal(before[kept], after[kept], self.room):
                 return what
         half = [i for i in range(rows) if kept[i]]
         for what, index in [
@@ -104,38 +101,40 @@ class Viewer:
             if not sizes:
                 break
             try:
-                after = self(taken(pair, rows, index))
+                after = self(taken(pair, rows, index), alike=len(index) > 1)
             except Exception as error:
                 raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
-            if not equal(before[index], after, max(1e-4, min(0.1, 1.6e4 * self.eps))):
+            if not self.equal(before[index], after, max(1e-4, min(0.1, 1.6e4 * self.eps))):
                 return what
         return None
 
     def refusal(self, pair: Any, before: Tensor, where: str) -> str:
         """Return a sentence, without a number of a record, on what differs `where`."""
         does = "mixes records"
-        if not equal(before, self(pair), self.room):
+        if not self.equal(before, self(pair), self.room):
             does = "remembers, or draws not from torch's seed"
         return (
             "Expected the loss and the gradient of a record not to depend on others, but they are "
             f"different {where}: the model or the loss {does}."
         )
 
+    def equal(self, first: Tensor, second: Tensor, room: float) -> bool:
+        """Return whether two views are the same but for rounding."""
+        columns = min(first.shape[1], second.shape[1])
+        first, second = first[:, :columns], second[:, :columns]
+        sizes = first.abs()
+        finite = sizes.where(sizes.isfinite(), torch.nan)
+        typical = 0.01 * finite.nanmedian(0).values.nan_to_num()
+        if self._together:  # differences of sums are as exact as these
+            typical = sizes.nan_to_num(posinf=0).amax(0)
+        near = (first - second).abs() <= room * (sizes + typical) + 1e-15
+        return bool((near | (first == second) | first.isnan() & second.isnan()).all())
+
 
 def views(losses: Tensor, norms: Tensor | None) -> Tensor:
     """Return losses, and norms if there are any, side by side."""
     columns = [losses.detach()] if norms is None else [losses.detach(), norms]
     return torch.stack([x.to(wide(losses.dtype)) for x in columns], 1)
-
-
-def equal(first: Tensor, second: Tensor, room: float) -> bool:
-    """Return whether two views are the same but for rounding."""
-    columns = min(first.shape[1], second.shape[1])
-    first, second = first[:, :columns], second[:, :columns]
-    sizes = first.abs()
-    typical = sizes.where(sizes.isfinite(), torch.nan).nanmedian(0).values.nan_to_num()
-    near = (first - second).abs() <= room * (sizes + 0.01 * typical) + 1e-15
-    return bool((near | (first == second) | first.isnan() & second.isnan()).all())
 
 
 def _merged(kept: Tensor, first: Any, second: Any) -> Any:

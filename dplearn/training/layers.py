@@ -33,13 +33,12 @@ class Unmet(RuntimeError):
 
 
 Pairs = Iterator[tuple[Any, Callable[[], Any]]]
-# By function: its rule, and the place of the weight without which the first argument is not read.
-RULES: dict[Callable[..., Any], tuple[Callable[..., Pairs], int | None]] = {}
+RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {}
 
 
-def rule(*functions: Any, weight: int | None = None) -> Callable[[Any], Any]:
+def rule(*functions: Any) -> Callable[[Any], Any]:
     """Register the decorated rule of these functions."""
-    return lambda found: RULES.update(dict.fromkeys(functions, (found, weight))) or found
+    return lambda found: RULES.update(dict.fromkeys(functions, found)) or found
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
@@ -94,7 +93,7 @@ def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     return grad.sum(ones, keepdim=True) if ones else grad
 
 
-@rule(F.linear, weight=1)
+@rule(F.linear)
 def _linear(batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None) -> Pairs:
     grad = positions(batch, grad)
     yield weight, lambda: Outer(grad, positions(batch, input))
@@ -146,7 +145,7 @@ def _convolution(
 
 
 for _dims in (1, 2, 3):
-    rule(getattr(torch, f"conv{_dims}d"), weight=1)(partial(_convolution, _dims))
+    rule(getattr(torch, f"conv{_dims}d"))(partial(_convolution, _dims))
 
 
 def _per_channel(values: Tensor) -> Tensor:

@@ -23,7 +23,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from dplearn.training import layers, sequences
-from dplearn.training.devices import exactly
 from dplearn.training.forms import Dense, PerExample, combined
 from dplearn.training.layers import Unmet
 
@@ -91,14 +90,12 @@ class Tape(TorchFunctionMode):
             self.shared |= {id(x): x for x in moving}
             self.names |= {id(x): (kind, i) for i, x in enumerate(moving)}
             return output
-        rule, reader = layers.RULES.get(function, (None, None))
+        rule = layers.RULES.get(function)
         if rule is None or len(outputs) > 1:
             raise Unmet(f"no rule differentiates {getattr(function, '__name__', function)}")
         if output._is_view() and not any(output is x for x in tensors):
             # An alias that is none: an activation in place would cut the edge of a view.
             output = torch.ops.aten._unsafe_view(output, output.shape)
-        if reader is not None and len(args) > reader and id(args[reader]) not in self.names:
-            args, tensors = (None, *args[1:]), tensors[1:]  # only a bias is trained
         versions = [(x, x._version) for x in tensors]
         self.calls.append(Call(rule, args, kwargs, rows, get_gradient_edge(output), versions))
         return output
@@ -125,7 +122,7 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 def passed(
     model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe | None = None
-) -> tuple[Tape | None, Tensor]:
+) -> tuple[Any, Tensor]:
     """Run a forward pass, on record by a recipe, and return one loss for each record."""
     tape = Tape(recipe, rows_of(pair)) if recipe else None
     with tape or nullcontext():
@@ -159,31 +156,28 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
     if not tape.calls or not losses.requires_grad:
         return {}
     edges: Any = [call.edge for call in tape.calls]
-    grads = list(
-        torch.autograd.grad(losses.sum(), edges, retain_graph=retain_graph, allow_unused=True)
-    )
+    options: Any = {"retain_graph": retain_graph, "allow_unused": True}
+    grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
     uses: dict[str, list[PerExample]] = defaultdict(list)
     shared: dict[int, Tensor] = {}
-    with torch.no_grad(), exactly(losses.device):
-        for i, call in enumerate(tape.calls):
-            grad, grads[i] = grads[i], None
-            for x, form in _pairs(call, grad, tape) if grad is not None else ():
-                use = form()
-                if id(x) not in tape.shared:
-                    uses[tape.names[id(x)]].append(Dense(use) if isinstance(use, Tensor) else use)
-                    continue
-                whole = use if isinstance(use, Tensor) else use.dense()
-                whole = whole.reshape(len(losses), *x.shape).to(x.dtype)
-                shared[id(x)] = whole + shared[id(x)] if id(x) in shared else whole
+    for i, call in enumerate(tape.calls):
+        grad, grads[i] = grads[i], None
+        for x, form in _pairs(call, grad, tape) if grad is not None else ():
+            use = form()
+            if id(x) not in tape.shared:
+                uses[tape.names[id(x)]].append(Dense(use) if isinstance(use, Tensor) else use)
+                continue
+            whole = use if isinstance(use, Tensor) else use.dense()
+            whole = whole.reshape(len(losses), *x.shape).to(x.dtype)
+            shared[id(x)] = whole + shared[id(x)] if id(x) in shared else whole
     if shared:
         parameters, outputs = tape.recipe.parameters, [tape.shared[key] for key in shared]
-        options = {"is_grads_batched": True, "retain_graph": retain_graph, "allow_unused": True}
-        back = torch.autograd.grad(outputs, [*parameters.values()], [*shared.values()], **options)
+        given = outputs, [*parameters.values()], [*shared.values()]
+        back = torch.autograd.grad(*given, is_grads_batched=True, **options)
         for name, value in zip(parameters, back, strict=True):
             if value is not None:
                 uses[name].append(Dense(_wide(value)))
-    with torch.no_grad(), exactly(losses.device):
-        return {name: combined(parts) for name, parts in uses.items()}
+    return {name: combined(parts) for name, parts in uses.items()}
 
 
 def _pairs(call: Call, grad: Tensor, tape: Tape) -> Iterable[tuple[Tensor, Callable[[], Any]]]:
@@ -232,9 +226,7 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 def _wide(x: Tensor) -> Tensor:
     """Return numbers in the type in which norms and sums are computed."""
-    if x.dtype is torch.float32 or x.dtype is torch.float64 or not x.is_floating_point():
-        return x
-    return x.float()
+    return x.to(wide(x.dtype)) if x.is_floating_point() else x
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:

@@ -34,7 +34,7 @@ from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
 from dplearn.training.tape import Loss, state_of
 
-_UNSUMMED = 256  # steps whose losses and norms are kept
+_UNSUMMED = 2**20  # records whose losses and norms are kept
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -271,7 +271,7 @@ class Trainer:
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        if self.steps % _UNSUMMED == 0:  # losses and norms would fill the memory
+        if self.steps % (1 + int(_UNSUMMED / expected)) == 0:  # they would fill the memory
             self.records[:] = [replace(r, tally=r.sums) for r in self.records]
         return self.records[-1]
 

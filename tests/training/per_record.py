@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from parts import BATCH, CLASSES, Model, decoder, frozen, headed, numbers, tokens
+from parts import BATCH, CLASSES, Model, decoder, frozen, headed, numbers, raw, tokens
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
@@ -86,36 +86,9 @@ def scaled() -> Model:
     return Model(forward, scale=scale, token=token, alias=layers["body"].weight, **layers)
 
 
-class Pair(nn.Bilinear):
-    """A custom module with two inputs, keywords and two outputs."""
-
-    def forward(self, left, *, right, module: int = 2):
-        mixed = torch.einsum("bi,kij,bj->bk", left, self.weight, right) + self.bias
-        return {"mixed": mixed, "size": (mixed**module).sum(1)}
-
-
-def pairs() -> Model:
-    def forward(m, left, right):
-        output = m.pair(left, right=right, module=2)
-        return output["mixed"] + output["size"][:, None]
-
-    return Model(forward, pair=Pair(3, 4, CLASSES))
-
-
-def mixing() -> Model:
-    """Weights of its own around a matrix that all records share, and one for each of them."""
-
-    def forward(m, x, shared, *, own=None):
-        values = x @ m.weight
-        mixed = shared @ values if shared.shape[1] > 1 else shared * values
-        return mixed if own is None else mixed * own
-
-    return Model(forward, weight=nn.Parameter(torch.randn(8, 5)))
-
-
-def graph(model, x):
+def graph(x, weight):
     """Return a graph convolution: the adjacency matrix has as many rows as the batch."""
-    return model.layer(x, torch.ones(BATCH, BATCH, dtype=x.dtype).tril()).mean(1)
+    return (torch.ones(BATCH, BATCH, dtype=x.dtype).tril() @ (x @ weight)).mean(1)
 
 
 def sloped(model, x):
@@ -143,11 +116,6 @@ layered = lambda m, x: m.head(x + m.layer(m.bias.table(torch.arange(7)[None]))).
 biased = lambda m, x: m.head(x + m.bias(7)).sum(1)
 mean = lambda m, x: m.body(x).mean(1)
 last = lambda m, x: m.cell(x)[0][:, -1]
-
-
-def window(model, x):
-    places = torch.linspace(0, 1, BATCH, dtype=x.dtype)[:, None]
-    return model.layer(x, places, own=x[:, :1, :1]).sum(1)
 
 
 def masked(mask: Callable[[Tensor], Tensor]) -> Model:
@@ -212,7 +180,6 @@ CASES: dict[str, Case] = {
     "conv 3d": (lambda: convolutions(3, padding=1), pictures(3, 4)),
     "conv ghost": (lambda: headed(nn.Conv2d(2, 64, 3, 2, 1, (1, 2))), pictures(2, 5)),
     "conv ghost 1d": (lambda: headed(nn.Conv1d(2, 64, 3, 3, 2)), pictures(1, 5)),
-    "conv ghost groups": (lambda: headed(nn.Conv2d(2, 64, 2, 2, groups=2)), pictures(2, 4)),
     "conv twice": (lambda: twice(nn.Conv2d(2, 2, 3, padding=1), headed()), pictures(2)),
     "conv transposed": (lambda: normed(nn.ConvTranspose2d(4, 3, 2, 2, groups=1)), pictures(2)),
     "group norm": (lambda: normed(nn.GroupNorm(2, 4)), pictures(2)),
@@ -235,13 +202,10 @@ CASES: dict[str, Case] = {
     "attention cross": (lambda: attention(cross=True), few(4, 8)),
     "attention other sizes": (lambda: attention(cross=True, kdim=3, vdim=5), few(4, 8)),
     "attention no bias": (lambda: attention(cross=True, bias=False), few(4, 8)),
-    "attention extra bias": (lambda: attention(add_bias_kv=True, add_zero_attn=True), few(4, 8)),
     "attention batch second": (lambda: attention(batch_first=False), few(4, 8)),
     "raw parameters": (scaled, few(3, 4)),
-    "custom module": (pairs, lambda: (torch.randn(BATCH, 3), torch.randn(BATCH, 4))),
     "lstm": (lambda: Model(last, cell=nn.LSTM(4, CLASSES, 2, batch_first=True)), few(3, 4)),
-    "adjacency": (lambda: Model(graph, layer=mixing()), few(BATCH, 8)),
-    "window": (lambda: Model(window, layer=mixing()), few(BATCH, 8)),
+    "adjacency": (lambda: raw(torch.randn(8, CLASSES), graph), few(BATCH, 8)),
     "causal mask": (lambda: masked(causal), few(BATCH, 8)),
     "mask of each head": (lambda: masked(per_head), few(BATCH, 8)),
     # A parameter that is used elsewhere makes its module a part of what uses it.

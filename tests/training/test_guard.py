@@ -78,7 +78,7 @@ def strange(factor):
 
 
 # Models that take arguments of as many rows as records, or refuse what is not a number.
-ONLY_SO = "look-ups", "adjacency", "window", "mask of", "causal mask", "missing values not allowed"
+ONLY_SO = "look-ups", "adjacency", "mask of", "causal mask", "missing values not allowed"
 
 
 @pytest.mark.slow
