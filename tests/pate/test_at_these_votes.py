@@ -57,18 +57,6 @@ def test_divergences_are_the_largest_of_all_neighbours(plan):
         assert value == pytest.approx(by_definition, rel=1e-9)
 
 
-def test_neighbours_of_a_check_move_the_largest_count():
-    row, plan = np.array([4, 2, 0]), PLANS[1]
-    law = laws(row, plan)
-    by_book = set()
-    for moved in truths.neighbours(row):
-        answered = 0.5 * math.erfc((3.0 - moved.max()) / (1.5 * math.sqrt(2)))
-        p = np.append(answered * np.exp(truths.gnmax_law(moved, 2.0)), 1 - answered)
-        by_book.add(tuple(np.round(p, 9)))
-    assert {tuple(np.round(np.exp(other), 9)) for other in law.neighbours} <= by_book
-    assert np.exp(law.here).sum() == pytest.approx(1.0, abs=1e-14)
-
-
 @pytest.mark.slow
 def test_theorem_6_is_never_below_the_truth_from_these_votes():
     rng, orders, gains = np.random.default_rng(0), (1.5, 4.0, 12.0, 40.0), []

@@ -1,5 +1,7 @@
 """Laws of the winner against draws, against another quadrature, and against mpmath."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -48,14 +50,24 @@ def test_laws_are_as_precise_as_they_say(counts, noise_std):
     assert law.error < 1e-10
 
 
-def test_neighbours_are_all_counts_with_one_vote_moved():
-    counts, plan = np.array([4, 2, 2, 0]), PATE(answers=1, noise_std=2.0)
-    law = laws(counts, plan)
-    by_book = [truths.gnmax_law(moved, 2.0) for moved in truths.neighbours(counts)]
+@pytest.mark.parametrize("check", [None, 1.5])
+def test_neighbours_are_all_counts_with_one_vote_moved(check):
+    counts, about = np.array([4, 2, 2, 0]), {"threshold": 3.0, "check_std": check}
+    law = laws(counts, PATE(answers=1, noise_std=2.0, **about if check else {}))
+
+    def of_book(moved):
+        won = np.exp(truths.gnmax_law(moved, 2.0))
+        if not check:
+            return won
+        answered = 0.5 * math.erfc((3.0 - moved.max()) / (check * math.sqrt(2)))
+        return np.append(answered * won, 1 - answered)
+
+    by_book = [of_book(moved) for moved in truths.neighbours(counts)]
     # Each of the book's is one of ours, up to the order of equal classes.
-    ours = {tuple(np.round(np.sort(log_q), 8)) for log_q in law.neighbours}
-    assert {tuple(np.round(np.sort(log_q), 8)) for log_q in by_book} == ours
+    ours = {tuple(np.round(np.sort(np.exp(log_q)), 8)) for log_q in law.neighbours}
+    assert {tuple(np.round(np.sort(p), 8)) for p in by_book} == ours
     assert len(law.neighbours) < len(by_book)
+    assert np.exp(law.here).sum() == pytest.approx(1.0, abs=1e-14)
 
 
 @pytest.mark.slow

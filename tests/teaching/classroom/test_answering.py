@@ -3,37 +3,23 @@
 import json
 import math
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from cases import ran
 from dplearn.teaching import browser, figures, site
 from dplearn.teaching.classroom import Exercise, answering, check, checks, predictions, sources
 from dplearn.teaching.classroom._numbers import written
 from dplearn.teaching.classroom.checks import SelfTest, exercises
 from dplearn.teaching.classroom.programs import Program
+from javascript import javascript
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 SCRIPT = Path(site.__file__).parent / "assets" / "exercises.js"
-ASK = """
-require("vm").runInThisContext(process.argv[2]);
-const answers = require(process.argv[1]);
-const asked = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const tell = {
-  written: (number) => answers.written(number),
-  guess: (text) => answers.readGuess(text),
-  judge: (exercise, text) => answers.judge(exercise, text),
-  letters: (test, letters) => answers.judgeLetters(test, letters),
-  revealed: (line, guess) => answers.revealed(line, guess),
-  said(exercise, texts) {
-    const say = answers.escalation();
-    return texts.map((text) => say(answers.judge(exercise, text)));
-  },
-};
-console.log(JSON.stringify(asked.map(([what, ...given]) => tell[what](...given))));
-"""
+SAID = """answers.said = (exercise, texts) => {
+  const say = answers.escalation();
+  return texts.map((text) => say(answers.judge(exercise, text)));
+};"""
 RUBBISH = ["abc", "1,5", "3%", "1e400", "-1e999", "nan", "-inf", "1_000", "0x10", "1.5.2", "2j"]
 RUBBISH += ["[1]", "None", "True", ".5", "5.", "+.5e-3", "1__0", "e5", "1e", "0"]
 RUBBISH += ["1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007", "½", "'2'"]
@@ -64,10 +50,8 @@ pytestmark = pytest.mark.slow
 
 def in_javascript(*asked):
     """Return what the script of a page answers to each (function, *arguments)."""
-    options = {"input": json.dumps(asked).encode(), "stdout": subprocess.PIPE}
-    done = ran("node", "-e", ASK, str(SCRIPT), browser.source("numbers", "page/numbers"), **options)
-    assert done.returncode == 0
-    return json.loads(done.stdout)
+    with javascript(browser.source("numbers", "page/numbers"), SCRIPT.read_text(), SAID) as call:
+        return call("asked => asked.map(([what, ...given]) => answers[what](...given))", asked)
 
 
 def all_of(kind):
@@ -117,7 +101,7 @@ def test_the_browser_judges_every_number_as_python():
 
 def test_typed_arithmetic_is_that_of_jupyter():
     values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
-    told = in_javascript(*(("guess", text) for text in [*values, *SLIPS]))
+    told = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
     for (text, value), there in zip(values.items(), told, strict=False):
         assert there.get("number") == pytest.approx(value, rel=1e-15), text
     assert all("is no number" in each["problem"] for each in told[len(values) :]), told
@@ -146,7 +130,9 @@ def test_letters_are_judged_as_in_python():
         )
     ]
     data = ({"item": test.key, "choices": test.choices} for test, _ in asked)
-    told = in_javascript(*(["letters", one, x] for one, (_, x) in zip(data, asked, strict=True)))
+    told = in_javascript(
+        *(["judgeLetters", one, x] for one, (_, x) in zip(data, asked, strict=True))
+    )
     for (test, letters), there in zip(asked, told, strict=True):
         here = test.verdict(letters)
         same = ("outcome", "head", "points")
@@ -241,7 +227,7 @@ def test_a_guess_is_read_as_in_python(capsys):
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():
         predictions.predict("noise", number)
-    told = in_javascript(*(("guess", text) for text in guesses))
+    told = in_javascript(*(("readGuess", text) for text in guesses))
     here = capsys.readouterr().out.splitlines()
     for (text, number), there, line in zip(guesses.items(), told, here, strict=True):
         noted = f"your guess {written(number)} is noted."

@@ -143,6 +143,7 @@ def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
     function = mine("delta_of")
     assert capsys.readouterr().out.startswith(f"delta_of: {words}")
     assert function([1.0], [0.5], 0.0) == 0.5
+    assert (function is exercise_of("2.4").right) == words.startswith("ours")
 
 
 def test_an_answer_that_a_busy_machine_does_not_judge_is_not_called_wrong(library):

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from browsing import ENTRIES
 from cases import ROOT, clean_environment
 from dplearn import DPSGD
+from dplearn.datasets import deployments
 from dplearn.teaching import site
 from dplearn.teaching.book import book, refute
 from dplearn.teaching.book.published import drawn_figures
@@ -287,6 +288,13 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
         plan = DPSGD(**about, steps=int(row["T"]))
         value = plan.guarantee(row["accountant"], delta=row["delta"]).epsilon
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
+
+
+def test_public_uses_are_told_as_they_are(out):
+    told = (out / "book" / "published.html").read_text()
+    for use in deployments():
+        cells = use.epsilon, "unsaid" if use.delta is None else use.delta
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in told, use.id
 
 
 @pytest.mark.parametrize(
