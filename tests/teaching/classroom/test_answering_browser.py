@@ -19,6 +19,8 @@ from dplearn.teaching.classroom.html import linked
 pytestmark = DRAWN
 
 ASSETS = Path(site.__file__).parent / "assets"
+# What the site writes beside the other scripts.
+NUMBERS = f"<script>{browser_files.source('numbers', 'page/numbers')}</script>"
 LISTEN = """window.told = [];
 document.addEventListener("dplearn:progress", (event) => told.push(event.detail));"""
 
@@ -34,10 +36,7 @@ def written(tmp_path_factory):
         file = tmp_path_factory.mktemp("page") / "index.html"
         root = f"{ASSETS.as_uri()}/"
         names = ("page.css", *answering.ASSETS)
-        numbers = browser_files.source("numbers", "page/numbers")
-        file.write_text(
-            linked(number, f"<script>{numbers}</script><main>{body}</main>", names, root=root)
-        )
+        file.write_text(linked(number, f"{NUMBERS}<main>{body}</main>", names, root=root))
         return file.as_uri()
 
     return write

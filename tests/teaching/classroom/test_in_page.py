@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from test_answering_browser import ASSETS, field
+from test_answering_browser import ASSETS, NUMBERS, field
 
 from browsing import DRAWN, visits
 from dplearn.teaching import site
@@ -98,7 +98,7 @@ def opened(browser, tmp_path):
     for name in answering.ASSETS:
         (tmp_path / name).write_text((ASSETS / name).read_text())
     file = tmp_path / "index.html"
-    file.write_text(linked("01", f"<main>{body}</main>", answering.ASSETS, root=""))
+    file.write_text(linked("01", f"{NUMBERS}<main>{body}</main>", answering.ASSETS, root=""))
     with visits(browser) as visit:
         yield lambda: visit(file.as_uri(), "textarea", offline=True)
 
