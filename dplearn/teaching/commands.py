@@ -32,7 +32,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     explorer = "dplearn.teaching.explorer"
     app.set_defaults(run=lambda options: import_module(explorer).serve(options.options))
     app.add_argument("options", nargs="*")
-    site = commands.add_parser("site", help="write the static web site of lessons, formulas and ε against T")
+    site = commands.add_parser("site", help="write the site: lessons, formulas, ε against T")
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_lesson_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
