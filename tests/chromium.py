@@ -7,6 +7,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
+APT = ("apt-get", "install", "--yes", "--quiet", "--no-install-recommends")
 NONE = "No Chromium, and none could be installed: install one, or set DPLEARN_CHROMIUM to its path."
 
 
@@ -17,8 +18,13 @@ def path() -> str | None:
 
 def starts() -> bool:
     """Whether a browser test would get a Chromium that starts."""
+    return succeeds(path() or own(), "--version")
+
+
+def own() -> str:
+    """Path of the Chromium that playwright would bring."""
     with sync_playwright() as playwright:
-        return succeeds(path() or playwright.chromium.executable_path, "--version")
+        return playwright.chromium.executable_path
 
 
 def succeeds(*command: str) -> bool:
@@ -31,25 +37,24 @@ def succeeds(*command: str) -> bool:
     return done.returncode == 0
 
 
+def by_apt() -> bool:
+    """Install Debian's Chromium and a font; only root can."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return False
+    print("No Chromium found: installing one with apt-get.", flush=True)
+    return succeeds("apt-get", "update") and succeeds(*APT, "chromium", "fonts-dejavu-core")
+
+
+def by_playwright() -> bool:
+    """Install the Chromium that playwright brings; only root can add the libraries it needs."""
+    print("No Chromium found: installing playwright's own.", flush=True)
+    libraries = ["--with-deps"] if os.geteuid() == 0 else []
+    return succeeds(sys.executable, "-m", "playwright", "install", *libraries, "chromium")
+
+
 def install() -> None:
-    """Install a Chromium, unless there is one: Debian's and a font, or playwright's own."""
-    root, own = os.geteuid() == 0, (sys.executable, "-m", "playwright", "install", "chromium")
-    apt = (
-        "apt-get",
-        "install",
-        "--yes",
-        "--no-install-recommends",
-        "chromium",
-        "fonts-dejavu-core",
-    )
-    ways = [[("apt-get", "update"), apt]] if root else []
-    # Only root can add the libraries that playwright's needs.
-    ways += [[(*own, "--with-deps") if root else own]]
-    for commands in ways:
-        if not starts():
-            print(f"No Chromium found: {' '.join(commands[-1])}", flush=True)
-            all(succeeds(*command) for command in commands)
-    if not starts():
+    """Install a Chromium, unless there is one; leaves with one line where that is impossible."""
+    if not starts() and not (by_apt() and starts()) and not (by_playwright() and starts()):
         sys.exit(NONE)
 
 
