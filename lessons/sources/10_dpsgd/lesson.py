@@ -367,7 +367,7 @@ for sigma in (0, 4):
 #
 # ### One arrow, measured
 #
-# The guarantee rests on a single length: how far one record can move the clipped sum. Remove Anna and measure. (`clipped_sum` of the library never builds the table of rows, and must return the same sum.)
+# The guarantee rests on a single length: how far one record can move the clipped sum. Remove Anna and measure. (`clipped_sum` of the library must return the same sum.)
 
 
 # %%
@@ -868,7 +868,7 @@ check("10.test", answers)
 #
 # * Abadi et al. (2016), *Deep learning with differential privacy*: the algorithm, lots, and the first good accountant.
 # * Mironov, Talwar & Zhang (2019), *Rényi differential privacy of the sampled Gaussian mechanism*: the theorem behind the count.
-# * Ponomareva et al. (2023), *How to DP-fy ML*: a guide to practice, with the traps of this lesson and many others.
+# * Ponomareva et al. (2023), *How to DP-fy ML*: a guide to practice, with its traps.
 # * Bu et al. (2023), *Differentially private optimization on large model at small cost*: clipped sums at the price of ordinary ones.
 # * Feldman et al. (2018), *Privacy amplification by iteration*, and Annamalai (2024), *It's our loss: no privacy amplification for hidden state DP-SGD with non-convex loss*: what publishing only the last network brings, and when nothing.
 #
