@@ -124,7 +124,7 @@ LAYERS: dict[str, Callable[[int, int], tuple[nn.Module, Inputs]]] = {
     ),
     "MultiheadAttention": lambda b, w: (
         nn.MultiheadAttention(w, 2, batch_first=True),
-        (torch.randn(b, 8, w),) * 3,
+        tuple(torch.randn(b, 8, w) for _ in range(3)),
     ),
     "PReLU": lambda b, w: (nn.PReLU(w), (torch.randn(b, w, 8),)),
     "RMSNorm": lambda b, w: (nn.RMSNorm(w), (torch.randn(b, 8, w),)),

@@ -80,7 +80,7 @@ def fit(
         while trainer.steps < steps:
             last = trainer.step().step == steps
             often = checkpoint_every is not None and trainer.steps % checkpoint_every == 0
-            if checkpoint is not None and (last or (often and trainer.resumable)):
+            if checkpoint is not None and trainer.resumable and (last or often):
                 trainer.save(checkpoint)
             line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
             if callback is not None:

@@ -13,7 +13,7 @@ What is promised, and tested:
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
 Models of usual layers are recorded (`tape`). All others take a pass of each record by
-`torch.func.vmap`, 16 at once, or one after the other where vmap cannot; which of the three is right
+`torch.func.vmap`, in parts, or one after the other where vmap cannot; which of the three is right
 is tried on a few records. It presumes a model that treats records separately: `check_model` looks
 for signs that it does not.
 """
@@ -55,7 +55,7 @@ Into = tuple[Mapping[str, Tensor], float]
 _LEARNED: WeakKeyDictionary[nn.Module, Recipe] = WeakKeyDictionary()
 # Records of which a recipe is learned: sizes of other things are seldom multiples of it.
 _LOOK, _COMPARED = 11, (0, 5, 10)
-_AT_ONCE = 16  # records of which whole gradients are held
+_HELD = 2**24  # numbers of whole gradients that are held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +167,11 @@ def added_sum(
         except Unmet:  # data may choose what is called
             pass
     parts, one_by_one = [], _by_vmap if recipe.how == "vmap" else _alone
-    for first in range(0, rows, _AT_ONCE):
-        index = range(first, min(first + _AT_ONCE, rows))
+    few = max(1, _HELD // (1 + sum(p.numel() for p in clip.parameters.values())))
+    for first in range(0, rows, few):
+        index = range(first, min(first + few, rows))
         losses, each = one_by_one(model, loss_fn, taken(pair, rows, index))
-        some = None if mask is None else mask[first : first + _AT_ONCE]
+        some = None if mask is None else mask[first : first + few]
         with torch.no_grad(), exactly(losses.device):
             parts.append(_clipped(each, losses, clip, some, into))
     names = "losses", "norms", "counted", "scaled"
@@ -239,6 +240,8 @@ def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Reci
         try:
             if how == "alone" or _is_right(model, loss_fn, pair, recipe):
                 break
+        except torch.OutOfMemoryError:
+            raise
         except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
             continue
     if how == "alone":

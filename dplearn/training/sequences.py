@@ -77,6 +77,16 @@ def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> Sta
     return (activation(given + recurrent),)
 
 
+def cell(step: Callable[..., State], tape: Any, values: Tensor, start: Any, *weights: Any) -> Any:
+    """Return what one time of a recurrent layer gives."""
+    weight, hidden, bias, more = (*weights, None, None)[:4]
+    states = start if isinstance(start, tuple | list) else (start,)
+    with tape:
+        given, recurrent = F.linear(values, weight, bias), F.linear(states[0], hidden, more)
+    state = step(given, recurrent, *states)
+    return state if len(state) > 1 else state[0]
+
+
 def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
     """Return what layers one upon the other give, in one or both directions."""
     packed = not isinstance(args[3], bool)
@@ -106,11 +116,18 @@ def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
     return (values if batch_first else values.transpose(0, 1), *last)
 
 
+_STEPS: dict[str, Callable[..., State]] = {
+    "lstm": _lstm,
+    "gru": _gru,
+    "rnn_tanh": partial(_simple, torch.tanh),
+    "rnn_relu": partial(_simple, torch.relu),
+}
 # What runs while recording, by the function that it stands for.
 WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
-    torch._VF.lstm: partial(recurrence, _lstm),
-    torch._VF.gru: partial(recurrence, _gru),
-    torch._VF.rnn_tanh: partial(recurrence, partial(_simple, torch.tanh)),
-    torch._VF.rnn_relu: partial(recurrence, partial(_simple, torch.relu)),
+    **{
+        getattr(torch._VF, f"{name}{one}"): partial(run, step)
+        for name, step in _STEPS.items()
+        for one, run in (("", recurrence), ("_cell", cell))
+    },
 }
